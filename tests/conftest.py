@@ -1,0 +1,29 @@
+"""What the whole suite shares: a quiet TensorFlow, and a number of processes that fits what was asked for."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One process for a single file or test: a worker imports TensorFlow, which takes longer than most files.
+
+    More than four workers would only wait for memory.
+    """
+    asked = [argument.split("::")[0] for argument in config.args]
+    if len(asked) == 1 and asked[0].endswith(".py"):
+        return 0
+    return max(1, min(4, os.cpu_count() or 1))
+
+
+@pytest.fixture(scope="session")
+def root() -> Path:
+    """The top folder of the checkout."""
+    return ROOT
