@@ -1,0 +1,62 @@
+"""np2tf: translate NumPy source code to TensorFlow, and run the result.
+
+Importing this package imports neither TensorFlow nor NumPy: every public name is loaded on first use.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+#: public name -> (module, attribute); an attribute of "" stands for the module itself.
+_LAZY: dict[str, tuple[str, str]] = {
+    "convert": ("np2tf.translate", "convert"),
+    "Options": ("np2tf.options", "Options"),
+    "tnp": ("np2tf.tnp", ""),
+    "config": ("np2tf.config", "config"),
+    "jit": ("np2tf.runtime.jit", "jit"),
+    "cond": ("np2tf.runtime.control", "cond"),
+    "while_loop": ("np2tf.runtime.control", "while_loop"),
+    "for_loop": ("np2tf.runtime.control", "for_loop"),
+    "and_": ("np2tf.runtime.control", "and_"),
+    "or_": ("np2tf.runtime.control", "or_"),
+    "not_": ("np2tf.runtime.control", "not_"),
+    "undefined": ("np2tf.runtime.control", "undefined"),
+    "StagingError": ("np2tf.staging", "StagingError"),
+    "import_module": ("np2tf.imports.module", "import_module"),
+}
+
+__all__ = ["__version__", *_LAZY]
+
+if TYPE_CHECKING:
+    from np2tf import tnp as tnp
+    from np2tf.config import config as config
+    from np2tf.imports.module import import_module as import_module
+    from np2tf.options import Options as Options
+    from np2tf.runtime.control import and_ as and_
+    from np2tf.runtime.control import cond as cond
+    from np2tf.runtime.control import for_loop as for_loop
+    from np2tf.runtime.control import not_ as not_
+    from np2tf.runtime.control import or_ as or_
+    from np2tf.runtime.control import undefined as undefined
+    from np2tf.runtime.control import while_loop as while_loop
+    from np2tf.runtime.jit import jit as jit
+    from np2tf.staging import StagingError as StagingError
+    from np2tf.translate import convert as convert
+
+
+def __getattr__(name: str) -> Any:
+    try:
+        module, attribute = _LAZY[name]
+    except KeyError:
+        raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
+    loaded = importlib.import_module(module)
+    value = getattr(loaded, attribute) if attribute else loaded
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY})

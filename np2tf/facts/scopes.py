@@ -1,0 +1,332 @@
+"""Scopes: where each name is bound, and in which scope each node is evaluated.
+
+One hand-written pass; it follows Python's rules for defaults, decorators, comprehensions, class bodies, walrus,
+`global` and `nonlocal`.
+"""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Union
+
+import libcst as cst
+
+from np2tf.tree.names import dotted, target_names
+from np2tf.tree.walk import children
+
+Comprehension = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+Function = Union[cst.FunctionDef, cst.Lambda]
+Owner = Union[cst.Module, cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.BaseComp, cst.DictComp]
+
+
+@dataclass(eq=False)
+class Scope:
+    """One namespace: a module, function, lambda, class body or comprehension."""
+
+    node: cst.CSTNode
+    parent: Scope | None = None
+    bindings: dict[str, list[cst.CSTNode]] = field(default_factory=dict)
+    """Name -> the nodes that bind it here: Name, Param, ImportAlias, FunctionDef, ClassDef, ExceptHandler …"""
+    globals: set[str] = field(default_factory=set)
+    nonlocals: set[str] = field(default_factory=set)
+    loads: set[str] = field(default_factory=set)
+    """Names read or written directly in this scope."""
+    children: list[Scope] = field(default_factory=list)
+
+    @property
+    def is_function(self) -> bool:
+        """A def or a lambda."""
+        return isinstance(self.node, (cst.FunctionDef, cst.Lambda))
+
+    @property
+    def is_class(self) -> bool:
+        """A class body."""
+        return isinstance(self.node, cst.ClassDef)
+
+    @property
+    def is_module(self) -> bool:
+        """The module itself."""
+        return self.parent is None
+
+    @property
+    def locals(self) -> set[str]:
+        """The names that belong to this scope."""
+        return set(self.bindings) - self.globals - self.nonlocals
+
+    @property
+    def free(self) -> set[str]:
+        """The names that this scope, or one inside it, takes from outside."""
+        used = set(self.loads) | self.nonlocals | self.globals
+        for child in self.children:
+            used |= child.free
+        return used - (set() if self.is_class else self.locals)
+
+    def within(self) -> Iterator[Scope]:
+        """This scope and those inside it."""
+        yield self
+        for child in self.children:
+            yield from child.within()
+
+    def owner_of(self, name: str) -> Scope | None:
+        """The scope whose variable `name` is, seen from here; None for a builtin or an unknown name."""
+        scope: Scope | None = self
+        first = True
+        while scope is not None:
+            if name in scope.globals:
+                return scope.module
+            if (first or not scope.is_class) and name in scope.bindings and name not in scope.nonlocals:
+                return scope
+            # A comprehension in a class body does not see the class's names, except in its first iterable,
+            # which is evaluated in the class body and recorded there.
+            first = False
+            scope = scope.parent
+        return None
+
+    @property
+    def module(self) -> Scope:
+        """The outermost scope."""
+        scope = self
+        while scope.parent is not None:
+            scope = scope.parent
+        return scope
+
+
+class Scopes:
+    """Every scope of a module."""
+
+    def __init__(self, module: cst.Module) -> None:
+        self.module = Scope(module)
+        self._of: dict[cst.CSTNode, Scope] = {}
+        self._inside: dict[cst.CSTNode, Scope] = {module: self.module}
+        self._taken: set[str] | None = None
+        self._given: defaultdict[cst.CSTNode, set[str]] = defaultdict(set)
+        self._visit(module, self.module)
+
+    def of(self, node: cst.CSTNode) -> Scope:
+        """The scope in which `node` is evaluated (for a def: the scope around it)."""
+        return self._of[node]
+
+    def inside(self, node: cst.CSTNode) -> Scope:
+        """The scope that a module, def, lambda, class or comprehension opens."""
+        return self._inside[node]
+
+    def function_of(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        """The def in whose body `node` runs, or None at module level."""
+        scope: Scope | None = self._of[node]
+        while scope is not None:
+            if isinstance(scope.node, cst.FunctionDef):
+                return scope.node
+            scope = scope.parent
+        return None
+
+    def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
+        """`wanted`, or `wanted_2`, …: a name for the def, lambda or module `where` that nobody uses.
+
+        It differs from every name of the user's in the whole file (shadowing one is legal, but makes poor reading)
+        and from the names given before to `where` and to what is around it.
+        """
+        if self._taken is None:
+            self._taken = {name for scope in self.module.within() for name in (*scope.bindings, *scope.loads)}
+            self._taken |= set(dir(builtins))
+        around: Scope | None = self._inside[where]
+        given = set(self._given[where])
+        while around is not None:
+            given |= self._given[around.node]
+            around = around.parent
+        name, number = wanted, 1
+        while name in self._taken or name in given or keyword.iskeyword(name):
+            number += 1
+            name = f"{wanted}_{number}"
+        self._given[where].add(name)
+        return name
+
+    def name_taken(self, name: str) -> bool:
+        """Whether the file uses `name` anywhere."""
+        return any(name in scope.bindings or name in scope.loads for scope in self.module.within())
+
+    # -- the pass ------------------------------------------------------------------------------------------------
+
+    def _bind(self, scope: Scope, name: str, node: cst.CSTNode) -> None:
+        scope.bindings.setdefault(name, []).append(node)
+        scope.loads.add(name)
+        if name in scope.globals and scope is not self.module:
+            self.module.bindings.setdefault(name, []).append(node)
+
+    def _open(self, node: cst.CSTNode, around: Scope) -> Scope:
+        scope = Scope(node, around)
+        around.children.append(scope)
+        self._inside[node] = scope
+        return scope
+
+    def _visit(self, node: cst.CSTNode, scope: Scope) -> None:
+        self._of[node] = scope
+        handler = _HANDLERS.get(type(node))
+        if handler is None:
+            for child in children(node):
+                self._visit(child, scope)
+        else:
+            handler(self, node, scope)
+
+    def _all(self, nodes: object, scope: Scope) -> None:
+        if isinstance(nodes, cst.CSTNode):
+            self._visit(nodes, scope)
+        elif isinstance(nodes, (list, tuple)):
+            for node in nodes:
+                self._all(node, scope)
+
+    def _name(self, node: cst.Name, scope: Scope) -> None:
+        scope.loads.add(node.value)
+
+    def _attribute(self, node: cst.Attribute, scope: Scope) -> None:
+        self._visit(node.value, scope)
+        self._of[node.attr] = scope
+
+    def _arg(self, node: cst.Arg, scope: Scope) -> None:
+        if node.keyword is not None:
+            self._of[node.keyword] = scope
+        self._visit(node.value, scope)
+
+    def _function(self, node: cst.FunctionDef, scope: Scope) -> None:
+        self._bind(scope, node.name.value, node)
+        self._of[node.name] = scope
+        self._all(node.decorators, scope)
+        inside = self._open(node, scope)
+        self._parameters(node.params, scope, inside)
+        self._all([node.returns, node.type_parameters], scope)
+        _declare(node.body, inside)
+        self._visit(node.body, inside)
+
+    def _lambda(self, node: cst.Lambda, scope: Scope) -> None:
+        inside = self._open(node, scope)
+        self._parameters(node.params, scope, inside)
+        self._visit(node.body, inside)
+
+    def _parameters(self, node: cst.Parameters, around: Scope, inside: Scope) -> None:
+        self._of[node] = inside
+        stars = [star for star in (node.star_arg, node.star_kwarg) if isinstance(star, cst.Param)]
+        if isinstance(node.star_arg, cst.CSTNode) and not stars[:1]:
+            self._of[node.star_arg] = inside
+        for param in (*node.posonly_params, *node.params, *node.kwonly_params, *stars):
+            self._of[param] = self._of[param.name] = inside
+            self._bind(inside, param.name.value, param)
+            self._all([param.annotation, param.default], around)
+
+    def _class(self, node: cst.ClassDef, scope: Scope) -> None:
+        self._bind(scope, node.name.value, node)
+        self._of[node.name] = scope
+        self._all([node.decorators, node.bases, node.keywords, node.type_parameters], scope)
+        inside = self._open(node, scope)
+        _declare(node.body, inside)
+        self._visit(node.body, inside)
+
+    def _comprehension(self, node: cst.CSTNode, scope: Scope) -> None:
+        inside = self._open(node, scope)
+        parts = [node.key, node.value] if isinstance(node, cst.DictComp) else [node.elt]  # type: ignore[attr-defined]
+        loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
+        first = True
+        while loop is not None:
+            self._of[loop] = inside
+            self._visit(loop.iter, scope if first else inside)
+            self._target(loop.target, inside)
+            self._all(loop.ifs, inside)
+            first, loop = False, loop.inner_for_in
+        self._all(parts, inside)
+
+    def _target(self, target: cst.CSTNode, scope: Scope) -> None:
+        """An assignment target: bind its names, and visit what it stores through."""
+        for name in target_names(target):
+            self._bind(scope, name.value, name)
+        self._visit(target, scope)
+
+    def _targets(self, node: cst.CSTNode, scope: Scope) -> None:
+        if isinstance(node, (cst.AnnAssign, cst.AugAssign)):
+            self._all([node.value, getattr(node, "annotation", None)], scope)
+            self._target(node.target, scope)
+        elif isinstance(node, cst.Assign):
+            self._visit(node.value, scope)
+            for target in node.targets:
+                self._of[target] = scope
+                self._target(target.target, scope)
+        elif isinstance(node, cst.For):
+            self._visit(node.iter, scope)
+            self._target(node.target, scope)
+            self._all([node.body, node.orelse], scope)
+
+    def _walrus(self, node: cst.NamedExpr, scope: Scope) -> None:
+        owner = scope
+        while isinstance(owner.node, Comprehension) and owner.parent is not None:
+            owner = owner.parent
+        self._visit(node.value, scope)
+        self._visit(node.target, scope)
+        for name in target_names(node.target):
+            self._bind(owner, name.value, name)
+
+    def _as_name(self, node: cst.AsName, scope: Scope) -> None:
+        self._target(node.name, scope)
+
+    def _import_alias(self, node: cst.ImportAlias, scope: Scope) -> None:
+        bound = node.asname.name if node.asname is not None else node.name
+        name = dotted(bound)
+        if name is not None:
+            self._bind(scope, name.split(".")[0], node)
+
+    def _delete(self, node: cst.Del, scope: Scope) -> None:
+        self._target(node.target, scope)
+
+    def _match_name(self, node: cst.CSTNode, scope: Scope) -> None:
+        for child in children(node):
+            if isinstance(child, cst.Name):
+                self._of[child] = scope
+                self._bind(scope, child.value, child)
+            else:
+                self._visit(child, scope)
+
+    def _skip_names(self, node: cst.CSTNode, scope: Scope) -> None:
+        for child in children(node):
+            self._of[child] = scope
+
+
+def _declare(body: cst.CSTNode, scope: Scope) -> None:
+    """Collect the `global` and `nonlocal` names of one body before its bindings are seen."""
+    stack: list[cst.CSTNode] = [body]
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (cst.Global, cst.Nonlocal)):
+            names = scope.globals if isinstance(node, cst.Global) else scope.nonlocals
+            names.update(item.name.value for item in node.names)
+        elif isinstance(node, (cst.BaseSuite, cst.BaseCompoundStatement, cst.SimpleStatementLine)) or isinstance(
+            node, (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
+        ):
+            if not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+                stack.extend(children(node))
+
+
+_HANDLERS = {
+    cst.Name: Scopes._name,
+    cst.Attribute: Scopes._attribute,
+    cst.Arg: Scopes._arg,
+    cst.FunctionDef: Scopes._function,
+    cst.Lambda: Scopes._lambda,
+    cst.ClassDef: Scopes._class,
+    cst.ListComp: Scopes._comprehension,
+    cst.SetComp: Scopes._comprehension,
+    cst.DictComp: Scopes._comprehension,
+    cst.GeneratorExp: Scopes._comprehension,
+    cst.Assign: Scopes._targets,
+    cst.AnnAssign: Scopes._targets,
+    cst.AugAssign: Scopes._targets,
+    cst.For: Scopes._targets,
+    cst.NamedExpr: Scopes._walrus,
+    cst.AsName: Scopes._as_name,
+    cst.ImportAlias: Scopes._import_alias,
+    cst.Del: Scopes._delete,
+    cst.MatchAs: Scopes._match_name,
+    cst.MatchStar: Scopes._match_name,
+    cst.MatchMapping: Scopes._match_name,
+    cst.Global: Scopes._skip_names,
+    cst.Nonlocal: Scopes._skip_names,
+}

@@ -1,0 +1,1 @@
+"""Rewrites: each recognises one pattern and adds edits to a Plan."""

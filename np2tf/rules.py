@@ -1,0 +1,106 @@
+"""The NumPy API map: loads rules/*.toml (standard library only).
+
+A chapter lists its names by how np2tf provides them, and facts about single names:
+
+    prefix = "numpy"                 # where the names live
+    native = ["sum", "prod"]         # TensorFlow ops: traceable, differentiable, on device
+    host = ["block"]                 # handed to NumPy and wrapped
+    [no]                             # refused, with the reason
+    matrix = "..."
+    [facts.copyto]                   # anything else that is known of a name
+    writes = ["dst"]
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+_OTHER_TABLES = frozenset({"diagnostics"})
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What is known of one public NumPy name."""
+
+    name: str
+    chapter: str
+    kind: str
+    writes: tuple[str, ...] = ()
+    """Parameters that are written to; the first of them is also the first positional parameter."""
+    returns_view: bool = False
+    dynamic_shape: bool = False
+    random: bool = False
+    reason: str = ""
+    new_name: str = ""
+    """For a name that NumPy 2 removed: what it is called now, relative to `numpy`."""
+    builtin: bool = False
+    """`new_name` is a Python builtin."""
+    negated: bool = False
+    """The old constant is minus the new one."""
+    flattens: bool = False
+    """The old function flattened its first argument; the new one keeps its shape."""
+    arguments: tuple[tuple[str, Any], ...] = ()
+    """Keyword arguments that make the new function do what the old one did."""
+
+
+def rules_folder() -> Path:
+    """Where the tables are: inside an installed package, or beside the package in a checkout."""
+    package = Path(__file__).resolve().parent
+    for folder in (package / "rules", package.parent / "rules"):
+        if (folder / "diagnostics.toml").is_file():
+            return folder
+    raise FileNotFoundError("np2tf is installed without its rules folder: install it again")
+
+
+def read_table(stem: str) -> dict[str, Any]:
+    """One table of the rules folder, as plain data."""
+    with (rules_folder() / f"{stem}.toml").open("rb") as file:
+        return tomllib.load(file)
+
+
+def chapters() -> tuple[str, ...]:
+    """The stems of the files that list names."""
+    return tuple(sorted(path.stem for path in rules_folder().glob("*.toml") if path.stem not in _OTHER_TABLES))
+
+
+def _chapter(stem: str) -> dict[str, Rule]:
+    table = read_table(stem)
+    prefix, facts = table.get("prefix", "numpy"), table.get("facts", {})
+    kinds = {name: kind for kind in ("native", "host") for name in table.get(kind, ())}
+    reasons: dict[str, str] = table.get("no", {})
+    kinds.update(dict.fromkeys(reasons, "no"))
+    unknown = set(facts) - set(kinds)
+    if unknown:
+        raise ValueError(f"rules/{stem}.toml has facts about names it does not list: {sorted(unknown)}")
+    found = {}
+    for name, kind in kinds.items():
+        fact = dict(facts.get(name, {}))
+        fact["writes"] = tuple(fact.get("writes", ()))
+        fact["arguments"] = tuple(fact.get("arguments", {}).items())
+        full = f"{prefix}.{name}"
+        found[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
+    return found
+
+
+@lru_cache(maxsize=1)
+def rules() -> Mapping[str, Rule]:
+    """Every rule, by qualified NumPy name (`numpy.linalg.norm`, `numpy.ndarray.sort`)."""
+    found: dict[str, Rule] = {}
+    for stem in chapters():
+        found.update(_chapter(stem))
+    return found
+
+
+def find(qualified: str) -> Rule | None:
+    """The rule of a qualified NumPy name, or None where there is none."""
+    return rules().get(qualified)

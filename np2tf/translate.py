@@ -1,0 +1,65 @@
+"""The pipeline: Source -> Facts (once) -> Plan -> one application -> text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from np2tf.diagnostics import Diagnostic, Report
+from np2tf.facts import Facts
+from np2tf.options import Options
+from np2tf.rewrites import control, imports, jit, methods, mutation, names
+from np2tf.rewrites.plan import Plan
+from np2tf.tree.source import Source, SourceError
+
+Rewrite = Callable[[Facts, Plan, Report, Options], None]
+
+# In this order; `imports` comes last because it writes the imports that the others ask for.
+REWRITES: tuple[Rewrite, ...] = (
+    names.plan,
+    methods.plan,
+    mutation.plan,
+    control.plan,
+    jit.plan,
+    imports.plan,
+)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What became of one file."""
+
+    text: str
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    changed: bool = False
+
+
+def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
+    """Translate NumPy source to np2tf source. No code of it is executed."""
+    try:
+        source = Source.of(source_text, path)
+    except SourceError as error:
+        return Result(source_text, [error.diagnostic])
+    return translate(source, options or Options())
+
+
+def translate(source: Source, options: Options) -> Result:
+    """Translate a parsed file."""
+    before = source.printed(source.module)
+    if "numpy" not in source.text:
+        return Result(before)
+    report = Report.of(source.path, source.text)
+    try:
+        facts = Facts.of(source.module)
+        if not imports.anything_to_translate(facts):
+            names.report_only(facts, report)
+            return Result(before, list(report))
+        plan = Plan(facts.parents)
+        plan.tnp_name = imports.name_for_tnp(facts)
+        for rewrite in REWRITES:
+            rewrite(facts, plan, report, options)
+        text = source.printed(plan.apply(source.module))
+    except RecursionError:
+        report.add("NP2TF903", 1, 1)
+        return Result(before, list(report))
+    return Result(text, list(report), changed=text != before)

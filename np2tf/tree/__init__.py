@@ -1,0 +1,1 @@
+"""Source text as a tree: parsing, printing, walking and quoting."""

@@ -1,0 +1,37 @@
+"""Dotted names, and the nodes that spell them."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+
+def dotted(node: cst.CSTNode | None) -> str | None:
+    """`a.b.c` for a Name or a chain of Attributes on one, else None."""
+    parts: list[str] = []
+    while isinstance(node, cst.Attribute):
+        parts.append(node.attr.value)
+        node = node.value
+    if not isinstance(node, cst.Name):
+        return None
+    parts.append(node.value)
+    return ".".join(reversed(parts))
+
+
+def name_node(path: str) -> cst.Name | cst.Attribute:
+    """The expression that spells a dotted path."""
+    first, *rest = path.split(".")
+    node: cst.Name | cst.Attribute = cst.Name(first)
+    for part in rest:
+        node = cst.Attribute(node, cst.Name(part))
+    return node
+
+
+def target_names(target: cst.CSTNode) -> list[cst.Name]:
+    """The names that an assignment target binds (not those it stores through)."""
+    if isinstance(target, cst.Name):
+        return [target]
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [name for element in target.elements for name in target_names(element.value)]
+    if isinstance(target, (cst.StarredElement, cst.AssignTarget)):
+        return target_names(target.value if isinstance(target, cst.StarredElement) else target.target)
+    return []

@@ -1,0 +1,104 @@
+"""Bytes to libcst module and back, byte for byte: BOM, line ends, tabs and declared encodings survive."""
+
+from __future__ import annotations
+
+import ast
+import codecs
+import io
+import tokenize
+import warnings
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.diagnostics import Diagnostic
+
+
+class SourceError(Exception):
+    """A file that cannot be read as Python; carries the Diagnostic."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(str(diagnostic))
+        self.diagnostic = diagnostic
+
+
+def _error(code: str, path: str, line: int, column: int, **args: str) -> SourceError:
+    return SourceError(Diagnostic(code, path, line, column, tuple(args.items())))
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file: its text, its tree, and how its bytes spell the text."""
+
+    path: str
+    text: str
+    module: cst.Module
+    encoding: str = "utf-8"
+    bom: bool = False
+
+    @classmethod
+    def of(cls, source: str | bytes, path: str = "<string>") -> Source:
+        """Parse text or a file's bytes; SourceError where that cannot be done."""
+        if isinstance(source, bytes):
+            text, encoding, bom = _decode(source, path)
+        else:
+            bom = source.startswith("\ufeff")
+            text, encoding = source[bom:], "utf-8"
+        return cls(path, text, _parse(text, path), encoding, bom)
+
+    def printed(self, module: cst.Module) -> str:
+        """The text of `module` as it would stand in this file."""
+        return ("\ufeff" if self.bom else "") + module.code
+
+    def encoded(self, text: str) -> bytes:
+        """The bytes of `text` in this file's encoding."""
+        body = text.removeprefix("\ufeff").encode(self.encoding)
+        return codecs.BOM_UTF8 + body if self.bom else body
+
+
+def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
+    bom = data.startswith(codecs.BOM_UTF8)
+    try:
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(data).readline)
+    except SyntaxError as error:
+        raise _error("NP2TF902", path, 1, 1, reason=str(error)) from None
+    body = data[len(codecs.BOM_UTF8) :] if bom else data
+    encoding = "utf-8" if encoding == "utf-8-sig" else encoding
+    try:
+        return body.decode(encoding), encoding, bom
+    except UnicodeDecodeError as error:
+        before = body[: error.start]
+        line = before.count(b"\n") + 1
+        column = error.start - (before.rfind(b"\n") + 1) + 1
+        raise _error("NP2TF902", path, line, column, reason=f"not {encoding}: {error.reason}") from None
+
+
+def _check_syntax(text: str, path: str) -> None:
+    """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep nesting."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(text)
+    except SyntaxError as error:
+        raise _error("NP2TF901", path, error.lineno or 1, error.offset or 1, reason=error.msg) from None
+    except ValueError as error:
+        line = text.count("\n", 0, max(text.find("\0"), 0)) + 1
+        raise _error("NP2TF901", path, line, 1, reason=str(error)) from None
+    except (RecursionError, MemoryError):
+        raise _error("NP2TF903", path, 1, 1) from None
+
+
+def _parse(text: str, path: str) -> cst.Module:
+    _check_syntax(text, path)
+    try:
+        module = cst.parse_module(text)
+        same = module.code == text
+    except cst.ParserSyntaxError as error:
+        reason = error.message.splitlines()[0].removeprefix("parser error: ")
+        raise _error("NP2TF901", path, error.raw_line, error.raw_column + 1, reason=reason) from None
+    except RecursionError:
+        raise _error("NP2TF903", path, 1, 1) from None
+    if not same:
+        # Better no translation than a file changed in places nobody asked for.
+        raise _error("NP2TF904", path, 1, 1)
+    return module

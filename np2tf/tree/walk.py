@@ -1,0 +1,48 @@
+"""Fast, whitespace-free walks over a libcst tree.
+
+`CSTNode.visit` also visits every space and comma; the analyses need only the code, so they walk a per-class
+list of the fields that hold code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields
+from functools import lru_cache
+
+import libcst as cst
+
+_PUNCTUATION = frozenset(
+    "lpar rpar leading_lines lines_after_decorators header footer semicolon comma trailing_whitespace equal"
+    " lbracket rbracket lbrace rbrace indent newline dot colon first_colon second_colon lines_after_module_docstring"
+    " leading_newline encoding default_indent default_newline has_trailing_newline asynchronous relative".split()
+)
+
+
+@lru_cache(maxsize=None)
+def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
+    """The fields of a node class that can hold code, in source order."""
+    return tuple(
+        field.name
+        for field in fields(kind)  # type: ignore[arg-type]
+        if field.name not in _PUNCTUATION and not field.name.startswith("whitespace")
+    )
+
+
+def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """The code nodes directly below `node`, in source order."""
+    for name in code_fields(type(node)):
+        value = getattr(node, name)
+        if isinstance(value, cst.CSTNode):
+            yield value
+        elif isinstance(value, (list, tuple)):
+            yield from (item for item in value if isinstance(item, cst.CSTNode))
+
+
+def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """`node` and every code node below it, parents first, in source order."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(reversed(list(children(top))))
