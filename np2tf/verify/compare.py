@@ -1,0 +1,118 @@
+"""The first difference between two frozen results, in the order in which a person would read them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from np2tf.verify.freeze import Instance
+
+if TYPE_CHECKING:
+    import numpy as np
+
+RTOL = 1e-7
+"""Relative tolerance of 64-bit floats; ints, bools, strings are compared exactly."""
+RTOL_SINGLE = 1e-4
+"""The least tolerance of 32-bit and smaller floats, whose rounding is 1e-7 and coarser."""
+FLOOR = 1e-3
+"""Small elements are differences of larger ones: this share of the largest is added to their size."""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """Where two results part: a path like `['pos']`, an index into the array there, and both sides."""
+
+    path: str
+    what: str
+    expected: str
+    actual: str
+    index: tuple[int, ...] | None = None
+
+    def __str__(self) -> str:
+        where = f"result{self.path}"
+        if self.index is not None and self.index != ():
+            where += f" at [{', '.join(map(str, self.index))}]"
+        return f"{where}: {self.what} {self.expected} on NumPy, {self.actual} translated"
+
+
+def tolerance_text(rtol: float) -> str:
+    """What `first_difference` asks of floats, for people."""
+    return f"floats within {rtol:g} × (|x| + {FLOOR:g} × max|x|), single precision {max(rtol, RTOL_SINGLE):g}"
+
+
+def first_difference(expected: Any, actual: Any, rtol: float = RTOL) -> Difference | None:
+    """The first difference between two frozen results, or None where there is none."""
+    return next(_differences(expected, actual, rtol, ""), None)
+
+
+def _differences(expected: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
+    if _is_number(expected) and _is_number(actual):
+        yield from _numbers(expected, actual, rtol, path)
+    elif type(expected) is not type(actual):
+        yield Difference(path, "type", _type(expected), _type(actual))
+    elif isinstance(expected, dict):
+        if list(expected) != list(actual):
+            yield Difference(path, "keys", repr(list(expected)), repr(list(actual)))
+            return
+        for key, item in expected.items():
+            yield from _differences(item, actual[key], rtol, f"{path}[{key!r}]")
+    elif isinstance(expected, (list, tuple)):
+        if len(expected) != len(actual):
+            yield Difference(path, "length", str(len(expected)), str(len(actual)))
+            return
+        for position, (left, right) in enumerate(zip(expected, actual)):
+            yield from _differences(left, right, rtol, f"{path}[{position}]")
+    elif isinstance(expected, Instance):
+        if expected.kind != actual.kind:
+            yield Difference(path, "class", expected.kind, actual.kind)
+            return
+        yield from _differences(expected.attributes, actual.attributes, rtol, path)
+    elif expected != actual:
+        yield Difference(path, "value", _short(expected), _short(actual))
+
+
+def _is_number(value: Any) -> bool:
+    return hasattr(value, "dtype") or isinstance(value, (bool, int, float, complex))
+
+
+def _type(value: Any) -> str:
+    return f"{value.dtype} array" if hasattr(value, "dtype") else type(value).__name__
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _numbers(expected: Any, actual: Any, rtol: float, path: str) -> Iterator[Difference]:
+    """Arrays, and Python's own scalars as zero-dimensional arrays of the dtype NumPy would give them."""
+    import numpy as np
+
+    left, right = np.asarray(expected), np.asarray(actual)
+    if left.dtype != right.dtype:
+        yield Difference(path, "dtype", str(left.dtype), str(right.dtype))
+    elif left.shape != right.shape:
+        yield Difference(path, "shape", str(left.shape), str(right.shape))
+    else:
+        wrong = _wrong(left, right, rtol)
+        if wrong.any():
+            index = tuple(int(i) for i in np.argwhere(wrong)[0])
+            yield Difference(path, "value", _short(left[index]), _short(right[index]), index)
+
+
+def _wrong(left: np.ndarray, right: np.ndarray, rtol: float) -> np.ndarray:
+    """A mask of the elements that differ."""
+    import numpy as np
+
+    if left.dtype.kind not in "fc":
+        return np.asarray(left != right)
+    if left.dtype.itemsize * (1 if left.dtype.kind == "f" else 0.5) < 8:
+        rtol = max(rtol, RTOL_SINGLE)
+    size = np.abs(left)
+    finite = np.isfinite(left)
+    floor = FLOOR * size[finite].max() if finite.any() else 0.0
+    with np.errstate(invalid="ignore"):
+        close = np.abs(left - right) <= rtol * (size + floor)
+    same = (left == right) | (np.isnan(left) & np.isnan(right))
+    return ~np.where(finite, close, same)

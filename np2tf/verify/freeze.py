@@ -1,0 +1,49 @@
+"""A program's result as plain data: containers of host arrays, strings and Python scalars.
+
+Freezing copies. A result that a later call overwrites stays what it was, and a result that lives on a device
+has arrived on the host before the clock is stopped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Instance:
+    """An object of the program's own class: the class's name and the frozen attributes."""
+
+    kind: str
+    attributes: dict[str, Any]
+
+
+def freeze(value: Any, seen: frozenset[int] = frozenset()) -> Any:
+    """Copy `value` into plain data. What cannot be looked into is represented by its class's name."""
+    import numpy as np
+
+    if value is None or (isinstance(value, (bool, int, float, complex, str, bytes)) and _is_builtin(value)):
+        return value
+    if hasattr(value, "__array__") and hasattr(value, "dtype"):
+        return np.array(value)
+    if id(value) in seen:
+        return "<cycle>"
+    seen = seen | {id(value)}
+    if isinstance(value, Mapping):
+        return {freeze(key, seen): freeze(item, seen) for key, item in value.items()}
+    if isinstance(value, tuple):
+        return tuple(freeze(item, seen) for item in value)
+    if isinstance(value, list):
+        return [freeze(item, seen) for item in value]
+    if isinstance(value, (set, frozenset)):
+        return sorted((freeze(item, seen) for item in value), key=repr)
+    if hasattr(value, "__dict__") and not callable(value):
+        attributes = {name: freeze(item, seen) for name, item in vars(value).items()}
+        return Instance(type(value).__name__, attributes)
+    return Instance(type(value).__name__, {})
+
+
+def _is_builtin(value: Any) -> bool:
+    # numpy.float64 is a float and numpy.str_ a str: those go the way of arrays, with their dtype.
+    return type(value).__module__ == "builtins"

@@ -1,0 +1,57 @@
+"""Module objects made from text in memory: the original and the translation, each its own."""
+
+from __future__ import annotations
+
+import importlib.abc
+import importlib.machinery
+import importlib.util
+import linecache
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import CodeType, ModuleType
+
+
+class TextLoader(importlib.abc.InspectLoader):
+    """Loads one module from text; `label` stands for the file's name in tracebacks."""
+
+    def __init__(self, text: str, label: str) -> None:
+        self.text = text
+        self.label = label
+
+    def get_source(self, fullname: str) -> str:
+        return self.text
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.text, self.label)
+
+    def is_package(self, fullname: str) -> bool:
+        return False
+
+
+@contextmanager
+def module_from_text(text: str, path: Path, name: str, label: str) -> Iterator[ModuleType]:
+    """Execute `text` as a module under the private `name`, with `path` as its `__file__`.
+
+    For the length of the block the module is in `sys.modules` (pickle and dataclasses look there) and its
+    folder leads `sys.path`; both are put back afterwards. Tracebacks show the text's lines under the label.
+    """
+    loader = TextLoader(text, label)
+    spec = importlib.util.spec_from_loader(name, loader)
+    if spec is None:
+        raise ImportError(f"no module can be made of {path}")
+    module = importlib.util.module_from_spec(spec)
+    module.__file__ = str(path)
+    linecache.cache[label] = (len(text), None, text.splitlines(keepends=True), label)
+    search_path, argv = list(sys.path), list(sys.argv)
+    sys.modules[name] = module
+    sys.path.insert(0, str(path.parent))
+    sys.argv = [str(path)]
+    try:
+        loader.exec_module(module)
+        yield module
+    finally:
+        sys.modules.pop(name, None)
+        sys.path[:] = search_path
+        sys.argv = argv

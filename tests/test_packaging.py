@@ -1,0 +1,91 @@
+"""The package as others get it: from a wheel installed elsewhere, and from a bare checkout."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+SOURCE = "import numpy as np\n\n\ndef f(x):\n    return np.sin(x)\n"
+
+
+def run(*command: str | Path, cwd: Path, path: str | None = None) -> subprocess.CompletedProcess[str]:
+    """A process that sees np2tf only where `path` says."""
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    if path is not None:
+        environment["PYTHONPATH"] = path
+    words = [str(word) for word in command]
+    done = subprocess.run(words, cwd=cwd, env=environment, capture_output=True, text=True, timeout=300)
+    assert done.returncode in (0, 1), done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture(scope="module")
+def wheel(root: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A wheel built from a copy, so that no build folder appears in the checkout."""
+    copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("wheel")
+    listed = ["pyproject.toml", "setup.py", "README.md", "LICENSE", "np2tf", "rules"]
+    done = subprocess.run(
+        ["tar", "-c", "--exclude=__pycache__", *listed], cwd=root, capture_output=True, check=True
+    )
+    subprocess.run(["tar", "-x"], cwd=copy, input=done.stdout, check=True)
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, copy]
+    subprocess.run(build, check=True, capture_output=True, timeout=300)
+    (found,) = out.glob("*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with nothing but the installed wheel in it."""
+    target = tmp_path_factory.mktemp("installed")
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", target, wheel]
+    subprocess.run(install, check=True, capture_output=True, timeout=300)
+    return target
+
+
+def test_the_wheel_has_every_module_and_every_rule(root: Path, wheel: Path):
+    names = set(zipfile.ZipFile(wheel).namelist())
+    modules = {str(path.relative_to(root)) for path in (root / "np2tf").rglob("*.py")}
+    rules = {f"np2tf/rules/{path.name}" for path in (root / "rules").glob("*.toml")}
+    assert modules | rules | {"np2tf/py.typed"} <= names
+    strangers = {name for name in names if not name.startswith(("np2tf/", "np2tf-"))}
+    assert not strangers
+
+
+def test_an_installed_wheel_finds_its_rules(installed: Path, tmp_path: Path):
+    code = "import np2tf.rules as r; print(r.rules_folder()); print(len(r.rules()) > 100)"
+    folder, many = run(sys.executable, "-c", code, cwd=tmp_path, path=str(installed)).stdout.split()
+    assert Path(folder) == installed / "np2tf" / "rules"
+    assert many == "True"
+
+
+def test_an_installed_wheel_converts(installed: Path, tmp_path: Path):
+    (tmp_path / "source.py").write_text(SOURCE)
+    command = [sys.executable, installed / "bin" / "np2tf", "convert", "--write", "source.py"]
+    run(*command, cwd=tmp_path, path=str(installed))
+    assert "tnp.sin(x)" in (tmp_path / "source.py").read_text()
+
+
+def test_a_bare_checkout_converts(root: Path, tmp_path: Path):
+    (tmp_path / "source.py").write_text(SOURCE)
+    run(sys.executable, root / "cli.py", "convert", "--write", "source.py", cwd=tmp_path)
+    assert "tnp.sin(x)" in (tmp_path / "source.py").read_text()
+
+
+def test_every_hook_runs_a_command_that_exists(root: Path):
+    """Hooks are named in YAML; their entries are words that the command line must know."""
+    lines = (root / ".pre-commit-hooks.yaml").read_text().splitlines()
+    ids = [line.split(": ")[1] for line in lines if line.startswith("- id:")]
+    entries = [line.split(": ")[1] for line in lines if line.strip().startswith("entry:")]
+    assert ids == ["np2tf-check", "np2tf-convert"]
+    for entry in entries:
+        program, command, *options = entry.split()
+        done = run(sys.executable, root / "cli.py", command, "--help", cwd=root)
+        assert program == "np2tf"
+        assert done.returncode == 0, done.stderr
+        assert all(option in done.stdout for option in options)
