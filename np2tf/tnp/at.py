@@ -1,0 +1,98 @@
+"""``tnp.at``: the in-place write that is right for every kind of container.
+
+``x = tnp.at(x)[i].set(v)`` does what ``x[i] = v`` does: an array (of either residence) and np.ndarray are written
+through, so that aliases and callers see it; a tf.Tensor, which cannot change, is replaced by a new one; lists,
+dicts and anything else get ``x[i] = v``. Always use what it returns.
+The convention is array-api-extra's: https://data-apis.org/array-api-extra/generated/array_api_extra.at.html.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp.ndarray import is_array, tensor_array
+
+_UPDATES: dict[str, Callable[[Any, Any], Any]] = {
+    "add": operator.iadd,
+    "subtract": operator.isub,
+    "multiply": operator.imul,
+    "divide": operator.itruediv,
+    "floor_divide": operator.ifloordiv,
+    "remainder": operator.imod,
+    "power": operator.ipow,
+    "matmul": operator.imatmul,
+    "bitwise_and": operator.iand,
+    "bitwise_or": operator.ior,
+    "bitwise_xor": operator.ixor,
+    "left_shift": operator.ilshift,
+    "right_shift": operator.irshift,
+}
+_METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags", "itemset", "byteswap")
+
+
+class at:
+    """The target of an in-place write; index it with ``[key]``, or call an in-place method such as ``.sort()``."""
+
+    __slots__ = ("_target",)
+
+    def __init__(self, target: Any) -> None:
+        self._target = target
+
+    def __getitem__(self, key: Any) -> _Place:
+        return _Place(self._target, key)
+
+
+class _Place:
+    """``x[key]``, about to be written to."""
+
+    __slots__ = ("_key", "_target")
+
+    def __init__(self, target: Any, key: Any) -> None:
+        self._target = target
+        self._key = key
+
+    def set(self, value: Any) -> Any:
+        """``x[key] = value``; returns x."""
+        target = _writable(self._target)
+        target[self._key] = value
+        return _as_given(target, self._target)
+
+
+def _writable(target: Any) -> Any:
+    return tensor_array(target) if isinstance(target, tf.Tensor) else target
+
+
+def _as_given(written: Any, given: Any) -> Any:
+    return written.tensor if isinstance(given, tf.Tensor) and is_array(written) else given
+
+
+def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[_Place, Any], Any]:
+    def update(self: _Place, value: Any) -> Any:
+        target = _writable(self._target)
+        target[self._key] = function(target[self._key], value)
+        return _as_given(target, self._target)
+
+    update.__name__ = name
+    update.__doc__ = f"``x[key] = {name}(x[key], value)``, once for each index; returns x."
+    return update
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    def call(self: at, *args: Any, **kwargs: Any) -> Any:
+        target = _writable(self._target)
+        getattr(target, name)(*args, **kwargs)
+        return _as_given(target, self._target)
+
+    call.__name__ = name
+    call.__doc__ = f"``x.{name}(…)``, in place; returns x."
+    return call
+
+
+for _name, _function in _UPDATES.items():
+    setattr(_Place, _name, _update(_name, _function))
+for _name in _METHODS:
+    setattr(at, _name, _in_place(_name))

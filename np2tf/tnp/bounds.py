@@ -1,0 +1,42 @@
+"""Bounds checks of integer indices: at once where the index is known, at run time where it is staged.
+
+XLA clamps an index that is out of bounds; NumPy raises IndexError. An index that cannot be proven good while
+staging therefore records its violation in the trace's error cell, and the caller of the compiled function
+raises from it.
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.symint import Int, SymInt
+
+
+def check_index(index: Int, length: int, axis: int) -> Int:
+    """`index` as a position counted from the start.
+
+    Raises:
+        IndexError: a known index is out of bounds.
+    """
+    if isinstance(index, int):
+        if not -length <= index < length:
+            raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+        return index + length if index < 0 else index
+    if index.in_range(length):
+        return index
+    if index.high is not None and index.low is not None and index.high < 0 and index.low >= -length:
+        return index.shifted(length)
+    position = index
+    if index.low is None or index.low < 0:
+        position = SymInt.fresh(tf.where(index.tensor < 0, index.tensor + length, index.tensor))
+    record_violation((position.tensor < 0) | (position.tensor >= length))
+    return position
+
+
+def record_violation(violated: tf.Tensor) -> None:
+    """Let the compiled call raise IndexError if `violated` (a boolean scalar) turns out true."""
+    entered = current_region()
+    if entered is not None:
+        cell = entered.trace.violations
+        cell.write(cell.value | violated)

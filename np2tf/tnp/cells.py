@@ -1,0 +1,119 @@
+"""Cells: the mutable storage behind tensor-resident arrays, and the record of who writes to it.
+
+A `Cell` holds one immutable base tensor; writing replaces it. Every array that shares memory in NumPy's
+sense shares a cell. While a graph is built, each loop body, branch and trace is a `Region`; a region notes
+the cells born outside of it that are written inside of it, which is what makes them loop state or branch results.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+
+
+class Region:
+    """A stretch of staged code: the cells born outside and written inside, with the value they had before."""
+
+    __slots__ = ("poisoned", "trace", "written")
+
+    def __init__(self, trace: Any) -> None:
+        self.trace = trace
+        self.written: dict[Cell, tf.Tensor] = {}
+        self.poisoned: list[Cell] = []
+
+    def undo(self) -> None:
+        """Give the cells written in here the values they had on entering."""
+        for cell, before in self.written.items():
+            cell.rebase(before)
+        for cell in self.poisoned:
+            cell.poisoned = False
+
+
+class _Stack(threading.local):
+    def __init__(self) -> None:
+        self.regions: list[Region] = []
+
+
+_stack = _Stack()
+
+
+def staging_for_xla() -> bool:
+    """Whether the code staged just now is going to be compiled by XLA."""
+    return bool(_stack.regions) and _stack.regions[-1].trace.xla
+
+
+def current_region() -> Region | None:
+    """The innermost region being staged, or None when running eagerly (or in somebody else's graph)."""
+    return _stack.regions[-1] if _stack.regions else None
+
+
+@contextmanager
+def region(trace: Any) -> Iterator[Region]:
+    """Stage the body of the with block as a region of its own."""
+    entered = Region(trace)
+    _stack.regions.append(entered)
+    try:
+        yield entered
+    finally:
+        _stack.regions.pop()
+
+
+class Cell:
+    """One base tensor that arrays and their views read from and write to."""
+
+    __slots__ = ("__weakref__", "_value", "birth", "may_alias", "poisoned")
+
+    def __init__(self, value: tf.Tensor) -> None:
+        self._value = value
+        self.birth = current_region()
+        self.may_alias: tuple[Cell, ...] = ()
+        self.poisoned = False
+
+    @property
+    def value(self) -> tf.Tensor:
+        """The base tensor as it is now.
+
+        Raises:
+            StagingError: the contents are not known, because an array that may or may not share this
+                memory has been written to.
+        """
+        if self.poisoned:
+            raise StagingError(
+                "an array is read that a staged loop or branch may have written under another name"
+            )
+        return self._value
+
+    def write(self, value: tf.Tensor) -> None:
+        """Replace the base tensor; enclosing regions learn that this cell has changed."""
+        for entered in reversed(_stack.regions):
+            if entered is self.birth:
+                break
+            entered.written.setdefault(self, self._value)
+        self._value = value
+        for other in self.may_alias:
+            other.poison()
+
+    def poison(self) -> None:
+        """Make the contents unknown: reading them from here on is an error that ends the staging."""
+        if not self.poisoned:
+            self.poisoned = True
+            for entered in _stack.regions:
+                entered.poisoned.append(self)
+
+    def rebase(self, value: tf.Tensor) -> None:
+        """Replace the base tensor without this counting as a write (entering and leaving a region)."""
+        self._value = value
+
+
+def link_aliases(merged: Cell, sources: Iterable[Cell]) -> None:
+    """Declare that `merged` may be the same memory as any one of `sources`: a write to one hides the others."""
+    distinct = tuple(cell for cell in sources if cell is not merged)
+    merged.may_alias += distinct
+    for cell in distinct:
+        cell.may_alias += (merged,)

@@ -1,0 +1,95 @@
+"""Operands to tensors, and back to what NumPy takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
+from np2tf.tnp.ndarray import is_array, scalar
+
+
+def to_numpy(value: Any) -> Any:
+    """`value` with every array in it (also inside tuples, lists and dicts) as NumPy takes it."""
+    if is_array(value):
+        return value.numpy()[()] if type(value) is scalar else value.numpy()
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(map(to_numpy, value))
+    if kind is dict:
+        return {key: to_numpy(item) for key, item in value.items()}
+    if isinstance(value, (tf.Tensor, tf.Variable)):
+        if not tf.executing_eagerly():
+            raise StagingError("the value of a staged tensor is needed while staging")
+        return value.numpy()
+    return value
+
+
+def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
+    """`value` as a tensor, cast to `dtype` if one is given, otherwise with NumPy's dtype for it.
+
+    Raises:
+        OverflowError: a Python integer does not fit `dtype`.
+        StagingError: TensorFlow has no such dtype, or the array is no input of what is being staged.
+    """
+    if isinstance(value, tf.Tensor):
+        tensor = value
+    elif is_array(value):
+        if value._host is not None and dtype is not None and current_region() is None:
+            return tf.constant(value._host.astype(dtype, copy=False))
+        tensor = value.tensor
+    elif isinstance(value, tf.Variable):
+        tensor = value.read_value()
+    else:
+        return _constant(value, dtype)
+    return tensor if dtype is None else cast(tensor, dtype)
+
+
+def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
+    """`tensor` in another dtype, converted as ``ndarray.astype`` does."""
+    wanted = tf_dtype(dtype)
+    if tensor.dtype == wanted:
+        return tensor
+    if wanted == tf.bool:
+        return tf.not_equal(tensor, tf.zeros((), tensor.dtype))
+    if tensor.dtype.is_complex and not wanted.is_complex:
+        tensor = tf.math.real(tensor)
+    if tensor.dtype.is_floating and wanted.is_unsigned:
+        tensor = tf.cast(tensor, tf.int64)
+    return tf.cast(tensor, wanted)
+
+
+def _constant(value: Any, dtype: Any) -> tf.Tensor:
+    kind = type(value)
+    if kind in (int, float, complex, bool) or isinstance(value, np.generic):
+        exact = np.asarray(value, dtype) if dtype is not None else np.asarray(value)
+        return tf.constant(exact, tf_dtype(exact.dtype))
+    if isinstance(value, np.ndarray):
+        if current_region() is not None:
+            tensor = current_region().trace.captured(value).value  # type: ignore[union-attr]
+            return tensor if dtype is None else cast(tensor, dtype)
+        return tf.constant(np.asarray(value, dtype), tf_dtype(dtype or value.dtype))
+    if isinstance(value, (list, tuple)) and _holds_arrays(value):
+        wanted = default_dtype(kind_of(value)) if dtype is None else dtype
+        return tf.stack([as_tensor(item, wanted) for item in value])
+    array = np.asarray(to_numpy(value), dtype)
+    return tf.constant(array, tf_dtype(array.dtype))
+
+
+def _holds_arrays(values: Any) -> bool:
+    return any(
+        isinstance(item, (tf.Tensor, tf.Variable, np.ndarray))
+        or is_array(item)
+        or (isinstance(item, (list, tuple)) and _holds_arrays(item))
+        for item in values
+    )
+
+
+def promote(*operands: Any) -> tuple[tf.Tensor, ...]:
+    """The operands as tensors of their common result type."""
+    dtype = result_type(*operands)
+    return tuple(as_tensor(operand, dtype) for operand in operands)

@@ -1,0 +1,112 @@
+"""Element types and promotion: NEP 50, by tables that NumPy's own resolver fills at first use.
+
+A Python number is *weak*: it takes part in promotion by its type (int, float, complex) and not by a dtype.
+See https://numpy.org/neps/nep-0050-scalar-promotion.html.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.ndarray import is_array, scalar
+
+#: A dtype, or the type of a weak Python number.
+Kind = Any
+
+_DEFAULT: dict[type, np.dtype[Any]] = {
+    bool: np.dtype(bool),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+_WEAK_SAMPLE: dict[Kind, Any] = {int: 1, float: 1.0, complex: 1j}
+_loops: dict[tuple[Any, ...], tuple[np.dtype[Any], ...]] = {}
+_results: dict[tuple[Kind, ...], np.dtype[Any]] = {}
+
+
+def kind_of(operand: Any) -> Kind:
+    """What `operand` brings to promotion: its dtype, or int, float or complex for a Python number."""
+    cls = type(operand)
+    if cls is int or cls is float or cls is complex:
+        return cls
+    if cls is scalar and operand.weak is not None:
+        return operand.weak if operand.weak is not bool else _DEFAULT[bool]
+    if is_array(operand) or isinstance(operand, (np.ndarray, np.generic)):
+        return operand.dtype
+    if isinstance(operand, (tf.Tensor, tf.Variable)):
+        return np.dtype(operand.dtype.as_numpy_dtype)
+    if isinstance(operand, (list, tuple)) and operand:
+        kinds = {kind_of(item) for item in operand}
+        return np.dtype(result_type_of(tuple(kinds)))
+    if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
+        return next(base for base in (int, float, complex) if isinstance(operand, base))
+    return np.asarray(operand).dtype
+
+
+def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
+    """NumPy's result type of operands of these kinds."""
+    result = _results.get(kinds)
+    if result is None:
+        samples = [_WEAK_SAMPLE.get(kind, kind) for kind in kinds]
+        if all(kind in _WEAK_SAMPLE for kind in kinds):
+            samples = [_DEFAULT[kind] for kind in kinds]
+        result = _results[kinds] = np.result_type(*samples)
+    return result
+
+
+def result_type(*operands: Any) -> np.dtype[Any]:
+    """NumPy's result type of arrays, scalars, nested lists and Python numbers."""
+    return result_type_of(tuple(map(kind_of, operands)))
+
+
+def default_dtype(kind: Kind) -> np.dtype[Any]:
+    """The dtype of an array made from one operand of this kind."""
+    return _DEFAULT.get(kind, kind) if isinstance(kind, type) else kind
+
+
+def ufunc_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: Any = None) -> tuple[np.dtype[Any], ...]:
+    """Dtypes of the operands and results with which NumPy would compute `ufunc`.
+
+    Raises:
+        TypeError: NumPy's, where the ufunc has no such loop.
+    """
+    key = (ufunc, kinds, dtype)
+    loop = _loops.get(key)
+    if loop is None:
+        if all(kind in _WEAK_SAMPLE for kind in kinds):
+            kinds = tuple(_DEFAULT[kind] for kind in kinds)
+        if dtype is None:
+            loop = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+        else:
+            signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
+            loop = ufunc.resolve_dtypes(
+                (*kinds, *[None] * ufunc.nout), signature=signature, casting="same_kind"
+            )
+        _loops[key] = loop
+    return loop
+
+
+def tf_dtype(dtype: Any) -> tf.DType:
+    """TensorFlow's counterpart of a NumPy dtype.
+
+    Raises:
+        StagingError: TensorFlow has none (object, strings, structured, datetime64, longdouble).
+    """
+    if isinstance(dtype, tf.DType):
+        return dtype
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufcV" or dtype.fields is not None or dtype in _MISSING:
+        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+    return tf.as_dtype(dtype.newbyteorder("=") if dtype.kind != "V" else dtype)
+
+
+_MISSING = frozenset(np.dtype(name) for name in ("longdouble", "clongdouble"))
+
+
+def has_tf_dtype(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of this dtype can be tensors."""
+    return dtype.kind in "biufc" and dtype not in _MISSING

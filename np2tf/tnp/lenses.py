@@ -1,0 +1,122 @@
+"""Lenses: how a view reads from, and writes back into, the tensor it is a view of.
+
+A view is a cell and a path of lenses. Reading applies `get` from the base outwards; writing applies `put` from
+the view inwards. Every view that NumPy can make is one of the few lenses here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp import slicing
+
+
+class Lens(Protocol):
+    """One step from an array to a view of it."""
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        """The view's value."""
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        """`base` with the view replaced by `value`, which has the view's shape and dtype."""
+
+
+@dataclass(frozen=True, eq=False)
+class Basic:
+    """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
+
+    key: slicing.BasicKey
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return slicing.read(base, self.key)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return slicing.write(base, self.key, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Transpose:
+    """A permutation of the axes."""
+
+    permutation: tuple[int, ...]
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.transpose(base, self.permutation)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return tf.transpose(value, np.argsort(self.permutation))
+
+
+@dataclass(frozen=True, eq=False)
+class Reshape:
+    """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown."""
+
+    shape: Any
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.reshape(base, self.shape)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        shape = base.shape if base.shape.is_fully_defined() else tf.shape(base)
+        return tf.reshape(value, shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The real or the imaginary part of a complex array."""
+
+    imaginary: bool
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.math.imag(base) if self.imaginary else tf.math.real(base)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        if self.imaginary:
+            return tf.complex(tf.math.real(base), value)
+        return tf.complex(value, tf.math.imag(base))
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal:
+    """The diagonal at `offset` of the last two axes, as the last axis."""
+
+    offset: int
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.linalg.diag_part(base, k=self.offset)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return tf.linalg.set_diag(base, value, k=self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadOnly:
+    """A broadcast view: readable, never writable, as in NumPy."""
+
+    shape: Any
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.broadcast_to(base, self.shape)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        raise ValueError("assignment destination is read-only")
+
+
+def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
+    """The value seen through all of `path`."""
+    for lens in path:
+        base = lens.get(base)
+    return base
+
+
+def write_path(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
+    """`base` with what is seen through `path` replaced by `value`."""
+    if not path:
+        return value
+    first, rest = path[0], path[1:]
+    return first.put(base, write_path(first.get(base), rest, value) if rest else value)

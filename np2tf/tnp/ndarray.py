@@ -1,0 +1,318 @@
+"""`tnp.ndarray`: NumPy's mutable, view-making array, resident on the host or as a tensor.
+
+Every touch of the buffer is in this file. Operators and methods are attached by the chapters that
+implement them (`normalize.method`), so that this class stays the small core that everything else imports.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import Cell, current_region
+from np2tf.tnp.lenses import Lens, read_path, write_path
+from np2tf.tnp.symint import SymInt
+
+
+class _ArrayType(type):
+    """Lets ``isinstance(x, tnp.ndarray)`` answer as the author of ``isinstance(x, np.ndarray)`` meant."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        if type.__instancecheck__(cls, instance):
+            return cls is not ndarray or not isinstance(instance, scalar)
+        return cls is ndarray and isinstance(instance, (np.ndarray, tf.Tensor, tf.Variable))
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> ndarray:
+        """``ndarray(shape, dtype, …)`` makes an uninitialised array, as in NumPy."""
+        return host_array(np.ndarray(*args, **kwargs))
+
+
+class ndarray(metaclass=_ArrayType):
+    """An N-dimensional array with NumPy's meaning, held by NumPy or by TensorFlow.
+
+    A host array has `_host`; a tensor array has a cell and a path of lenses through which it views it.
+    See https://numpy.org/doc/stable/reference/arrays.ndarray.html.
+    """
+
+    __slots__ = ("__weakref__", "_cache", "_cell", "_host", "_path")
+
+    __array_priority__ = 1000.0
+
+    _host: np.ndarray | None
+    _cell: Cell | None
+    _path: tuple[Lens, ...]
+    _cache: tuple[Any, Any, tf.Tensor] | None
+
+    # -- the buffer ------------------------------------------------------------------------------------------
+
+    def storage(self) -> tuple[Cell, tuple[Lens, ...]]:
+        """The cell and path; a host array met while staging is looked up among the inputs of the trace.
+
+        Raises:
+            StagingError: the array is on the host and not an input of the function that is being staged.
+        """
+        if self._cell is not None:
+            return self._cell, self._path
+        entered = current_region()
+        if entered is not None:
+            return entered.trace.captured(self._host), ()
+        return Cell(tf.constant(self._host)), ()
+
+    @property
+    def tensor(self) -> tf.Tensor:
+        """The current value as a tensor, copied from the host if it lives there."""
+        cell, path = self.storage()
+        base = cell.value
+        if not path:
+            return base
+        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        if self._cache is not None and self._cache[0] is base and self._cache[1] is graph:
+            return self._cache[2]
+        value = read_path(base, path)
+        self._cache = (base, graph, value)
+        return value
+
+    def store(self, value: tf.Tensor) -> None:
+        """Replace the whole contents by `value` (same shape and dtype): what `x[...] = value` does."""
+        if self._host is not None and current_region() is None:
+            self._host[...] = value.numpy()
+            return
+        cell, path = self.storage()
+        cell.write(write_path(cell.value, path, value) if path else value)
+
+    def view_through(self, lens: Lens) -> ndarray:
+        """A view of this tensor array, one lens further on."""
+        cell, path = self.storage()
+        return _new(ndarray, None, cell, (*path, lens))
+
+    def numpy(self) -> np.ndarray:
+        """The contents as np.ndarray: the host buffer itself, or a copy of the tensor.
+
+        Raises:
+            StagingError: the value is not known while staging.
+        """
+        if self._host is not None and current_region() is None:
+            return self._host
+        tensor = self.tensor
+        if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
+            static = tf.get_static_value(tensor)
+            if static is None:
+                raise StagingError("the value of a staged array is needed while staging")
+            return np.array(static)
+        return tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
+
+    # -- attributes ------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        """Lengths of the axes; one that is known only at run time is a staged integer."""
+        if self._host is not None:
+            return self._host.shape
+        tensor = self.tensor
+        if tensor.shape.is_fully_defined():
+            return tuple(tensor.shape.as_list())
+        if tensor.shape.rank is None:
+            raise StagingError("the shape of an array of unknown rank is needed while staging")
+        sizes = tf.shape(tensor, out_type=tf.int64)
+        return tuple(
+            weak_scalar(sizes[k], int, SymInt.fresh(sizes[k], 0)) if size is None else size
+            for k, size in enumerate(tensor.shape.as_list())
+        )
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The element type, always a NumPy dtype."""
+        if self._host is not None:
+            return self._host.dtype
+        return np.dtype(self.tensor.dtype.as_numpy_dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of axes."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        """Number of elements."""
+        if self._host is not None:
+            return self._host.size
+        count: Any = 1
+        for length in self.shape:
+            count = count * length
+        return count
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.dtype.itemsize
+
+    @property
+    def nbytes(self) -> Any:
+        """Bytes of all elements."""
+        return self.size * self.itemsize
+
+    # -- Python's protocols ----------------------------------------------------------------------------------
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __tf_tensor__(self, dtype: tf.DType | None = None, name: str | None = None) -> tf.Tensor:
+        tensor = self.tensor
+        if dtype is not None and not dtype.is_compatible_with(tensor.dtype):
+            raise TypeError(f"an array of {tensor.dtype.name} given where TensorFlow wants {dtype.name}")
+        return tensor
+
+    def __len__(self) -> int:
+        shape = self.shape
+        if not shape:
+            raise TypeError("len() of unsized object")
+        if not isinstance(shape[0], int):
+            raise StagingError("the length of an array is known only at run time")
+        return shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._host is not None and current_region() is None:
+            if type(self._host) is np.ndarray and self._host.ndim == 1:
+                return iter(self._host)
+            return map(wrap, iter(self._host))
+        if not self.shape:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))  # type: ignore[index]
+
+    def __bool__(self) -> bool:
+        return bool(self.numpy())
+
+    def __int__(self) -> int:
+        return int(self.numpy())
+
+    def __float__(self) -> float:
+        return float(self.numpy())
+
+    def __complex__(self) -> complex:
+        return complex(self.numpy())
+
+    def __index__(self) -> int:
+        return self.numpy().__index__()
+
+    def __contains__(self, item: Any) -> bool:
+        return bool((self == item).any())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return _described(self) or repr(self.numpy())
+
+    def __str__(self) -> str:
+        return _described(self) or str(self.numpy())
+
+    def __format__(self, spec: str) -> str:
+        return _described(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return wrap, (np.array(self.numpy()),)
+
+    def __copy__(self) -> ndarray:
+        return self.__deepcopy__({})
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> ndarray:
+        return host_array(self._host.copy()) if self._host is not None else tensor_array(self.tensor)
+
+
+class scalar(ndarray):
+    """A number that is a tensor: what NumPy would give as np.float64 and the like, or Python as int or float.
+
+    Immutable, as NumPy's scalars are. `weak` is the Python type (int, float, complex, bool) of a staged Python
+    number, which takes part in promotion as such; None for a number with a NumPy dtype.
+    """
+
+    __slots__ = ("known", "weak")
+
+    weak: type | None
+    known: SymInt | None
+
+    def __hash__(self) -> int:
+        return hash(self.numpy()[()])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self.numpy()[()]), (self.numpy()[()],)
+
+
+def is_array(value: Any) -> bool:
+    """Whether `value` is one of our own arrays or numbers (``isinstance`` also says yes to np.ndarray)."""
+    return issubclass(type(value), ndarray)
+
+
+def _new(cls: type[ndarray], host: np.ndarray | None, cell: Cell | None, path: tuple[Lens, ...]) -> Any:
+    array = object.__new__(cls)
+    array._host = host
+    array._cell = cell
+    array._path = path
+    array._cache = None
+    return array
+
+
+def host_array(buffer: np.ndarray) -> ndarray:
+    """An array that lives in `buffer` (not copied)."""
+    array: ndarray = object.__new__(ndarray)
+    array._host = buffer
+    array._cell = None
+    return array
+
+
+def tensor_array(tensor: tf.Tensor) -> ndarray:
+    """An array over a cell of its own that begins as `tensor`."""
+    return _new(ndarray, None, Cell(tensor), ())
+
+
+def tensor_scalar(tensor: tf.Tensor) -> scalar:
+    """A number with a NumPy dtype."""
+    number: scalar = _new(scalar, None, Cell(tensor), ())
+    number.weak = None
+    number.known = None
+    return number
+
+
+def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> scalar:
+    """A staged Python number of type `kind`."""
+    number = tensor_scalar(tensor)
+    number.weak = kind
+    number.known = SymInt.fresh(tensor) if known is None and kind is int else known
+    return number
+
+
+def wrap(value: Any) -> Any:
+    """What NumPy returned, as the op library returns it: arrays wrapped, also inside tuples and lists."""
+    kind = type(value)
+    if kind is np.ndarray:
+        if current_region() is not None and value.dtype.kind in "biufc":
+            return tensor_array(tf.constant(value))
+        return host_array(value)
+    if kind is tuple:
+        return tuple(map(wrap, value))
+    if kind is list:
+        return list(map(wrap, value))
+    if isinstance(value, tuple):
+        return kind(*map(wrap, value))
+    return value
+
+
+def wrap_tensor(value: Any) -> Any:
+    """What an op computed, as NumPy would return it: 0-d results are numbers."""
+    if isinstance(value, tf.Tensor):
+        return tensor_scalar(value) if value.shape.rank == 0 else tensor_array(value)
+    if type(value) in (tuple, list):
+        return type(value)(map(wrap_tensor, value))
+    if isinstance(value, tuple):
+        return type(value)(*map(wrap_tensor, value))
+    return value
+
+
+def _described(array: ndarray) -> str | None:
+    """Text for an array whose value is not known while staging, None for any other."""
+    if array._host is not None or hasattr(array.tensor, "numpy"):
+        return None
+    return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"

@@ -1,0 +1,251 @@
+"""From a NumPy signature to a TensorFlow implementation: the `op` decorator.
+
+An implementation is a function over tensors whose signature is NumPy's. Its annotations are its normalisers:
+`Array` makes a tensor of whatever is given, `DType` an np.dtype, and so on. The plan is compiled once, at
+decoration. A call with host operands never reaches the implementation: it is NumPy's own function.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import operator
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.dtypes import has_tf_dtype
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
+from np2tf.tnp.residence import eager_on_host, has_tensor, runs_on_host
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+#: NumPy function -> the op that stands for it, for `__array_function__`.
+OPS: dict[Any, Callable[..., Any]] = {}
+
+
+# -- normalisers: what an annotation does to an argument ----------------------------------------------------------
+
+
+def _operand(value: Any) -> Any:
+    """Keep what takes part in promotion as a Python number; everything else becomes a tensor."""
+    kind = type(value)
+    if kind in (int, float, complex) or (kind is scalar and value.weak is not None) or value is None:
+        return value
+    return as_tensor(value)
+
+
+def _operands(values: Any) -> list[Any]:
+    if isinstance(values, (list, tuple)):
+        return [_operand(value) for value in values]
+    return list(tf.unstack(as_tensor(values)))
+
+
+def _view(value: Any) -> ndarray:
+    if is_array(value) and value._host is None:
+        return value
+    return tensor_array(as_tensor(value))
+
+
+def _optional_tensor(value: Any) -> tf.Tensor | None:
+    return None if value is None else as_tensor(value)
+
+
+def _dtype(value: Any) -> np.dtype[Any] | None:
+    if value is None:
+        return None
+    dtype = np.dtype(value.as_numpy_dtype if isinstance(value, tf.DType) else value)
+    if not has_tf_dtype(dtype):
+        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+    return dtype
+
+
+def _static_int(value: Any) -> Any:
+    return value if value is None or type(value) is int else operator.index(value)
+
+
+def _axis(value: Any) -> Any:
+    if isinstance(value, (tuple, list)):
+        return tuple(operator.index(item) for item in value)
+    return value if value is None else operator.index(value)
+
+
+def _length(value: Any) -> Any:
+    if type(value) is scalar and tf.get_static_value(value.tensor) is None:
+        return value.tensor
+    return operator.index(value)
+
+
+def _shape(value: Any) -> tuple[Any, ...]:
+    if isinstance(value, (tf.Tensor, np.ndarray)) or (is_array(value) and value.ndim == 1):
+        return tuple(int(n) for n in to_numpy(value))
+    if isinstance(value, (tuple, list, tf.TensorShape)):
+        return tuple(_length(item) for item in value)
+    return (_length(value),)
+
+
+Array = Annotated[tf.Tensor, as_tensor]
+Operand = Annotated[Any, _operand]
+Operands = Annotated[list[Any], _operands]
+OptionalArray = Annotated[Any, _optional_tensor]
+View = Annotated[ndarray, _view]
+DType = Annotated[Any, _dtype]
+Axis = Annotated[Any, _axis]
+Int = Annotated[Any, _static_int]
+Shape = Annotated[tuple[Any, ...], _shape]
+
+
+# -- the plan ------------------------------------------------------------------------------------------------
+
+
+class _Plan:
+    """A signature compiled to (name, normaliser, default) rows."""
+
+    def __init__(self, implementation: Callable[..., Any]) -> None:
+        hints = get_type_hints(implementation, include_extras=True)
+        self.name = implementation.__name__
+        self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
+        self.variadic: Callable[[Any], Any] | None = None
+        for parameter in inspect.signature(implementation).parameters.values():
+            hint = hints.get(parameter.name)
+            normaliser = get_args(hint)[1] if get_origin(hint) is Annotated else None
+            if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
+                self.variadic = normaliser or (lambda value: value)
+            else:
+                self.rows.append((parameter.name, normaliser, parameter.default))
+        self.names = {name for name, _, _ in self.rows}
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+        """Normalised positional and keyword arguments.
+
+        Raises:
+            TypeError: the arguments do not fit NumPy's signature.
+        """
+        if self.variadic is not None:
+            by_name = {name: (normaliser, default) for name, normaliser, default in self.rows}
+            extra = {
+                name: self._one(value, by_name[name][0]) for name, value in kwargs.items() if name in by_name
+            }
+            return [self.variadic(arg) for arg in args], extra
+        if len(args) > len(self.rows):
+            raise TypeError(f"{self.name}() takes {len(self.rows)} arguments but {len(args)} were given")
+        unknown = kwargs.keys() - self.names
+        if unknown:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
+        values = []
+        for k, (name, normaliser, default) in enumerate(self.rows):
+            value = args[k] if k < len(args) else kwargs.get(name, default)
+            if value is inspect.Parameter.empty:
+                raise TypeError(f"{self.name}() missing required argument {name!r}")
+            values.append(value if value is default and k >= len(args) else self._one(value, normaliser))
+        return values, {}
+
+    @staticmethod
+    def _one(value: Any, normaliser: Callable[[Any], Any] | None) -> Any:
+        return value if normaliser is None else normaliser(value)
+
+
+# -- the decorator -----------------------------------------------------------------------------------------------
+
+
+def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call NumPy's own function and wrap what it returns; `out` is returned as the array that was given."""
+    result = function(*map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
+    out = kwargs.get("out")
+    return wrap(result) if out is None else out
+
+
+def op(
+    numpy: Callable[..., Any], *, method: bool | str = False, creates: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Make a NumPy function of an implementation over tensors.
+
+    Args:
+        numpy: NumPy's function, which runs on host operands.
+        method: whether ``x.name(...)`` is the same operation (or the method's name, if it differs).
+        creates: whether it makes an array of nothing but numbers, which then lives where new arrays live.
+
+    The implementation takes what its annotations say and returns tensors, arrays, or tuples and lists of them. `out`
+    is not its business. It raises StagingError for what it leaves to NumPy: with values at hand the call goes to
+    the host, and while staging the error ends the staging.
+    """
+
+    def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        plan = _Plan(implementation)
+
+        @functools.wraps(implementation)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if runs_on_host(args, kwargs) and (not creates or current_region() is None):
+                return on_host(numpy, args, kwargs)
+            return _on_tensors(implementation, plan, numpy, args, kwargs)
+
+        call.numpy = numpy  # type: ignore[attr-defined]
+        OPS[numpy] = call
+        if method:
+            attach(method if isinstance(method, str) else implementation.__name__, call)
+        return call
+
+    return decorate
+
+
+def _on_tensors(
+    implementation: Callable[..., Any],
+    plan: _Plan,
+    numpy: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+) -> Any:
+    out = kwargs.get("out")
+    given = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
+    staging = not tf.executing_eagerly()
+    try:
+        values, extra = plan.bind(args, given)
+        result = wrap_tensor(implementation(*values, **extra))
+    except (StagingError, tf.errors.OpError):
+        if staging:
+            raise
+        counts.host += 1
+        return on_host(numpy, args, kwargs)
+    if not staging:
+        counts.eager += 1
+    return result if out is None else store_into(out, result)
+
+
+def store_into(out: Any, result: Any) -> Any:
+    """Write a result into `out` as a ufunc does, and return `out`.
+
+    Raises:
+        TypeError: the result cannot be cast to out's dtype under the 'same_kind' rule.
+    """
+    if isinstance(out, tuple):
+        parts = result if isinstance(result, tuple) else (result,)
+        stored = tuple(
+            part if into is None else store_into(into, part) for into, part in zip(out, parts, strict=True)
+        )
+        return stored if len(stored) > 1 else stored[0]
+    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
+        raise np._core._exceptions._UFuncOutputCastingError(np.add, "same_kind", result.dtype, out.dtype, 0)  # type: ignore[attr-defined]
+    out[...] = result
+    return out
+
+
+def attach(name: str, function: Callable[..., Any]) -> None:
+    """Make ``x.name(*args)`` call `function(x, *args)`; a host array uses np.ndarray's own method."""
+    own = getattr(np.ndarray, name, None)
+
+    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+        if self._host is not None and own is not None and eager_on_host():
+            if not has_tensor(args) and not has_tensor(kwargs.values()):
+                result = own(self._host, *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
+                return wrap(result) if kwargs.get("out") is None else kwargs["out"]
+        return function(self, *args, **kwargs)
+
+    method.__name__ = name
+    method.__doc__ = function.__doc__
+    setattr(ndarray, name, method)

@@ -1,0 +1,142 @@
+"""Arithmetic of staged Python numbers: Python's result types, and what is known about integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.ndarray import scalar, weak_scalar
+from np2tf.tnp.symint import Int, SymInt, combine, high, low
+
+_TF_KIND: dict[type, tf.DType] = {bool: tf.bool, int: tf.int64, float: tf.float64, complex: tf.complex128}
+_ORDER = (bool, int, float, complex)
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], tf.Tensor]] = {
+    "add": tf.add,
+    "subtract": tf.subtract,
+    "multiply": tf.multiply,
+    "divide": tf.truediv,
+    "floor_divide": tf.math.floordiv,
+    "remainder": tf.math.floormod,
+    "power": tf.pow,
+    "minimum": tf.minimum,
+    "maximum": tf.maximum,
+}
+_COMPARISON: dict[str, Callable[[Any, Any], tf.Tensor]] = {
+    "less": tf.less,
+    "less_equal": tf.less_equal,
+    "greater": tf.greater,
+    "greater_equal": tf.greater_equal,
+    "equal": tf.equal,
+    "not_equal": tf.not_equal,
+}
+
+
+def is_weak(value: Any) -> bool:
+    """Whether `value` is a Python number, staged or not."""
+    return type(value) in _TF_KIND or (type(value) is scalar and value.weak is not None)
+
+
+def weak_kind(value: Any) -> type:
+    """The Python type of a Python number, staged or not."""
+    return (value.weak or float) if type(value) is scalar else type(value)
+
+
+def weak_tensor(value: Any, kind: type | None = None) -> tf.Tensor:
+    """A Python number as the tensor that stands for it."""
+    wanted = _TF_KIND[kind or weak_kind(value)]
+    if type(value) is scalar:
+        return tf.cast(value.tensor, wanted)
+    return tf.constant(value, wanted)
+
+
+def known_int(value: Any) -> Int:
+    """What is known about an integer or bool, staged or not."""
+    if type(value) is scalar:
+        return value.known if value.known is not None else SymInt.fresh(weak_tensor(value, int))
+    return int(value)
+
+
+def weak_binary(name: str, left: Any, right: Any) -> Any:
+    """``left <name> right`` for two Python numbers of which at least one is staged.
+
+    Raises:
+        StagingError: Python's meaning cannot be kept with 64-bit integers.
+    """
+    kind = max(weak_kind(left), weak_kind(right), key=_ORDER.index)
+    if name in _COMPARISON:
+        return _compare(name, left, right, kind)
+    if name not in _ARITHMETIC:
+        raise StagingError(f"the operator {name} between Python numbers known only at run time", "NP2TF503")
+    if kind is bool:
+        kind = int
+    if name == "power" and kind is int and not (isinstance(right, int) and right >= 0):
+        raise StagingError("an integer power whose exponent is known only at run time", "NP2TF503")
+    if name == "divide" and kind is int:
+        kind = float
+    if name in ("divide", "floor_divide", "remainder") and not _nonzero(right):
+        raise StagingError("division of Python numbers by one that may be zero", "NP2TF503")
+    tensor = _ARITHMETIC[name](weak_tensor(left, kind), weak_tensor(right, kind))
+    if kind is not int:
+        return weak_scalar(tensor, kind)
+    return weak_scalar(tensor, int, combine(name, known_int(left), known_int(right), tensor))
+
+
+def _nonzero(value: Any) -> bool:
+    """Whether a divisor is certainly not zero (Python raises ZeroDivisionError, tensors do not)."""
+    if type(value) is not scalar:
+        return bool(value)
+    if value.weak is not int or value.known is None:
+        return False
+    return (value.known.low or 0) > 0 or (value.known.high or 0) < 0
+
+
+def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
+    if kind in (int, bool):
+        decided = _decided(name, known_int(left), known_int(right))
+        if decided is not None:
+            return decided
+    return weak_scalar(_COMPARISON[name](weak_tensor(left, kind), weak_tensor(right, kind)), bool)
+
+
+def _decided(name: str, left: Int, right: Int) -> bool | None:
+    """The answer of a comparison that follows from the bounds alone."""
+    a, b, c, d = low(left), high(left), low(right), high(right)
+    if a is None or b is None or c is None or d is None:
+        return None
+    if name in ("less", "greater_equal") and (b < c or a >= d):
+        return (b < c) == (name == "less")
+    if name in ("greater", "less_equal") and (a > d or b <= c):
+        return (a > d) == (name == "greater")
+    return None
+
+
+def weak_unary(name: str, value: scalar) -> scalar:
+    """``-x``, ``+x`` and ``abs(x)`` of a staged Python number."""
+    kind = weak_kind(value) if weak_kind(value) is not bool else int
+    tensor = weak_tensor(value, kind)
+    if name == "positive":
+        return weak_scalar(tensor, kind, value.known if kind is int else None)
+    result = tf.negative(tensor) if name == "negative" else tf.abs(tensor)
+    known = None
+    if kind is int:
+        known = SymInt.fresh(result)
+        held = value.known
+        if held is not None and held.low is not None and held.high is not None:
+            ends = (
+                sorted((-held.low, -held.high))
+                if name == "negative"
+                else sorted((abs(held.low), abs(held.high)))
+            )
+            lowest = 0 if name == "absolute" and held.low <= 0 <= held.high else ends[0]
+            known = SymInt.fresh(result, lowest, ends[1])
+    return weak_scalar(result, float if kind is complex and name == "absolute" else kind, known)
+
+
+def python_value(value: Any, tensor: np.ndarray) -> Any:
+    """The Python number that a staged number stands for, given its run-time value."""
+    return weak_kind(value)(tensor[()])
