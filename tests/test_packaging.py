@@ -89,3 +89,11 @@ def test_every_hook_runs_a_command_that_exists(root: Path):
         assert program == "np2tf"
         assert done.returncode == 0, done.stderr
         assert all(option in done.stdout for option in options)
+
+
+def test_the_readme_shows_what_convert_does(root: Path):
+    from np2tf import convert
+
+    blocks = (root / "README.md").read_text().split("```python\n")[1:]
+    before, after = (block.split("```")[0] for block in blocks)
+    assert convert(before).text == after

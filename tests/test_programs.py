@@ -1,4 +1,4 @@
-"""Every program of fixtures/programs, as it stands: it converts, and its translation returns what NumPy returns."""
+"""Every program of fixtures/programs, as it stands: it converts, and returns what NumPy returns."""
 
 from __future__ import annotations
 
