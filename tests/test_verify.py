@@ -50,6 +50,9 @@ def program(tmp_path: Path) -> Path:
         (np.array([1 + 2j]), np.array([1 + 2j + 1e-10])),
         (Instance("A", {"x": 1}), Instance("A", {"x": 1})),
         (np.zeros((0, 3)), np.zeros((0, 3))),
+        (np.float16([1.0]), np.float16([1.001])),
+        (np.complex64([1.0]), np.complex64([1.00001])),
+        (np.array(["NaT", "2001-01-01"], "M8[D]"), np.array(["NaT", "2001-01-01"], "M8[D]")),
     ],
 )
 def test_equal(expected, actual):
@@ -67,6 +70,7 @@ def test_equal(expected, actual):
         (np.array([[1.0, 2.0]]), np.array([[1.0, 2.0 + 1e-5]]), "value", "result at [0, 1]"),
         (np.array([1.0, np.nan]), np.array([1.0, 0.0]), "value", "result at [1]"),
         (np.array([0.0]), np.array([np.nan]), "value", "result at [0]"),
+        (np.array(["NaT"], "M8[D]"), np.array(["2001-01-01"], "M8[D]"), "value", "result at [0]"),
         (np.array([np.inf]), np.array([-np.inf]), "value", "result at [0]"),
         ({"a": 1}, {"b": 1}, "keys", "result"),
         ({"a": [1, (2,)]}, {"a": [1, (3,)]}, "value", "result['a'][1][0]"),
@@ -100,6 +104,7 @@ def test_freeze_copies_and_ends_on_cycles():
     assert frozen[1].kind == "Box"
     assert frozen[1].attributes["value"].dtype == np.float32
     assert frozen[2] == "<cycle>"
+    assert freeze({np.int64(1): {2.0}}) == {1: [2.0]}
 
 
 def test_same_text_is_equal_and_timed(program: Path):

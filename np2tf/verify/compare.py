@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 RTOL = 1e-7
 """Relative tolerance of 64-bit floats; ints, bools, strings are compared exactly."""
-RTOL_SINGLE = 1e-4
-"""The least tolerance of 32-bit and smaller floats, whose rounding is 1e-7 and coarser."""
+LEAST_RTOL = {16: 2e-2, 32: 1e-4}
+"""The least tolerance of floats of fewer bits, whose own rounding is 1e-3 and 1e-7."""
 FLOOR = 1e-3
 """Small elements are differences of larger ones: this share of the largest is added to their size."""
 
@@ -38,7 +38,7 @@ class Difference:
 
 def tolerance_text(rtol: float) -> str:
     """What `first_difference` asks of floats, for people."""
-    return f"floats within {rtol:g} × (|x| + {FLOOR:g} × max|x|), single precision {max(rtol, RTOL_SINGLE):g}"
+    return f"floats within {rtol:g} × (|x| + {FLOOR:g} × max|x|), 32-bit ones {max(rtol, LEAST_RTOL[32]):g}"
 
 
 def first_difference(expected: Any, actual: Any, rtol: float = RTOL) -> Difference | None:
@@ -105,10 +105,11 @@ def _wrong(left: np.ndarray, right: np.ndarray, rtol: float) -> np.ndarray:
     """A mask of the elements that differ."""
     import numpy as np
 
+    if left.dtype.kind in "mM":
+        return np.asarray((left != right) & ~(np.isnat(left) & np.isnat(right)))
     if left.dtype.kind not in "fc":
         return np.asarray(left != right)
-    if left.dtype.itemsize * (1 if left.dtype.kind == "f" else 0.5) < 8:
-        rtol = max(rtol, RTOL_SINGLE)
+    rtol = max(rtol, LEAST_RTOL.get(np.finfo(left.dtype).bits, 0.0))
     size = np.abs(left)
     finite = np.isfinite(left)
     floor = FLOOR * size[finite].max() if finite.any() else 0.0

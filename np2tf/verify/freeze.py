@@ -31,7 +31,7 @@ def freeze(value: Any, seen: frozenset[int] = frozenset()) -> Any:
         return "<cycle>"
     seen = seen | {id(value)}
     if isinstance(value, Mapping):
-        return {freeze(key, seen): freeze(item, seen) for key, item in value.items()}
+        return {_key(key, seen): freeze(item, seen) for key, item in value.items()}
     if isinstance(value, tuple):
         return tuple(freeze(item, seen) for item in value)
     if isinstance(value, list):
@@ -42,6 +42,11 @@ def freeze(value: Any, seen: frozenset[int] = frozenset()) -> Any:
         attributes = {name: freeze(item, seen) for name, item in vars(value).items()}
         return Instance(type(value).__name__, attributes)
     return Instance(type(value).__name__, {})
+
+
+def _key(key: Any, seen: frozenset[int]) -> Any:
+    frozen = freeze(key, seen)
+    return frozen.item() if hasattr(frozen, "dtype") else frozen  # arrays do not hash, and 1 == np.int64(1)
 
 
 def _is_builtin(value: Any) -> bool:
