@@ -85,7 +85,7 @@ class Report:
                     report._lines[number + alone] = named
         return report
 
-    def add(self, code: str, line: int, column: int, **args: str) -> None:
+    def add(self, code: str, line: int, column: int, /, **args: str) -> None:
         """Record a finding, unless it is ignored or was made already."""
         declared = codes()[code]
         for ignored in (self._file, self._lines.get(line, frozenset())):

@@ -9,6 +9,10 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     matrix = "..."
     [facts.copyto]                   # anything else that is known of a name
     writes = ["dst"]
+    [facts_of_all]                   # and what is true of every name of the chapter
+    random = true
+    [of_each.at]                     # methods that every name of the chapter has
+    writes = ["a"]
 """
 
 from __future__ import annotations
@@ -84,11 +88,14 @@ def _chapter(stem: str) -> dict[str, Rule]:
         raise ValueError(f"rules/{stem}.toml has facts about names it does not list: {sorted(unknown)}")
     found = {}
     for name, kind in kinds.items():
-        fact = dict(facts.get(name, {}))
+        fact = {**table.get("facts_of_all", {}), **facts.get(name, {})}
         fact["writes"] = tuple(fact.get("writes", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
         full = f"{prefix}.{name}"
         found[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
+        for method, of_method in table.get("of_each", {}).items():
+            writes = tuple(of_method.get("writes", ()))
+            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, writes=writes)
     return found
 
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar, cast
 
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
 from np2tf.facts.imports import Imports
+from np2tf.facts.instances import Instances
 from np2tf.facts.kinds import Kind, Kinds
 from np2tf.facts.parents import Parents
 from np2tf.facts.scopes import Scope, Scopes
+from np2tf.tree.walk import walk
 
-__all__ = ["Facts", "Imports", "Kind", "Kinds", "Parents", "Scope", "Scopes"]
+__all__ = ["Facts", "Imports", "Instances", "Kind", "Kinds", "Parents", "Scope", "Scopes"]
+
+
+Node = TypeVar("Node", bound=cst.CSTNode)
 
 
 @dataclass(eq=False)
@@ -24,15 +30,26 @@ class Facts:
     scopes: Scopes
     imports: Imports
     kinds: Kinds
+    instances: Instances
+    _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
     _positions: dict[cst.CSTNode, CodeRange] = field(default_factory=dict)
 
     @classmethod
     def of(cls, module: cst.Module) -> Facts:
         """Analyse a module."""
+        by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
+        for node in walk(module):
+            by_class.setdefault(type(node), []).append(node)
         parents = Parents(module)
         scopes = Scopes(module)
         imports = Imports.of(module, scopes, parents)
-        return cls(module, parents, scopes, imports, Kinds(scopes, imports, parents))
+        attributes = cast("list[cst.Attribute]", by_class.get(cst.Attribute, []))
+        instances = Instances(attributes, scopes, parents)
+        return cls(module, parents, scopes, imports, Kinds(scopes, imports, parents), instances, by_class)
+
+    def nodes(self, kind: type[Node]) -> list[Node]:
+        """Every node of exactly this class, in source order."""
+        return cast("list[Node]", self._by_class.get(kind, []))
 
     def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
         """A name for the def, lambda or module `where` that nobody uses: `wanted`, or `wanted_2`, …"""

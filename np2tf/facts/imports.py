@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -69,6 +70,27 @@ class Imports:
     def alias_name(self, alias: cst.ImportAlias) -> str | None:
         """What the name that an import alias binds stands for, if it is NumPy's."""
         return self._of_alias.get(alias)
+
+    def qualified_binding(self, binding: cst.CSTNode) -> str | None:
+        """What a binding brings in, if it is an import of NumPy's."""
+        return self._of_alias.get(binding)
+
+    def names_of(self, qualified: str) -> set[str]:
+        """The names that this file's imports give to a NumPy name or module."""
+        return {
+            (alias.evaluated_alias or alias.evaluated_name).split(".")[0]  # type: ignore[attr-defined]
+            for alias, full in self._of_alias.items()
+            if full == qualified
+        }
+
+    def star_name(self, name: str) -> str | None:
+        """What a name that nothing in the file binds is, if a star import of NumPy brings it."""
+        return self._from_star(name)
+
+    @property
+    def builtins(self) -> frozenset[str]:
+        """Names that are there without an import."""
+        return _BUILTINS
 
     # -- collecting ----------------------------------------------------------------------------------------------
 
@@ -153,6 +175,9 @@ class Imports:
             if rule is not None and rule.chapter != "removed":
                 return rule.name
         return None
+
+
+_BUILTINS = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__path__", "__package__", "__spec__"}
 
 
 def _not_exported() -> frozenset[str]:

@@ -16,7 +16,7 @@ from typing import Union
 import libcst as cst
 
 from np2tf.tree.names import dotted, target_names
-from np2tf.tree.walk import children
+from np2tf.tree.walk import children, walk
 
 Comprehension = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 Function = Union[cst.FunctionDef, cst.Lambda]
@@ -64,6 +64,11 @@ class Scope:
         for child in self.children:
             used |= child.free
         return used - (set() if self.is_class else self.locals)
+
+    @property
+    def free_names(self) -> set[str]:
+        """The names that nothing in this scope or those inside it binds."""
+        return self.free
 
     def within(self) -> Iterator[Scope]:
         """This scope and those inside it."""
@@ -270,9 +275,20 @@ class Scopes:
 
     def _import_alias(self, node: cst.ImportAlias, scope: Scope) -> None:
         bound = node.asname.name if node.asname is not None else node.name
+        self._mark(node, scope)
         name = dotted(bound)
         if name is not None:
             self._bind(scope, name.split(".")[0], node)
+
+    def _import_from(self, node: cst.ImportFrom, scope: Scope) -> None:
+        if node.module is not None:
+            self._mark(node.module, scope)
+        self._all(node.names, scope)
+
+    def _mark(self, node: cst.CSTNode, scope: Scope) -> None:
+        """Nodes that are spelled like expressions, but read nothing."""
+        for part in walk(node):
+            self._of[part] = scope
 
     def _delete(self, node: cst.Del, scope: Scope) -> None:
         self._target(node.target, scope)
@@ -285,9 +301,6 @@ class Scopes:
             else:
                 self._visit(child, scope)
 
-    def _skip_names(self, node: cst.CSTNode, scope: Scope) -> None:
-        for child in children(node):
-            self._of[child] = scope
 
 
 def _declare(body: cst.CSTNode, scope: Scope) -> None:
@@ -323,10 +336,11 @@ _HANDLERS = {
     cst.NamedExpr: Scopes._walrus,
     cst.AsName: Scopes._as_name,
     cst.ImportAlias: Scopes._import_alias,
+    cst.ImportFrom: Scopes._import_from,
     cst.Del: Scopes._delete,
     cst.MatchAs: Scopes._match_name,
     cst.MatchStar: Scopes._match_name,
     cst.MatchMapping: Scopes._match_name,
-    cst.Global: Scopes._skip_names,
-    cst.Nonlocal: Scopes._skip_names,
+    cst.Global: Scopes._mark,
+    cst.Nonlocal: Scopes._mark,
 }

@@ -1,0 +1,19 @@
+"""In-place writes become rebindings: `x[i] = v` -> `x = tnp.at(x)[i].set(v)`, and so on.
+
+What cannot be rebound rightly stays as it is: np2tf's ndarray writes through, so the plain statement is right too.
+"""
+
+from __future__ import annotations
+
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts
+from np2tf.options import Options
+from np2tf.rewrites.mutation import augmented, functions, store
+from np2tf.rewrites.plan import Plan
+
+
+def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
+    """Plan every kind of in-place write."""
+    store.plan(facts, plan, report)
+    augmented.plan(facts, plan, report)
+    functions.plan(facts, plan, report)

@@ -1,0 +1,56 @@
+"""Functions that write into an argument: `np.copyto(x, v)` -> `x = tnp.copyto(x, v)`; likewise `np.add.at` and `out=`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts
+from np2tf.rewrites.mutation.rebinding import can_rebind
+from np2tf.rewrites.names import stays
+from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.uses import uses
+from np2tf.rules import Rule
+from np2tf.tree.templates import small_statement
+
+
+def plan(facts: Facts, plan: Plan, report: Report) -> None:
+    """Plan every call of a writing function that is a statement of its own."""
+    for use in uses(facts):
+        call = facts.parents[use.node]
+        if use.rule is None or not isinstance(call, cst.Call) or call.func is not use.node or stays(facts, use):
+            continue
+        written = written_argument(use.rule, call)
+        if written is None:
+            continue
+        statement = facts.parents[call]
+        if not isinstance(statement, cst.Expr):
+            if use.rule.writes:
+                report.add("NP2TF102", *facts.position(call), name=facts.code(use.node))
+            continue
+        if can_rebind(facts, written):
+            plan.add(statement, _rebind(use.rule))
+
+
+def written_argument(rule: Rule, call: cst.Call) -> cst.BaseExpression | None:
+    """The argument of a call that is written to."""
+    keyword = rule.writes[0] if rule.writes else "out"
+    for arg in call.args:
+        if arg.keyword is not None and arg.keyword.value == keyword:
+            return arg.value
+    if rule.writes and call.args and call.args[0].keyword is None and not call.args[0].star:
+        return call.args[0].value
+    return None
+
+
+def _rebind(rule: Rule) -> Callable[[cst.Expr], cst.BaseSmallStatement]:
+    def edit(updated: cst.Expr) -> cst.BaseSmallStatement:
+        call = updated.value
+        assert isinstance(call, cst.Call)
+        written = written_argument(rule, call)
+        assert written is not None
+        return small_statement("{x} = {call}", x=written, call=call).with_changes(semicolon=updated.semicolon)
+
+    return edit

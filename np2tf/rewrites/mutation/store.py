@@ -1,0 +1,35 @@
+"""`x[i] = v` -> `x = tnp.at(x)[i].set(v)`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts
+from np2tf.rewrites.mutation.order import may_swap
+from np2tf.rewrites.mutation.place import argument, at, is_place, read_by
+from np2tf.rewrites.plan import Plan
+from np2tf.tree.templates import small_statement
+
+
+def plan(facts: Facts, plan: Plan, report: Report) -> None:
+    """Plan every plain store through a subscript."""
+    for assign in facts.nodes(cst.Assign):
+        target = assign.targets[0].target
+        if len(assign.targets) > 1 or not is_place(facts, target):
+            continue
+        assert isinstance(target, cst.Subscript)
+        if not may_swap(facts, read_by(target), assign.value):
+            report.add("NP2TF101", *facts.position(assign), code=facts.code(target))
+            continue
+        plan.require(tnp=True)
+
+        def edit(updated: cst.Assign) -> cst.BaseSmallStatement:
+            place = updated.targets[0].target
+            assert isinstance(place, cst.Subscript)
+            new = small_statement(
+                "{x} = {place}.set({v})", x=place.value, place=at(place, plan.tnp_name), v=argument(updated.value)
+            )
+            return new.with_changes(semicolon=updated.semicolon)
+
+        plan.add(assign, edit)

@@ -1,0 +1,139 @@
+"""`np.sin` becomes `tnp.sin`, wherever a name resolves to NumPy; names that NumPy 2 removed get their new ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import libcst as cst
+
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts
+from np2tf.options import Options
+from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.uses import Use, is_target, uses
+from np2tf.rules import Rule
+from np2tf.tree.names import name_node
+from np2tf.tree.templates import expression
+
+
+def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
+    """Rename every use that has a translation, and report the others."""
+    for use in uses(facts):
+        if stays(facts, use):
+            continue
+        if use.rule is not None and use.rule.chapter == "removed":
+            _removed(facts, plan, use, use.rule)
+        else:
+            plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
+            if use.qualified.endswith(".at") and isinstance(use.node, cst.Attribute):
+                plan.add(use.node, _at_function)
+    _annotations(facts, plan)
+    report_only(facts, report)
+
+
+def stays(facts: Facts, use: Use) -> bool:
+    """Whether a use is left on NumPy."""
+    if use.on_numpy or not use.known or is_target(facts, use.node):
+        return True
+    rule = use.rule
+    if rule is None or not (rule.flattens or rule.arguments):
+        return False
+    # The old function is not the new one by itself, only a call of it can be rewritten.
+    call = facts.parents[use.node]
+    return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
+
+
+def report_only(facts: Facts, report: Report) -> None:
+    """Say what stays on NumPy, and why."""
+    for use in uses(facts):
+        place = facts.position
+        if use.on_numpy:
+            continue
+        if use.rule is not None and use.rule.kind == "no":
+            report.add("NP2TF003", *place(use.node), name=facts.code(use.node), reason=use.rule.reason)
+        elif not use.known:
+            report.add("NP2TF002", *place(use.node), name=facts.code(use.node))
+        elif is_target(facts, use.node):
+            report.add("NP2TF006", *place(use.node), name=facts.code(use.node))
+        elif stays(facts, use):
+            report.add("NP2TF007", *place(use.node), name=facts.code(use.node))
+        elif use.is_module and _passed_on(facts, use.node):
+            report.add("NP2TF004", *place(use.node))
+    for name, spelled in facts.imports.ambiguous.items():
+        report.add("NP2TF001", *facts.position(name), name=spelled)
+
+
+def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
+    """Whether a module is an argument of a call other than getattr and hasattr."""
+    up = facts.parents[node]
+    call = facts.parents[up] if isinstance(up, cst.Arg) else None
+    return isinstance(call, cst.Call) and not (
+        isinstance(call.func, cst.Name) and call.func.value in ("getattr", "hasattr", "setattr", "dir", "vars")
+    )
+
+
+def _renamed(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
+    def edit(updated: cst.Name) -> cst.BaseExpression:
+        return name_node(path).with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    return edit
+
+
+def _at_function(updated: cst.Attribute) -> cst.BaseExpression:
+    """`tnp.add.at` -> `tnp.add_at`."""
+    base = updated.value
+    if isinstance(base, cst.Attribute):
+        named = base.with_changes(attr=base.attr.with_changes(value=f"{base.attr.value}_at"))
+        return named.with_changes(lpar=updated.lpar, rpar=updated.rpar)
+    return updated
+
+
+def _removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
+    """A name that NumPy 2 no longer has."""
+    new = f"{plan.tnp_name}.{rule.new_name}"
+    if rule.builtin:
+        owner = facts.scopes.of(use.name).owner_of(rule.new_name)
+        bound_to = owner.bindings[rule.new_name] if owner is not None else []
+        hidden = any(facts.imports.qualified_binding(binding) is None for binding in bound_to)
+        new = f"{plan.tnp_name}.{rule.new_name}_" if hidden else rule.new_name
+
+    def rename(updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
+        if rule.negated:
+            return expression("(-{new})", new=name_node(new))
+        return name_node(new).with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    plan.add(use.node, rename)
+    call = facts.parents[use.node]
+    if isinstance(call, cst.Call) and call.func is use.node and (rule.flattens or rule.arguments):
+        plan.add(call, _call_of(rule, plan.tnp_name))
+
+
+def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
+    """A call of an old function, with what makes the new one do the same."""
+
+    def edit(updated: cst.Call) -> cst.Call:
+        args = list(updated.args)
+        if rule.flattens:
+            first = args[0]
+            flat = expression("{tnp}.ravel({value})", tnp=name_node(tnp), value=first.value)
+            args[0] = first.with_changes(value=flat)
+        quoted = expression("f(" + ", ".join(f"{name}={value!r}" for name, value in rule.arguments) + ")")
+        assert isinstance(quoted, cst.Call)
+        if quoted.args and isinstance(args[-1].comma, cst.MaybeSentinel):
+            args[-1] = args[-1].with_changes(comma=cst.Comma(whitespace_after=cst.SimpleWhitespace(" ")))
+        return updated.with_changes(args=[*args, *quoted.args])
+
+    return edit
+
+
+def _annotations(facts: Facts, plan: Plan) -> None:
+    """`x: "np.ndarray"`: annotations in quotes are read by name as well."""
+    aliases = facts.imports.names_of("numpy")
+    if not aliases:
+        return
+    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(aliases)))})(?=\.(?:ndarray|\w+)\b)")
+    for string in facts.nodes(cst.SimpleString):
+        if facts.parents.nearest(string, cst.Annotation) is not None and pattern.search(string.value):
+            new = pattern.sub(plan.tnp_name, string.value)
+            plan.add(string, lambda updated, new=new: updated.with_changes(value=new))
