@@ -1,0 +1,8 @@
+"""Run np2tf from a bare checkout: `python cli.py convert …`."""
+
+from __future__ import annotations
+
+from np2tf.commands import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,59 @@
+"""The command line: one command per file, loaded when it is called for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import Any
+
+import click
+
+from np2tf.diagnostics import INTERNAL
+
+# command -> what `np2tf --help` says of it; the module np2tf.commands.<command> defines a click command of that name.
+COMMANDS: dict[str, str] = {
+    "convert": "Translate files: show a diff, write in place, or into another folder.",
+    "check": "Say what a translation would change, and what it could not do.",
+    "explain": "Explain a diagnostic code.",
+    "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",
+}
+
+
+class Lazy(click.Group):
+    """A group that imports a command's module only when that command runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        command: click.Command = getattr(importlib.import_module(f"np2tf.commands.{cmd_name}"), cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="np2tf", message="%(prog)s %(version)s")
+def np2tf() -> None:
+    """Translate NumPy code to TensorFlow.
+
+    Exit status: 0 nothing to do, 1 would change or has findings, 2 wrong usage, 123 internal error.
+    """
+
+
+def main(args: list[str] | None = None) -> Any:
+    """The entry point of the `np2tf` command."""
+    try:
+        return np2tf.main(args, prog_name="np2tf")
+    except BrokenPipeError:
+        # The reader of a pipe went away (`np2tf convert … | head`): nothing is wrong.
+        sys.stderr.close()
+        sys.exit(0)
+    except Exception as error:  # the last door: whatever it is, the user gets a code and not a traceback
+        click.echo(f"np2tf: NP2TF905 internal error: {type(error).__name__}: {error}", err=True)
+        click.echo("Please report this, with the command and the file.", err=True)
+        sys.exit(INTERNAL)
