@@ -1,0 +1,8 @@
+"""`tnp.random`: numpy.random."""
+
+from __future__ import annotations
+
+from np2tf.tnp.host import missing_names, public_names
+
+__getattr__ = missing_names(globals(), "numpy.random")
+__dir__ = public_names("numpy.random", globals())

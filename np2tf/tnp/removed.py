@@ -1,0 +1,57 @@
+"""Names that NumPy 2 removed and that older programs use, and the in-place forms of ufuncs that np2tf writes.
+
+What a removed name is called now is a fact of rules/removed.toml.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.rules import Rule, find
+from np2tf.tnp.ndarray import tensor_array
+from np2tf.tnp.ufunc import Ufunc
+
+
+def removed(name: str, namespace: Any) -> Any:
+    """What the removed NumPy name stands for now, looked up in `namespace` (the module `tnp`).
+
+    Raises:
+        AttributeError: there is no such name, or nothing stands for it.
+    """
+    rule = find(f"numpy.{name}")
+    if rule is None or not rule.new_name:
+        reason = f": {rule.reason}" if rule is not None and rule.reason else ""
+        raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}{reason}")
+    if rule.builtin:
+        return getattr(builtins, rule.new_name)
+    value = operator.attrgetter(rule.new_name)(namespace)
+    if rule.negated:
+        return -value
+    return _adapted(rule, value, namespace) if rule.arguments or rule.flattens else value
+
+
+def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(first: Any, *args: Any, **kwargs: Any) -> Any:
+        flat = namespace.ravel(first) if rule.flattens else first
+        return function(flat, *args, **{**dict(rule.arguments), **kwargs})
+
+    return call
+
+
+def ufunc_at(ufunc: Ufunc) -> Callable[..., Any]:
+    """``tnp.add_at(x, i, v)``: `ufunc.at`, which returns what it wrote to (a new tf.Tensor for one)."""
+
+    def apply_at(array: Any, indices: Any, *operands: Any) -> Any:
+        if isinstance(array, tf.Tensor):
+            return ufunc.at(tensor_array(array), indices, *operands).tensor
+        return ufunc.at(array, indices, *operands)
+
+    apply_at.__name__ = f"{ufunc.__name__}_at"
+    return apply_at
