@@ -1,0 +1,121 @@
+"""Choosing the TensorFlow function for an element type, once, at import.
+
+TensorFlow lacks some functions for some dtypes, or gives another result than NumPy for them. A *kernel* is a function
+over tensors that picks, by the dtype of its first operand, the function that has NumPy's result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+Function = Callable[..., Any]
+
+SIGNED = (tf.int8, tf.int16, tf.int32, tf.int64)
+UNSIGNED = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
+COMPLEX = (tf.complex64, tf.complex128)
+#: The signed integers that a tensor of floats is viewed as, bit by bit.
+BITS = {tf.float16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
+
+
+def kernel(
+    default: Function,
+    *,
+    boolean: Function | None = None,
+    signed: Function | None = None,
+    unsigned: Function | None = None,
+    half: Function | None = None,
+    complex: Function | None = None,
+) -> Function:
+    """A function that picks by dtype; what is not given is `default` (signed integers also stand for unsigned)."""
+    table: dict[tf.DType, Function] = {}
+    rows = (
+        ((tf.bool,), boolean),
+        (SIGNED, signed),
+        (UNSIGNED, unsigned or signed),
+        ((tf.float16,), half),
+        (COMPLEX, complex),
+    )
+    for dtypes, function in rows:
+        if function is not None:
+            table.update(dict.fromkeys(dtypes, function))
+
+    def call(first: tf.Tensor, *rest: tf.Tensor) -> Any:
+        return table.get(first.dtype, default)(first, *rest)
+
+    return call
+
+
+def through(function: Function, wide: tf.DType) -> Function:
+    """`function` computed in the dtype `wide`, its results cast back to the dtype of the operands."""
+
+    def call(*operands: tf.Tensor) -> Any:
+        narrow = operands[0].dtype
+        result = function(*[tf.cast(operand, wide) for operand in operands])
+        return (
+            tuple(tf.cast(part, narrow) for part in result)
+            if type(result) is tuple
+            else tf.cast(result, narrow)
+        )
+
+    return call
+
+
+def through_double(function: Function) -> Function:
+    """`function` computed in float64."""
+    return through(function, tf.float64)
+
+
+def real(function: Function, complex: Function | None = None) -> Function:
+    """A function of real numbers, which NumPy computes in float32 for float16."""
+    return kernel(function, half=through(function, tf.float32), complex=complex)
+
+
+def by_parts(function: Function) -> Function:
+    """`function` applied to the real and to the imaginary part."""
+    return lambda x: tf.complex(function(tf.math.real(x)), function(tf.math.imag(x)))
+
+
+def identity(x: tf.Tensor) -> tf.Tensor:
+    """The operand itself; tensors do not change, so no copy is needed."""
+    return x
+
+
+def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
+    """A number in the dtype of `like`."""
+    return tf.constant(value, like.dtype)
+
+
+def always(value: bool) -> Function:
+    """A function whose answer is `value` for every element."""
+    return lambda x: tf.fill(tf.shape(x), value)
+
+
+def width(x: tf.Tensor) -> int:
+    """Bits of one element."""
+    return np.dtype(x.dtype.as_numpy_dtype).itemsize * 8
+
+
+def as_signed(function: Function) -> Function:
+    """`function` of uint64 computed on the same bits as int64: right where only the low bits matter."""
+
+    def call(*operands: tf.Tensor) -> tf.Tensor:
+        return tf.bitcast(function(*[tf.bitcast(operand, tf.int64) for operand in operands]), tf.uint64)
+
+    return call
+
+
+def low_bits(function: Function) -> Function:
+    """An integer `function` computed in int64 and wrapped to the dtype of its operands."""
+    wide, same_bits = through(function, tf.int64), as_signed(function)
+
+    def call(*operands: tf.Tensor) -> tf.Tensor:
+        dtype = operands[0].dtype
+        if dtype == tf.int64:
+            return function(*operands)
+        return same_bits(*operands) if dtype == tf.uint64 else wide(*operands)
+
+    return call

@@ -1,0 +1,164 @@
+"""Integer arithmetic with NumPy's meaning: division by zero gives 0, shifts may exceed the width, results wrap."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.kernels import UNSIGNED, as_signed, constant, low_bits, through, width
+
+
+def _divisible(b: tf.Tensor) -> tf.Tensor:
+    """The divisor with 1 in place of 0 and of -1, whose quotients trap on CPUs."""
+    trapping = tf.equal(b, constant(0, b))
+    if b.dtype not in UNSIGNED:
+        trapping |= tf.equal(b, constant(-1, b))
+    return tf.where(trapping, constant(1, b), b)
+
+
+def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Quotient rounded down; 0 where the divisor is 0."""
+    quotient = tf.math.floordiv(a, _divisible(b))
+    if b.dtype not in UNSIGNED:
+        quotient = tf.where(tf.equal(b, constant(-1, b)), -quotient, quotient)
+    return tf.where(tf.equal(b, constant(0, b)), constant(0, a), quotient)
+
+
+def remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Remainder with the divisor's sign; 0 where the divisor is 0."""
+    # By 1 and by -1 the remainder is 0, and so it is by 0.
+    return tf.math.floormod(a, _divisible(b))
+
+
+def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Remainder with the dividend's sign; 0 where the divisor is 0."""
+    if a.dtype in UNSIGNED:
+        return remainder(a, b)
+    divisor = _divisible(b)
+    return a - tf.truncatediv(a, divisor) * divisor
+
+
+def _in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
+    fits = tf.less(shift, constant(width(a), shift))
+    return fits if shift.dtype in UNSIGNED else fits & tf.greater_equal(shift, constant(0, shift))
+
+
+def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a << b``; 0 where b is not less than the width."""
+    fits = _in_range(a, b)
+    shifted = tf.bitwise.left_shift(a, tf.where(fits, b, constant(0, b)))
+    return tf.where(fits, shifted, constant(0, a))
+
+
+def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a >> b``; nothing but the sign where b is not less than the width."""
+    fits = _in_range(a, b)
+    shifted = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
+    return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED else shifted
+
+
+def negative(a: tf.Tensor) -> tf.Tensor:
+    """``-a`` of unsigned integers, which wraps."""
+    return tf.zeros((), a.dtype) - a
+
+
+def bitwise_count(a: tf.Tensor) -> tf.Tensor:
+    """Number of 1 bits of the absolute value."""
+    return tf.raw_ops.PopulationCount(x=a if a.dtype in UNSIGNED else tf.abs(a))
+
+
+def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Greatest common divisor, by Euclid."""
+    if a.dtype not in UNSIGNED:
+        a, b = tf.abs(a), tf.abs(b)
+    zero = constant(0, a)
+    shape = tf.broadcast_static_shape(a.shape, b.shape)
+    a, b = a + tf.zeros_like(b), b + tf.zeros_like(a)
+
+    def step(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        done = tf.equal(b, zero)
+        rest = tf.math.floormod(a, tf.where(done, constant(1, b), b))
+        return tf.where(done, a, b), tf.where(done, zero, rest)
+
+    result, _ = tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))
+    return result
+
+
+def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Lowest common multiple."""
+    divisor = gcd(a, b)
+    product = floor_divide(a, divisor) * b
+    return product if a.dtype in UNSIGNED else tf.abs(product)
+
+
+def reciprocal(a: tf.Tensor) -> tf.Tensor:
+    """1/a rounded to zero: of integers only 1 and -1 have one; of 0 it is undefined, here 0."""
+    return floor_divide(
+        constant(1, a), tf.where(tf.less_equal(_magnitude(a), constant(1, a)), a, constant(0, a))
+    )
+
+
+def _magnitude(a: tf.Tensor) -> tf.Tensor:
+    return a if a.dtype in UNSIGNED else tf.maximum(a, -a)
+
+
+def positive_power(a: tf.Tensor, exponent: int) -> tf.Tensor:
+    """``a ** exponent`` for a number known beforehand, by squaring; wraps."""
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = a if result is None else result * a
+        exponent >>= 1
+        if exponent:
+            a = a * a
+    return tf.ones_like(a) if result is None else result
+
+
+def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a ** b`` with wrapping.
+
+    Raises:
+        ValueError: an exponent is negative.
+        StagingError: whether one is negative is known only at run time.
+    """
+    if b.dtype not in UNSIGNED:
+        exponents = tf.get_static_value(b)
+        if exponents is None:
+            raise StagingError("an integer power whose exponent may be negative", "NP2TF503")
+        if np.any(exponents < 0):
+            raise ValueError("Integers to negative integer powers are not allowed.")
+    return nonnegative_power(a, b)
+
+
+def _power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Square and multiply over the 64 bits of the exponent, as far as any exponent has bits."""
+    one = constant(1, a)
+
+    def step(result: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        odd = tf.not_equal(tf.bitwise.bitwise_and(b, constant(1, b)), constant(0, b))
+        return tf.where(odd, result * a, result), a * a, tf.bitwise.right_shift(b, constant(1, b))
+
+    shape = tf.broadcast_static_shape(a.shape, b.shape)
+    start = tf.ones_like(a) * tf.ones_like(b)
+    start = start * one
+    return tf.while_loop(
+        lambda result, a, b: tf.reduce_any(tf.greater(b, constant(0, b))),
+        step,
+        (start, a, b),
+        (shape, a.shape, b.shape),
+    )[0]
+
+
+#: ``a ** b`` where b is known not to be negative.
+nonnegative_power = low_bits(_power)
+
+
+#: Matrix products of dtypes that TensorFlow has none for.
+MATMUL = {
+    **{dtype: through(tf.matmul, tf.int32) for dtype in (tf.int8, tf.uint8, tf.int16, tf.uint16)},
+    tf.uint32: through(tf.matmul, tf.int64),
+    tf.uint64: as_signed(tf.matmul),
+    tf.float16: through(tf.matmul, tf.float32),
+    tf.bool: lambda a, b: tf.not_equal(tf.matmul(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), 0),
+}

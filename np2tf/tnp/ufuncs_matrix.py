@@ -1,0 +1,93 @@
+"""Products of matrices and vectors in the last axes: matmul, vecdot, matvec, vecmat."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.kernels import COMPLEX
+from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.ufuncs_integer import MATMUL
+
+_SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"
+
+
+class GeneralUfunc(Ufunc):
+    """A ufunc over the last axes; choosing other axes is left to NumPy."""
+
+    def _on_tensors(self, args: tuple[Any, ...], **kwargs: Any) -> Any:
+        if kwargs.keys() & {"axes", "axis", "keepdims"}:
+            raise StagingError(f"axes chosen in {self.__name__}", "NP2TF503")
+        return super()._on_tensors(args, **kwargs)
+
+
+def _rank(x: tf.Tensor) -> int:
+    if x.shape.rank is None:
+        raise StagingError("the rank of a matrix is known only at run time")
+    return x.shape.rank
+
+
+def _check(name: str, position: int, x: tf.Tensor, needed: int, signature: str) -> None:
+    if _rank(x) < needed:
+        raise ValueError(
+            f"{name}: Input operand {position} does not have enough dimensions (has {x.shape.rank}, "
+            f"gufunc core with signature {signature} requires {needed})"
+        )
+
+
+def _check_core(name: str, dimension: int, a: Any, b: Any, signature: str) -> None:
+    if a is not None and b is not None and a != b:
+        raise ValueError(
+            f"{name}: Input operand 1 has a mismatch in its core dimension {dimension}, with gufunc signature "
+            f"{signature} (size {b} is different from {a})"
+        )
+
+
+def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Product of stacks of matrices."""
+    return MATMUL.get(a.dtype, tf.matmul)(a, b)
+
+
+def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a @ b``: a vector counts as a row on the left and as a column on the right."""
+    _check("matmul", 0, a, 1, _SIGNATURE)
+    _check("matmul", 1, b, 1, _SIGNATURE)
+    vector_b = b.shape.rank == 1
+    _check_core("matmul", 0, a.shape[-1], b.shape[-1 if vector_b else -2], _SIGNATURE)
+    if a.shape.rank > 1 and not vector_b:
+        return _product(a, b)
+    if a.shape.rank == 1 and vector_b:
+        return tf.reshape(_product(a[None, :], b[:, None]), ())
+    if vector_b:
+        return tf.squeeze(_product(a, b[:, None]), -1)
+    return tf.squeeze(_product(a[None, :], b), -2)
+
+
+def _conjugate(x: tf.Tensor) -> tf.Tensor:
+    return tf.math.conj(x) if x.dtype in COMPLEX else x
+
+
+def vecdot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Inner products over the last axes, the first operand conjugated."""
+    for position, x in enumerate((a, b)):
+        _check("vecdot", position, x, 1, "(n),(n)->()")
+    _check_core("vecdot", 0, a.shape[-1], b.shape[-1], "(n),(n)->()")
+    return tf.squeeze(_product(_conjugate(a)[..., None, :], b[..., :, None]), (-2, -1))
+
+
+def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Matrices times vectors."""
+    _check("matvec", 0, a, 2, "(m,n),(n)->(m)")
+    _check("matvec", 1, b, 1, "(m,n),(n)->(m)")
+    _check_core("matvec", 0, a.shape[-1], b.shape[-1], "(m,n),(n)->(m)")
+    return tf.squeeze(_product(a, b[..., :, None]), -1)
+
+
+def vecmat(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Conjugated vectors times matrices."""
+    _check("vecmat", 0, a, 1, "(n),(n,m)->(m)")
+    _check("vecmat", 1, b, 2, "(n),(n,m)->(m)")
+    _check_core("vecmat", 0, a.shape[-1], b.shape[-2], "(n),(n,m)->(m)")
+    return tf.squeeze(_product(_conjugate(a)[..., None, :], b), -2)

@@ -1,0 +1,59 @@
+"""`power`: exponents known beforehand become products and roots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.dtypes import kind_of, ufunc_loop
+from np2tf.tnp.kernels import constant
+from np2tf.tnp.ndarray import scalar
+from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.ufuncs_integer import nonnegative_power, positive_power
+
+_OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
+    -1: lambda x: constant(1, x) / x,
+    0.5: tf.sqrt,
+    1: tf.identity,
+    2: tf.square,
+    3: lambda x: tf.square(x) * x,
+}
+
+
+class Power(Ufunc):
+    """``a ** b``."""
+
+    def compute(self, operands: tuple[Any, ...], dtype: Any = None) -> Any:
+        """The powers as a tensor.
+
+        Raises:
+            ValueError: an integer is raised to a negative integer power.
+        """
+        base, exponent = operands
+        known = type(exponent) in (int, float) and type(base) not in (int, float, complex)
+        counts = type(exponent) is scalar and exponent.weak is int
+        if not (known or counts) or dtype is not None:
+            return super().compute(operands, dtype)
+        loop = ufunc_loop(self.numpy, (kind_of(base), kind_of(exponent)))
+        if loop[0].kind in "iu":
+            return self._of_integers(operands, loop)
+        function = _OF_FLOATS.get(exponent) if known else None
+        if function is None:
+            return super().compute(operands)
+        return cast(function(as_tensor(base, loop[0])), loop[-1])
+
+    def _of_integers(self, operands: tuple[Any, ...], loop: tuple[np.dtype[Any], ...]) -> Any:
+        base, exponent = operands
+        if type(exponent) is int:
+            if exponent < 0:
+                raise ValueError("Integers to negative integer powers are not allowed.")
+            return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])
+        low = exponent.known.low if type(exponent) is scalar and exponent.known is not None else None
+        if low is not None and low >= 0:
+            tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
+            return nonnegative_power(*tensors)
+        return super().compute(operands)
