@@ -8,6 +8,9 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+# Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the module.
+from np2tf.config import config as config
+
 __version__ = "0.1.0"
 
 #: public name -> (module, attribute); an attribute of "" stands for the module itself.
@@ -15,7 +18,6 @@ _LAZY: dict[str, tuple[str, str]] = {
     "convert": ("np2tf.translate", "convert"),
     "Options": ("np2tf.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
-    "config": ("np2tf.config", "config"),
     "jit": ("np2tf.runtime.jit", "jit"),
     "cond": ("np2tf.runtime.control", "cond"),
     "while_loop": ("np2tf.runtime.control", "while_loop"),
@@ -24,15 +26,18 @@ _LAZY: dict[str, tuple[str, str]] = {
     "or_": ("np2tf.runtime.control", "or_"),
     "not_": ("np2tf.runtime.control", "not_"),
     "undefined": ("np2tf.runtime.control", "undefined"),
+    "range": ("np2tf.runtime.ranges", "range"),
+    "enumerate": ("np2tf.runtime.ranges", "enumerate"),
+    "zip": ("np2tf.runtime.ranges", "zip"),
+    "reversed": ("np2tf.runtime.ranges", "reversed"),
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
 }
 
-__all__ = ["__version__", *_LAZY]
+__all__ = ["__version__", "config", *_LAZY]
 
 if TYPE_CHECKING:
     from np2tf import tnp as tnp
-    from np2tf.config import config as config
     from np2tf.imports.module import import_module as import_module
     from np2tf.options import Options as Options
     from np2tf.runtime.control import and_ as and_

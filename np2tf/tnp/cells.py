@@ -18,13 +18,21 @@ from np2tf.staging import StagingError
 
 
 class Region:
-    """A stretch of staged code: the cells born outside and written inside, with the value they had before."""
+    """A stretch of staged code.
 
-    __slots__ = ("poisoned", "trace", "written")
+    Attributes:
+        trace: what all regions of one staged function share.
+        written: cells born outside and written inside, with the value they had before.
+        read: cells born outside and read inside.
+        poisoned: cells whose contents became unknown inside.
+    """
+
+    __slots__ = ("poisoned", "read", "trace", "written")
 
     def __init__(self, trace: Any) -> None:
         self.trace = trace
         self.written: dict[Cell, tf.Tensor] = {}
+        self.read: set[Cell] = set()
         self.poisoned: list[Cell] = []
 
     def undo(self) -> None:
@@ -67,13 +75,15 @@ def region(trace: Any) -> Iterator[Region]:
 class Cell:
     """One base tensor that arrays and their views read from and write to."""
 
-    __slots__ = ("__weakref__", "_value", "birth", "may_alias", "poisoned")
+    __slots__ = ("__weakref__", "_value", "birth", "identity", "may_alias", "poisoned")
 
     def __init__(self, value: tf.Tensor) -> None:
         self._value = value
         self.birth = current_region()
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
+        #: Where this is known at run time only: a number tensor, and the cells of which it is the number-th.
+        self.identity: tuple[tf.Tensor, tuple[Cell, ...]] | None = None
 
     @property
     def value(self) -> tf.Tensor:

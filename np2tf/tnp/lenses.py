@@ -13,7 +13,9 @@ from typing import Any, Protocol
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import StagingError
 from np2tf.tnp import slicing
+from np2tf.tnp.symint import SymInt
 
 
 class Lens(Protocol):
@@ -107,6 +109,17 @@ class ReadOnly:
         raise ValueError("assignment destination is read-only")
 
 
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """The same array, never writable through this view."""
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return base
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        raise ValueError("assignment destination is read-only")
+
+
 def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
     """The value seen through all of `path`."""
     for lens in path:
@@ -120,3 +133,31 @@ def write_path(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Te
         return value
     first, rest = path[0], path[1:]
     return first.put(base, write_path(first.get(base), rest, value) if rest else value)
+
+
+def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
+    """The NumPy view of `buffer` that is seen through `path`.
+
+    Raises:
+        StagingError: the view depends on values that are not known.
+    """
+    for lens in path:
+        if isinstance(lens, Basic):
+            if any(isinstance(end, SymInt) for item in lens.key for end in _ends(item)):
+                raise StagingError("a view whose place is known only at run time is returned", "NP2TF507")
+            buffer = buffer[tuple(lens.key)]  # type: ignore[arg-type]
+        elif isinstance(lens, Transpose):
+            buffer = buffer.transpose(lens.permutation)
+        elif isinstance(lens, Reshape):
+            buffer = buffer.reshape(lens.shape)
+        elif isinstance(lens, Part):
+            buffer = buffer.imag if lens.imaginary else buffer.real
+        elif isinstance(lens, Diagonal):
+            buffer = np.diagonal(buffer, lens.offset, -2, -1)
+        else:
+            raise StagingError("a view of a kind that cannot be returned", "NP2TF507")
+    return buffer
+
+
+def _ends(item: Any) -> tuple[Any, ...]:
+    return (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)

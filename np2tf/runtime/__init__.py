@@ -1,0 +1,1 @@
+"""The run time of translated code: control flow operators, jit, statistics."""

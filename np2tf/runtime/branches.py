@@ -1,0 +1,102 @@
+"""Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
+
+Each side is first traced into a throw-away graph, to learn what it returns and which cells it writes. The two
+results are then widened to a common form, as NumPy would; cells written on either side become results as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.trace import Trace
+from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, same
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import Cell, link_aliases, region
+from np2tf.tnp.ndarray import is_array
+
+Branch = Callable[[], Any]
+
+
+class _Side:
+    """What one side returns and writes, learnt from a throw-away trace."""
+
+    def __init__(self, trace: Trace, branch: Branch) -> None:
+        with tf.__internal__.FuncGraph("discovery").as_default(), region(trace) as entered:
+            try:
+                result = run_branch(branch)
+                self.leaves, self.rebuild, self.outline = flatten(result)
+                self.forms = [carried(leaf) for leaf in self.leaves]
+            finally:
+                self.written: list[Cell] = list(entered.written)
+                entered.undo()
+
+
+def run_branch(branch: Branch) -> Any:
+    """Run one side; an exception that the user's code raises there cannot depend on a staged condition."""
+    try:
+        return branch()
+    except StagingError:
+        raise
+    except Exception as error:
+        raise StagingError(f"{type(error).__name__} raised under a condition on an array: {error}", "NP2TF515") from error
+
+
+def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
+    """`then()` or `otherwise()` as one `tf.cond`.
+
+    Raises:
+        StagingError: the two sides have no common form.
+    """
+    sides = _Side(trace, then), _Side(trace, otherwise)
+    if sides[0].outline != sides[1].outline:
+        raise StagingError("the two sides of a branch return different structures", "NP2TF516")
+    forms = [_common(a, b, f, g) for a, b, f, g in zip(sides[0].leaves, sides[1].leaves, sides[0].forms, sides[1].forms, strict=True)]
+    if trace.xla and any(form is not None and None in form.shape for form in forms):
+        raise StagingError("an array has another shape on each side of a branch that XLA should compile", "NP2TF514")
+    cells = list(dict.fromkeys(sides[0].written + sides[1].written))
+    sources: list[set[Cell]] = [set() for _ in forms]
+
+    def side(branch: Branch) -> Callable[[], list[tf.Tensor]]:
+        def build() -> list[tf.Tensor]:
+            before = [cell.value for cell in cells]
+            with region(trace) as entered:
+                leaves, _, _ = flatten(run_branch(branch))
+                results = [form.tensor(leaf) for leaf, form in zip(leaves, forms, strict=True) if form is not None]
+                results += [cell.value for cell in cells]
+                for k, leaf in enumerate(leaves):
+                    if is_array(leaf) and leaf._cell is not None and leaf._cell.birth is not entered:
+                        sources[k].add(leaf._cell)
+            for cell, value in zip(cells, before, strict=True):
+                cell.rebase(value)
+            return results
+
+        return build
+
+    results = tf.cond(test, side(then), side(otherwise))
+    rest = iter(results if isinstance(results, (list, tuple)) else [results])
+    leaves = list(sides[0].leaves)
+    for k, form in enumerate(forms):
+        if form is not None:
+            leaves[k] = form.value(next(rest))
+            if not form.number:
+                link_aliases(leaves[k]._cell, sources[k])
+    for cell in cells:
+        cell.write(next(rest))
+    return sides[0].rebuild(leaves)
+
+
+def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> Carried | None:
+    """How a result is carried out of the branch; None where both sides give the very same value."""
+    if same(a, b):
+        return None
+    for leaf in (a, b):
+        if isinstance(leaf, Undefined):
+            raise StagingError(f"{leaf.name!r} is bound on one side of a branch only", "NP2TF511")
+    if form_a is None or form_b is None:
+        raise StagingError(
+            f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other", "NP2TF516"
+        )
+    return join(form_a, form_b, "a variable set in a branch")

@@ -1,0 +1,218 @@
+"""One signature of a jitted function, compiled: tracing it, calling it, and writing back what it changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.runtime.placement import ops_of, xla_pays
+from np2tf.runtime.trace import Trace
+from np2tf.runtime.values import Undefined, flatten
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import Cell, region
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.lenses import view_on_host
+from np2tf.tnp.ndarray import host_array, is_array, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.symint import SymInt
+
+#: (staged arrays, staged numbers) -> result: the function, its arguments and dependencies put together again.
+Body = Callable[[Sequence[Any], Sequence[Any]], Any]
+
+
+class OutOfBounds(IndexError):
+    """A compiled call met an index that NumPy would have refused; nothing has been written back yet."""
+
+
+@dataclass(frozen=True)
+class _Result:
+    """How one leaf of the result is made from the outputs: of which output, seen through which path."""
+
+    kind: str  # "constant", "argument", "array", "choice", "number", "tensor"
+    place: int = -1
+    constant: Any = None
+    path: tuple[Any, ...] = ()
+    weak: type | None = None
+
+
+class Compiled:
+    """A traced function for one signature.
+
+    Attributes:
+        how: "xla" if it is one XLA program, "graph" otherwise.
+    """
+
+    def __init__(self, body: Body, arrays: Sequence[Any], numbers: Sequence[Any], dynamic: bool) -> None:
+        self.dynamic = dynamic
+        self._numbers = list(numbers)
+        specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
+        if dynamic:
+            specs += [tf.TensorSpec((), as_tensor(number).dtype) for number in numbers]
+        self.how = "xla"
+        try:
+            self.function = self._traced(body, arrays, specs, xla=True)
+            if not xla_pays(ops_of(self.function.graph)):
+                self.how = "graph"
+        except StagingError:
+            self.how = "graph"
+        if self.how == "graph":
+            self.function = self._traced(body, arrays, specs, xla=False)
+
+    def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Give up XLA for the whole, for what it turned out not to compile."""
+        specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
+        self.function = self._traced(body, arrays, specs, xla=False, loops=False)
+        self.how = "graph"
+
+    def _traced(self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True) -> Any:
+        self._specs = specs
+
+        def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
+            trace = Trace(xla, compile_loops=loops and not xla)
+            cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
+            trace.violations = Cell(tf.constant(False))
+            staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
+            numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
+            with region(trace) as root:
+                result = body(staged, numbers)
+                return self._outputs(result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace)
+
+        return tf.function(run, jit_compile=xla or None, autograph=False).get_concrete_function(*specs)
+
+    def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
+        known = self._numbers[k]
+        if not self.dynamic:
+            return known
+        tensor = tensors[k]
+        if isinstance(known, np.generic):
+            return tensor_scalar(tensor)
+        return weak_scalar(tensor, type(known), SymInt.fresh(tensor) if type(known) is int else None)
+
+    def _outputs(self, result: Any, cells: list[Cell], written: list[int], trace: Trace) -> list[tf.Tensor]:
+        leaves, self._rebuild, _ = flatten(result)
+        self._written = written
+        self._results: list[_Result] = []
+        outputs: list[tf.Tensor] = []
+        places: dict[Any, int] = {}
+        for leaf in leaves:
+            made = self._result(leaf, cells, leaves, outputs, places)
+            self._results.append(made)
+        return [*outputs, *[cells[k].value for k in written], trace.violations.value]
+
+    def _result(
+        self, leaf: Any, cells: list[Cell], leaves: list[Any], outputs: list[tf.Tensor], places: dict[Any, int]
+    ) -> _Result:
+        if isinstance(leaf, Undefined):
+            bool(leaf)
+        if is_array(leaf) and leaf._host is None:
+            if type(leaf) is scalar:
+                outputs.append(leaf.tensor)
+                return _Result("number", len(outputs) - 1, weak=leaf.weak)
+            if leaf._cell in cells:
+                return _Result("argument", cells.index(leaf._cell), path=leaf._path)
+            if leaf._cell.identity is not None and not leaf._path:
+                number, originals = leaf._cell.identity
+                outputs += [leaf.tensor, number]
+                choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
+                return _Result("choice", len(outputs) - 2, constant=choices)
+            shared = sum(1 for other in leaves if is_array(other) and other._cell is leaf._cell) > 1
+            key = leaf._cell if shared else object()
+            if key not in places:
+                places[key] = len(outputs)
+                outputs.append(leaf._cell.value if shared else leaf.tensor)
+            return _Result("array", places[key], path=leaf._path if shared else ())
+        if isinstance(leaf, tf.Tensor):
+            outputs.append(leaf)
+            return _Result("tensor", len(outputs) - 1)
+        if is_array(leaf) or isinstance(leaf, np.ndarray):
+            raise StagingError("a host array is returned from staged code", "NP2TF507")
+        return _Result("constant", constant=leaf)
+
+    def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any]) -> Any:
+        """Run the compiled code, write back what it changed, return what it returned.
+
+        Raises:
+            OutOfBounds: an index was out of bounds; no argument has been changed.
+        """
+        on_tensors = any(isinstance(a, tf.Tensor) or (is_array(a) and a._host is None) for a in arrays)
+        inputs = [_input(array) for array in arrays]
+        if self.dynamic:
+            inputs += [as_tensor(number) for number in numbers]
+        outputs = self.function(*inputs)
+        if outputs[-1].numpy():
+            raise OutOfBounds
+        setattr(counts, "compiled" if self.how == "xla" else "graph", getattr(counts, "compiled" if self.how == "xla" else "graph") + 1)
+        first = len(outputs) - 1 - len(self._written)
+        for place, value in zip(self._written, outputs[first:-1], strict=True):
+            _write_back(arrays[place], value)
+        bases: dict[int, Any] = {}
+        return self._rebuild([self._made(made, arrays, outputs, bases, on_tensors) for made in self._results])
+
+    def _made(self, made: _Result, arrays: Sequence[Any], outputs: Sequence[tf.Tensor], bases: dict[int, Any], on_tensors: bool) -> Any:
+        if made.kind == "constant":
+            return made.constant
+        if made.kind == "tensor":
+            return outputs[made.place]
+        if made.kind == "argument":
+            return _view_of(arrays[made.place], made.path)
+        if made.kind == "number":
+            value = outputs[made.place]
+            if made.weak is not None:
+                return made.weak(value.numpy())
+            return tensor_scalar(value) if on_tensors else value.numpy()[()]
+        if made.kind == "choice" and made.constant[int(outputs[made.place + 1])] >= 0:
+            return arrays[made.constant[int(outputs[made.place + 1])]]
+        if made.place not in bases:
+            value = outputs[made.place]
+            bases[made.place] = tensor_array(value) if on_tensors else host_array(np.array(memoryview(value)))
+        return _view_of(bases[made.place], made.path)
+
+
+def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
+    """`array` seen through a path of lenses, sharing its memory."""
+    if not path:
+        return array
+    if isinstance(array, np.ndarray):
+        return host_array(view_on_host(array, path))
+    if isinstance(array, tf.Tensor):
+        array = tensor_array(array)
+    if array._host is not None:
+        return host_array(view_on_host(array._host, path))
+    for lens in path:
+        array = array.view_through(lens)
+    return array
+
+
+def _dtype_of(array: Any) -> tf.DType:
+    return array.dtype if isinstance(array, tf.Tensor) else tf.as_dtype(array.dtype)
+
+
+def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
+    """The array as the staged function sees it."""
+    if isinstance(array, tf.Tensor):
+        return cell.value
+    if type(array) is scalar:
+        return tensor_scalar(cell.value)
+    trace.add_input(array._host if is_array(array) else array, cell)
+    staged = tensor_array(cell.value)
+    staged._cell = cell
+    return staged
+
+
+def _input(array: Any) -> tf.Tensor:
+    if is_array(array):
+        return tf.constant(array._host) if array._host is not None else array.tensor
+    return array if isinstance(array, tf.Tensor) else tf.constant(array)
+
+
+def _write_back(array: Any, value: tf.Tensor) -> None:
+    if is_array(array):
+        if array._host is None:
+            array.store(value)
+            return
+        array = array._host
+    array[...] = memoryview(value)  # type: ignore[call-overload]

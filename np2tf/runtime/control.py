@@ -1,0 +1,193 @@
+"""The control flow operators that translated code calls: Python for Python values, graphs for staged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import chain
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.branches import stage_branches
+from np2tf.runtime.loops import stage_loop
+from np2tf.runtime.ranges import Staged, sequence
+from np2tf.runtime.trace import Trace
+from np2tf.runtime.values import Undefined
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.ndarray import is_array, weak_scalar
+from np2tf.tnp.symint import SymInt
+
+#: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
+UNROLL = 8
+#: A loop that cannot be staged may still be unrolled up to here.
+MAX_UNROLL = 64
+
+
+def _trace() -> Trace:
+    entered = current_region()
+    return entered.trace if entered is not None else Trace(xla=False)
+
+
+def _staged_test(value: Any) -> tf.Tensor | None:
+    """The boolean tensor of a test that is known only at run time, None for any other."""
+    if is_array(value):
+        if value._host is not None and current_region() is None:
+            return None
+        tensor = value.tensor
+    elif isinstance(value, tf.Tensor):
+        tensor = value
+    else:
+        return None
+    if hasattr(tensor, "numpy") or tf.get_static_value(tensor) is not None:
+        return None
+    if tensor.shape.rank not in (0, None) and tensor.shape.num_elements() != 1:
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+        )
+    flat = tf.reshape(tensor, [])
+    return flat if flat.dtype == tf.bool else tf.not_equal(flat, tf.zeros((), flat.dtype))
+
+
+def undefined(name: str) -> Any:
+    """The value of a name that is not bound yet; using it raises UnboundLocalError."""
+    return Undefined(name)
+
+
+def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
+    """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
+
+    With a test that is known only at run time both become the branches of a `tf.cond`; what they return is widened to
+    a common dtype, and arrays that either one writes to are written to on that side alone.
+
+    Raises:
+        StagingError: the branches cannot be staged with Python's meaning kept.
+    """
+    staged = _staged_test(test)
+    if staged is None:
+        return then(*operands) if test else otherwise(*operands)
+    return stage_branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
+
+
+def while_loop(keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]) -> tuple[Any, ...]:
+    """``while keep_going(*state): state = step(*state)``; returns the state after the loop.
+
+    From the first test on that is known only at run time, the loop is staged as `tf.while_loop`.
+
+    Raises:
+        StagingError: the loop cannot be staged with Python's meaning kept.
+    """
+    while True:
+        test = keep_going(*state)
+        if _staged_test(test) is not None:
+            break
+        if not test:
+            return state
+        state = step(*state)
+
+    def staged(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
+        return _test_tensor(keep_going(*inner))
+
+    loop = stage_loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state))
+    return loop.run()
+
+
+def _test_tensor(test: Any) -> tf.Tensor:
+    staged = _staged_test(test)
+    return tf.constant(bool(test)) if staged is None else staged
+
+
+def for_loop(
+    iterable: Any,
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any] | None = None,
+) -> tuple[Any, ...]:
+    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+
+    Args:
+        iterable: any iterable; ranges and arrays become staged loops while staging, unless they are short.
+        step: (item, *state) -> state, as a tuple.
+        state: the loop's variables.
+        keep_going: tested on the state before every step; the loop ends when it is false.
+
+    Raises:
+        StagingError: the loop cannot be staged with Python's meaning kept.
+    """
+    state = tuple(state)
+    if current_region() is None and tf.executing_eagerly():
+        return _in_python(iterable, step, state, keep_going)
+    items = sequence(iterable)
+    if items is None:
+        return _in_python(iterable, step, state, keep_going)
+    if isinstance(items.length, int) and items.length <= UNROLL:
+        return _in_python(items, step, state, keep_going)
+    try:
+        return _staged_for(items, step, state, keep_going)
+    except StagingError:
+        if not isinstance(items.length, int) or items.length > MAX_UNROLL:
+            raise
+        return _in_python(items, step, state, keep_going)
+
+
+def _in_python(iterable: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None) -> Any:
+    remaining = iter(iterable)
+    for item in remaining:
+        if keep_going is not None:
+            test = keep_going(*state)
+            staged = _staged_test(test)
+            if staged is not None:
+                return _unrolled(chain([item], remaining), step, state, keep_going)
+            if not test:
+                break
+        state = step(item, *state)
+    return state
+
+
+def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+    """A Python loop with a test that is staged: each iteration becomes a branch."""
+    for item in items:
+        state = cond(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), lambda *s: s, *state)
+    return state
+
+
+def _staged_for(items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None) -> Any:
+    length = items.length
+    first = 0
+    while True:
+        offset = first
+
+        def at(counter: tf.Tensor, offset: int = offset) -> Any:
+            top = length - 1 if isinstance(length, int) else None
+            return items.item(weak_scalar(counter + offset, int, SymInt.fresh(counter + offset, offset, top)))
+
+        def test(counter: tf.Tensor, inner: Any, offset: int = offset) -> tf.Tensor:
+            more = counter + offset < length
+            return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
+
+        runs_once = isinstance(length, int) and length > first and keep_going is None
+        loop = stage_loop(_trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, runs_once)
+        # An iteration before the loop gives its variables the types that they have from then on.
+        if not (loop.changes_type and runs_once and first < 2):
+            return loop.run()
+        state = tuple(step(items.item(first), *state))
+        first += 1
+
+
+def and_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``."""
+    staged = _staged_test(left)
+    return (left and right()) if staged is None else cond(left, right, lambda: left)
+
+
+def or_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``."""
+    staged = _staged_test(left)
+    return (left or right()) if staged is None else cond(left, lambda: left, right)
+
+
+def not_(value: Any) -> Any:
+    """``not value``."""
+    staged = _staged_test(value)
+    return (not value) if staged is None else weak_scalar(tf.logical_not(staged), bool)
+

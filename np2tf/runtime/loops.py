@@ -1,0 +1,280 @@
+"""Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
+
+The body is first traced into a throw-away graph, as often as it takes, to learn three things: which state leaves
+change (and how they are carried), which cells born outside are written to (they become loop state as well), and
+whether two names may stand for the same memory in a way that value semantics would get wrong (then staging is
+refused). Only then is the real loop built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.placement import ops_of, xla_pays
+from np2tf.runtime.trace import Trace
+from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, same
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import Cell, link_aliases, region
+from np2tf.tnp.ndarray import is_array, scalar
+
+#: (counter, state) -> boolean tensor, and (counter, state) -> state.
+Test = Callable[[tf.Tensor, Any], tf.Tensor]
+Step = Callable[[tf.Tensor, Any], Any]
+
+_MAX_TRIALS = 8
+
+
+@dataclass
+class Plan:
+    """What the throw-away traces have shown."""
+
+    forms: list[Carried | None]
+    cells: list[Cell] = field(default_factory=list)
+    fresh: dict[int, Cell] = field(default_factory=dict)
+    exits: dict[int, Cell] = field(default_factory=dict)
+    written: set[Cell] = field(default_factory=set)
+    ops: set[str] = field(default_factory=set)
+
+
+class StagedLoop:
+    """One loop about to be staged, from the state that it is entered with."""
+
+    def __init__(self, trace: Trace, test: Test, step: Step, state: Any, runs_once: bool) -> None:
+        self.trace = trace
+        self.test = test
+        self.step = step
+        self.leaves, self.rebuild, self.outline = flatten(state)
+        self.runs_once = runs_once
+        self.slotted: list[int] = []
+        self._read: set[Cell] = set()
+        self.plan = self._discover()
+
+    # -- learning --------------------------------------------------------------------------------------------
+
+    def _discover(self) -> Plan:
+        forms: list[Carried | None] = [None] * len(self.leaves)
+        for _ in range(_MAX_TRIALS):
+            plan, outs = self._trial(forms)
+            new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
+            if new == forms:
+                self._refuse_hazards(plan)
+                return plan
+            forms = new
+        raise StagingError("the types of a loop's variables do not settle", "NP2TF510")
+
+    def _trial(self, forms: list[Carried | None]) -> tuple[Plan, list[Any]]:
+        """Trace one step into a throw-away graph; everything it writes is undone."""
+        plan = Plan(forms)
+        with tf.__internal__.FuncGraph("discovery").as_default() as graph:
+            inputs = [
+                None if form is None else tf.compat.v1.placeholder(form.spec().dtype, form.shape) for form in forms
+            ]
+            counter = tf.compat.v1.placeholder(tf.int64, ())
+            state = self._enter(forms, inputs, plan)
+            with region(self.trace) as entered:
+                try:
+                    self.test(counter, state)
+                    outs = self._leaves_of(self.step(counter, state))
+                finally:
+                    written, read = dict(entered.written), set(entered.read)
+                    entered.undo()
+            # The forms of what came out must be asked for while the graph is still the current one.
+            outs = [_Out(value) for value in outs]
+        plan.ops = ops_of(graph)
+        fresh = set(plan.fresh.values())
+        plan.written = set(written)
+        plan.cells = [cell for cell in written if cell not in fresh]
+        plan.exits = {k: out.cell for k, out in enumerate(outs) if forms[k] is not None and out.cell is not None}
+        self._read = read
+        return plan, outs
+
+    def _enter(self, forms: Sequence[Carried | None], tensors: Sequence[Any], plan: Plan) -> Any:
+        """The state as the body sees it; cells of carried arrays are made here, outside of the body's region."""
+        leaves = list(self.leaves)
+        for k, form in enumerate(forms):
+            if form is not None:
+                leaves[k] = form.value(tensors[k])
+                if not form.number:
+                    plan.fresh[k] = leaves[k]._cell
+        return self.rebuild(leaves)
+
+    def _leaves_of(self, state: Any) -> list[Any]:
+        leaves, _, outline = flatten(state)
+        if outline != self.outline:
+            raise StagingError("the structure of a loop's variables changes from one iteration to the next", "NP2TF510")
+        return leaves
+
+    def _form(self, k: int, form: Carried | None, out: _Out) -> Carried | None:
+        entry = self.leaves[k]
+        if form is None:
+            if same(entry, out.value):
+                return None
+            if isinstance(entry, Undefined):
+                if not self.runs_once:
+                    raise StagingError(f"{entry.name!r} may be unbound after a loop that may not run", "NP2TF511")
+                form = out.form
+            else:
+                form = carried(entry)
+        if form is None or out.form is None:
+            raise StagingError(
+                f"a loop's variable is {_named(entry)} before and {_named(out.value)} after an iteration", "NP2TF510"
+            )
+        if out.overflows:
+            raise StagingError("a Python integer grows in a staged loop and may exceed 64 bits", "NP2TF512")
+        return join(form, out.form, "a loop's variable")
+
+    def _refuse_hazards(self, plan: Plan) -> None:
+        """Refuse loops in which two names may be one array and one of them is written to."""
+        entries = {k: self.leaves[k]._cell for k in plan.fresh if is_array(self.leaves[k])}
+        for k, cell in plan.fresh.items():
+            written = cell in plan.written
+            entry = entries.get(k)
+            exit_cell = plan.exits.get(k)
+            shared_exit = [j for j, other in plan.exits.items() if j != k and other is exit_cell and exit_cell is not None]
+            shared_entry = [j for j, other in entries.items() if j != k and other is entry and entry is not None]
+            outside = exit_cell is not None and exit_cell in self._read | plan.written and exit_cell not in plan.fresh.values()
+            twins = any(plan.fresh[j] in plan.written for j in shared_exit if j in plan.fresh)
+            doubtful = shared_exit or shared_entry or outside or entry in self._read
+            if twins or entry in plan.cells or exit_cell in plan.cells or (written and doubtful):
+                raise StagingError("two names in a staged loop may be the same array, and one is written to", "NP2TF513")
+
+    @property
+    def changes_type(self) -> bool:
+        """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
+        for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
+            before = None if form is None or isinstance(leaf, Undefined) else carried(leaf)
+            if before is not None and before != form and (before.weak is None or before.shape != form.shape):  # type: ignore[union-attr]
+                return True
+        return False
+
+    # -- building --------------------------------------------------------------------------------------------
+
+    def run(self) -> Any:
+        """Build the loop; returns the state after it, and writes the cells that the loop writes."""
+        plan = self.plan
+        if self.trace.xla and any(form is not None and None in form.shape for form in plan.forms):
+            raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
+        before = [cell.value for cell in plan.cells]
+        slots = _Slots(self, plan)
+        carried_in = [form.tensor(leaf) for leaf, form in zip(self.leaves, plan.forms, strict=True) if form is not None]
+        inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *before]
+        if not self.trace.xla and self.trace.compile_loops and xla_pays(plan.ops):
+            with self.trace.compiling():
+                results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
+        else:
+            results = self._build(*inputs)
+        for cell, value in zip(plan.cells, before, strict=True):
+            cell.rebase(value)
+        return self._leave(list(results), slots)
+
+    def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
+        plan = self.plan
+        forms = [form for form in plan.forms if form is not None]
+        shapes = [tf.TensorShape([])] + [tf.TensorShape(form.shape) for form in forms]
+        shapes += [tensor.shape for tensor in inputs[len(shapes) :]]
+
+        def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
+            with region(self.trace):
+                return self.test(counter, self._bind(tensors, Plan(plan.forms)))
+
+        def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
+            inner = Plan(plan.forms)
+            state = self._bind(tensors, inner)
+            with region(self.trace):
+                outs = self._leaves_of(self.step(counter, state))
+                new = [form.tensor(out) for out, form in zip(outs, plan.forms, strict=True) if form is not None]
+                moved = _Slots.after(self, inner, outs, tensors[len(forms) :])
+                written = [cell.value for cell in plan.cells]
+            return [counter + 1, *new, *moved, *written]
+
+        return tf.while_loop(test, body, list(inputs), shape_invariants=shapes)
+
+    def _bind(self, tensors: Sequence[tf.Tensor], plan: Plan) -> Any:
+        rest = iter(tensors)
+        state = self._enter(plan.forms, [None if form is None else next(rest) for form in plan.forms], plan)
+        for cell, value in zip(self.plan.cells, tensors[len(tensors) - len(self.plan.cells) :], strict=True):
+            cell.rebase(value)
+        return state
+
+    def _leave(self, results: list[tf.Tensor], slots: _Slots) -> Any:
+        plan = self.plan
+        leaves = list(self.leaves)
+        rest = iter(results[1:])
+        for k, form in enumerate(plan.forms):
+            if form is not None:
+                leaves[k] = form.value(next(rest))
+        slots.settle(leaves, [next(rest) for _ in slots.initial])
+        for cell in plan.cells:
+            cell.write(next(rest))
+        return self.rebuild(leaves)
+
+
+class _Out:
+    """A leaf as the throw-away trace left it, with what must be known about it afterwards."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+        self.form = carried(value)
+        self.cell = value._cell if is_array(value) and type(value) is not scalar else None
+        known = value.known if type(value) is scalar and value.weak is int else None
+        self.overflows = known is not None and known.may_overflow
+
+
+class _Slots:
+    """Which array of before the loop each carried, written name stands for after it.
+
+    ``cur, nxt = nxt, cur`` permutes names, not contents: what is written through `nxt` belongs, after the loop, to
+    one of the two original arrays, depending on the number of iterations. Each such name carries the number of its
+    original along; after the loop every original gets the contents of the name that stands for it.
+    """
+
+    def __init__(self, loop: StagedLoop, plan: Plan) -> None:
+        self.names = [
+            k for k, cell in plan.fresh.items() if cell in plan.written and is_array(loop.leaves[k])
+        ]
+        self.originals: list[Any] = [loop.leaves[k] for k in self.names]
+        exits = [plan.exits.get(k) for k in self.names]
+        permuted = set(map(id, exits)) == {id(plan.fresh[k]) for k in self.names}
+        loop.slotted = self.names if permuted else []
+        self.permuted = permuted
+        self.initial = [tf.constant(n, tf.int32) for n in range(len(self.names))] if permuted else []
+
+    @staticmethod
+    def after(loop: StagedLoop, inner: Plan, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """The original that each name stands for at the end of an iteration."""
+        owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.slotted)}
+        return [tensors[owner[id(outs[k]._cell)]] for k in loop.slotted]
+
+    def settle(self, leaves: list[Any], slots: list[tf.Tensor]) -> None:
+        """After the loop: contents to the original arrays, and the doubt about who is who."""
+        for n, original in enumerate(self.originals):
+            if self.permuted:
+                value = original.tensor
+                for k, slot in zip(self.names, slots, strict=True):
+                    value = tf.where(tf.equal(slot, n), leaves[k].tensor, value)
+                original.store(value)
+            else:
+                original._cell.poison()
+        cells = [original._cell for original in self.originals]
+        for n, k in enumerate(self.names):
+            link_aliases(leaves[k]._cell, cells)
+            if self.permuted and not any(original._path for original in self.originals):
+                leaves[k]._cell.identity = slots[n], tuple(cells)
+
+
+def _named(value: Any) -> str:
+    return "unbound" if isinstance(value, Undefined) else f"of type {type(value).__name__}"
+
+
+def stage_loop(trace: Trace, test: Test, step: Step, state: Any, runs_once: bool = False) -> StagedLoop:
+    """Learn what the loop does; `run` on the result builds it.
+
+    Raises:
+        StagingError: the loop cannot be staged with Python's meaning kept.
+    """
+    return StagedLoop(trace, test, step, state, runs_once)
+

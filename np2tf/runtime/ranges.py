@@ -1,0 +1,131 @@
+"""`range`, `enumerate`, `zip` and `reversed` whose operands may be staged: what `for_loop` runs over.
+
+With Python operands these are the builtins themselves.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.ndarray import is_array, scalar, weak_scalar
+from np2tf.tnp.symint import SymInt
+from np2tf.tnp.symint import high as upper
+from np2tf.tnp.symint import low as lower
+from np2tf.tnp.weak import known_int
+
+
+@dataclass(frozen=True)
+class Staged:
+    """An iterable of a length that may be known at run time only, indexable by a staged counter."""
+
+    length: Any
+    item: Callable[[Any], Any]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not isinstance(self.length, int):
+            raise StagingError("iteration over a range that is known only at run time")
+        return (self.item(k) for k in builtins.range(self.length))
+
+
+def _is_staged_number(value: Any) -> bool:
+    return type(value) is scalar and tf.get_static_value(value.tensor) is None
+
+
+def range(*ends: Any) -> Any:  # noqa: A001 - the builtin's name is the point
+    """``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
+
+    Raises:
+        StagingError: the step is known only at run time.
+        TypeError, ValueError: as the builtin.
+    """
+    if not any(_is_staged_number(end) for end in ends):
+        return builtins.range(*(end.__index__() if is_array(end) else end for end in ends))
+    start, stop = (0, ends[0]) if len(ends) == 1 else ends[:2]
+    step = ends[2] if len(ends) == 3 else 1
+    if _is_staged_number(step):
+        raise StagingError("a range whose step is known only at run time", "NP2TF517")
+    step = int(step)
+    first, last = known_int(start), known_int(stop)
+    span = (stop - start) if step > 0 else (start - stop)
+    size = abs(step)
+    count = (span + (size - 1)) // size
+    tensor = tf.maximum(count.tensor, 0) if is_array(count) else max(count, 0)
+    low = lower(first) if step > 0 else _above(lower(last))
+    high = _below(upper(last)) if step > 0 else upper(first)
+
+    def item(k: Any) -> Any:
+        value = start + k * step
+        return weak_scalar(value.tensor, int, SymInt.fresh(value.tensor, low, high)) if is_array(value) else value
+
+    return Staged(tensor, item)
+
+
+def _below(bound: int | None) -> int | None:
+    return None if bound is None else bound - 1
+
+
+def _above(bound: int | None) -> int | None:
+    return None if bound is None else bound + 1
+
+
+def sequence(iterable: Any) -> Staged | None:
+    """`iterable` as something a staged loop can index, or None where only Python can run over it."""
+    if isinstance(iterable, Staged):
+        return iterable
+    if isinstance(iterable, builtins.range):
+        return Staged(len(iterable), lambda k: _range_item(iterable, k))
+    if is_array(iterable) and current_region() is not None and iterable.shape:
+        return Staged(iterable.shape[0], iterable.__getitem__)
+    return None
+
+
+def _range_item(values: builtins.range, k: Any) -> Any:
+    if not is_array(k):
+        return values[k]
+    value = values.start + k * values.step
+    ends = sorted((values[0], values[-1])) if len(values) else (values.start, values.start)
+    return weak_scalar(value.tensor, int, SymInt.fresh(value.tensor, ends[0], ends[1]))
+
+
+def _combined(*iterables: Any) -> list[Staged] | None:
+    """Sequences of one length for each iterable, None where the builtin must do."""
+    if not any(is_array(one) or isinstance(one, Staged) for one in iterables):
+        return None
+    parts = [sequence(one) for one in iterables]
+    if any(part is None or not isinstance(part.length, int) for part in parts):
+        return None
+    return [part for part in parts if part is not None]
+
+
+def enumerate(iterable: Any, start: int = 0) -> Any:  # noqa: A001
+    """``enumerate(iterable, start)``."""
+    parts = _combined(iterable)
+    if parts is None:
+        return builtins.enumerate(iterable, start)
+    return Staged(parts[0].length, lambda k: (start + k, parts[0].item(k)))
+
+
+def zip(*iterables: Any, strict: bool = False) -> Any:  # noqa: A001
+    """``zip(*iterables)``."""
+    parts = _combined(*iterables)
+    if parts is None:
+        return builtins.zip(*iterables, strict=strict)
+    lengths = {part.length for part in parts}
+    if strict and len(lengths) > 1:
+        raise ValueError("zip() arguments have different lengths")
+    return Staged(min(lengths), lambda k: tuple(part.item(k) for part in parts))
+
+
+def reversed(iterable: Any) -> Any:  # noqa: A001
+    """``reversed(iterable)``."""
+    parts = _combined(iterable)
+    if parts is None:
+        return builtins.reversed(iterable)
+    return Staged(parts[0].length, lambda k: parts[0].item(parts[0].length - 1 - k))

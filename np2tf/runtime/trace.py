@@ -1,0 +1,55 @@
+"""A trace: one function on its way into a graph, and the arrays that are its inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import Cell
+
+
+class Trace:
+    """What the regions of one staged function share.
+
+    Attributes:
+        xla: whether the code being staged now will be compiled by XLA.
+        compile_loops: whether loops may be compiled by themselves inside a graph that is not.
+        violations: a boolean cell that becomes true at run time where NumPy would have raised IndexError.
+    """
+
+    def __init__(self, xla: bool, compile_loops: bool = False) -> None:
+        self.xla = xla
+        self.compile_loops = compile_loops
+        self.violations = Cell(tf.constant(False))
+        self._inputs: dict[int, Cell] = {}
+
+    def add_input(self, buffer: np.ndarray, cell: Cell) -> None:
+        """Let `cell` stand for the host buffer wherever the staged code meets it."""
+        self._inputs[id(buffer)] = cell
+
+    def captured(self, buffer: np.ndarray | None) -> Cell:
+        """The cell of a host array met while staging.
+
+        Raises:
+            StagingError: it is no input of this trace, so its value would be frozen into the graph.
+        """
+        cell = self._inputs.get(id(buffer))
+        if cell is None:
+            raise StagingError(
+                "an array is read that is neither an argument nor a global or closure variable", "NP2TF507"
+            )
+        return cell
+
+    @contextmanager
+    def compiling(self) -> Iterator[None]:
+        """Within the with block, stage for XLA."""
+        before, self.xla = self.xla, True
+        try:
+            yield
+        finally:
+            self.xla = before

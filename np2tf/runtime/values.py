@@ -1,0 +1,164 @@
+"""The values that flow through staged loops and branches: what each is, and what two of them have in common.
+
+A structure (tuple, list, dict) is flattened to leaves. A leaf that a loop or branch may change is *carried* as a
+tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or as a Python number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.dtypes import has_tf_dtype, result_type_of, tf_dtype
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.symint import SymInt
+from np2tf.tnp.weak import is_weak, weak_kind, weak_tensor
+
+
+class Undefined:
+    """The value of a name that is not bound (yet); any use of it raises UnboundLocalError."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __repr__(self) -> str:
+        return f"undefined({self.name!r})"
+
+
+def _refuse(self: Undefined, *args: Any) -> Any:
+    raise UnboundLocalError(f"cannot access local variable '{self.name}' where it is not associated with a value")
+
+
+for _name in ("bool", "int", "float", "index", "len", "iter", "getitem", "setitem", "call", "add", "radd", "sub"):
+    setattr(Undefined, f"__{_name}__", _refuse)
+for _name in ("rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "neg", "lt", "le", "gt", "ge", "matmul", "array"):
+    setattr(Undefined, f"__{_name}__", _refuse)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """How a leaf is carried: `weak` a Python number type, or else `dtype`; `number` tells rank-0 results apart from arrays."""
+
+    dtype: np.dtype[Any]
+    shape: tuple[int | None, ...]
+    weak: type | None = None
+    number: bool = False
+
+    def tensor(self, value: Any) -> tf.Tensor:
+        """`value` as the tensor that is carried."""
+        if isinstance(value, Undefined):
+            return tf.zeros([size or 0 for size in self.shape], tf_dtype(self.dtype))
+        if self.weak is not None:
+            return weak_tensor(value, self.weak)
+        return cast(as_tensor(value), self.dtype)
+
+    def value(self, tensor: tf.Tensor) -> Any:
+        """The array or number that stands for the carried tensor in staged code."""
+        if self.weak is not None:
+            known = SymInt.fresh(tensor) if self.weak is int else None
+            return weak_scalar(tensor, self.weak, known)
+        return tensor_scalar(tensor) if self.number else tensor_array(tensor)
+
+    def spec(self) -> tf.TensorSpec:
+        """Shape and dtype for TensorFlow."""
+        return tf.TensorSpec(self.shape, tf_dtype(self.dtype))
+
+
+def carried(value: Any) -> Carried | None:
+    """How `value` would be carried; None for what is no number or array."""
+    if is_weak(value):
+        kind = weak_kind(value)
+        return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
+    if isinstance(value, np.generic):
+        return Carried(value.dtype, (), None, True) if has_tf_dtype(value.dtype) else None
+    if isinstance(value, np.ndarray):
+        return Carried(value.dtype, value.shape) if has_tf_dtype(value.dtype) else None
+    if is_array(value):
+        if value._host is not None:
+            return Carried(value.dtype, value.shape) if has_tf_dtype(value.dtype) else None
+        tensor = value.tensor
+        return Carried(value.dtype, _static_shape(tensor), None, type(value) is scalar)
+    if isinstance(value, tf.Tensor):
+        return Carried(np.dtype(value.dtype.as_numpy_dtype), _static_shape(value))
+    return None
+
+
+_WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
+
+
+def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
+    if tensor.shape.rank is None:
+        raise StagingError("an array of unknown rank in a staged loop or branch")
+    return tuple(tensor.shape.as_list())
+
+
+def join(a: Carried, b: Carried, what: str) -> Carried:
+    """How a leaf is carried that is sometimes like `a` and sometimes like `b`, widened as NumPy would.
+
+    Raises:
+        StagingError: the two have different ranks.
+    """
+    if a == b:
+        return a
+    if len(a.shape) != len(b.shape):
+        raise StagingError(f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510")
+    shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
+    if a.weak is not None and b.weak is not None:
+        kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
+        return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
+    dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
+    return Carried(dtype, shape, None, a.number and b.number)
+
+
+_WEAK_ORDER = (bool, int, float, complex)
+
+
+def _promotion_kind(form: Carried) -> Any:
+    return form.weak if form.weak in (int, float, complex) else form.dtype
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two leaves are certainly the same value: the same object, view, or equal Python constant."""
+    if a is b:
+        return True
+    if is_array(a) and is_array(b):
+        return _same_memory(a, b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (int, float, complex, bool, str, bytes)):
+        return a == b and repr(a) == repr(b)
+    return isinstance(a, Undefined)
+
+
+def _same_memory(a: ndarray, b: ndarray) -> bool:
+    if a._host is not None or b._host is not None:
+        return a._host is not None and a._host is b._host
+    return type(a) is type(b) and a._cell is b._cell and a._path == b._path
+
+
+# -- structures ----------------------------------------------------------------------------------------------
+
+
+def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
+    """Leaves of a nested tuple, list or dict; a function that rebuilds it from leaves; and a comparable outline."""
+    kind = type(value)
+    if kind is dict:
+        keys = list(value)
+        leaves, rebuild, outline = flatten([value[key] for key in keys])
+        return leaves, lambda new: dict(zip(keys, rebuild(new), strict=True)), (dict, tuple(keys), outline)
+    if kind is list or isinstance(value, tuple):
+        parts = [flatten(item) for item in value]
+        ends = np.cumsum([0, *[len(leaves) for leaves, _, _ in parts]])
+
+        def rebuild(new: Sequence[Any]) -> Any:
+            items = [part[1](new[start:stop]) for part, start, stop in zip(parts, ends, ends[1:], strict=False)]
+            return kind(items) if kind in (list, tuple) else kind(*items)
+
+        return [leaf for leaves, _, _ in parts for leaf in leaves], rebuild, (kind, tuple(o for _, _, o in parts))
+    return [value], lambda new: new[0], "leaf"
