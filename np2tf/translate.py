@@ -8,20 +8,19 @@ from dataclasses import dataclass, field
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites import control, imports, methods, mutation, names
+from np2tf.rewrites import control, imports, jit, methods, mutation, names
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.source import Source, SourceError
 
 Rewrite = Callable[[Facts, Plan, Report, Options], None]
-
-_LANDING: tuple[Rewrite, ...] = (control.plan,) if hasattr(control, "plan") else ()
 
 # In this order; `imports` comes last because it writes the imports that the others ask for.
 REWRITES: tuple[Rewrite, ...] = (
     names.plan,
     methods.plan,
     mutation.plan,
-    *_LANDING,
+    control.plan,
+    jit.plan,
     imports.plan,
 )
 

@@ -1,0 +1,50 @@
+"""Lowering of Python's control flow to np2tf's operators, one construct per file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import libcst as cst
+
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts
+from np2tf.options import Options
+from np2tf.rewrites.control import boolean, ternary
+from np2tf.rewrites.control.decide import Decision
+from np2tf.rewrites.control.fitness import Fitness
+from np2tf.rewrites.control.lower import lower_function
+from np2tf.rewrites.control.marks import Marks
+from np2tf.rewrites.plan import Plan
+
+
+def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
+    """Lower the control flow of every function that will be staged."""
+    if not options.jit:
+        return
+    fitness = Fitness.of(facts)
+    fitness.report(facts, report)
+    for function, decision in fitness.staged.items():
+        if decision.marks.lowered or decision.expressions:
+            plan.require(runtime=True)
+            _plan_function(function, decision, facts, plan)
+
+
+def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, plan: Plan) -> None:
+    marks = Marks()
+    for node in decision.marks.lowered:
+        plan.add(node, _remember(marks))
+    for expression in decision.expressions:
+        edit = ternary.edit if isinstance(expression, cst.IfExp) else boolean.edit
+        plan.add(expression, edit)
+    if decision.marks.lowered:
+        plan.add(function, lambda updated: lower_function(updated, marks))
+
+
+def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:
+    """Mark the node that stands in the edited tree where the decision was made on the original."""
+
+    def edit(updated: cst.CSTNode) -> cst.CSTNode:
+        marks.lowered.add(updated)
+        return updated
+
+    return edit

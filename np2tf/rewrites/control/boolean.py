@@ -1,0 +1,52 @@
+"""`and`, `or`, `not` and chained comparisons become `np2tf.and_`, `np2tf.or_` and `np2tf.not_`.
+
+The second operand is a lambda, so that it is evaluated only where Python would evaluate it.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.tree.templates import expression
+
+_SIMPLE = (cst.Name, cst.BaseNumber, cst.SimpleString)
+
+
+def edit(node: cst.BaseExpression) -> cst.BaseExpression:
+    """The operator call that a boolean expression becomes."""
+    if isinstance(node, cst.UnaryOperation):
+        return expression("np2tf.not_({x})", x=node.expression)
+    if isinstance(node, cst.BooleanOperation):
+        operator = "and_" if isinstance(node.operator, cst.And) else "or_"
+        return expression(f"np2tf.{operator}({{a}}, lambda: {{b}})", a=node.left, b=node.right)
+    if isinstance(node, cst.Comparison):
+        return _chain(node)
+    return node
+
+
+def _chain(node: cst.Comparison) -> cst.BaseExpression:
+    """`a < b < c`: `np2tf.and_(a < b, lambda: b < c)`, with b evaluated once."""
+    left, made = node.left, None
+    last = len(node.comparisons) - 1
+    for number, part in enumerate(node.comparisons):
+        middle = part.comparator
+        kept = middle
+        if number < last and not _repeatable(middle):
+            kept = cst.Name("middle" if number == 0 else f"middle_{number + 1}")
+            middle = expression("({name} := {value})", name=kept, value=middle)
+        link = cst.Comparison(left=left, comparisons=[part.with_changes(comparator=middle)])
+        made = link if made is None else expression("np2tf.and_({a}, lambda: {b})", a=made, b=link)
+        left = kept.deep_clone()
+    assert made is not None
+    return made
+
+
+def _repeatable(node: cst.BaseExpression) -> bool:
+    """Whether writing the expression twice costs nothing and changes nothing."""
+    if isinstance(node, _SIMPLE):
+        return True
+    if isinstance(node, cst.Attribute):
+        return _repeatable(node.value)
+    if isinstance(node, cst.UnaryOperation):
+        return _repeatable(node.expression)
+    return False

@@ -1,0 +1,182 @@
+"""`if` becomes `names = np2tf.cond(test, then, otherwise, *operands)`; branches of one expression become lambdas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.facts.flow import Names, live_before, writes
+from np2tf.rewrites.control.jumps import jumps_in, leaves
+from np2tf.rewrites.control.layout import (
+    WIDTH,
+    blank,
+    call,
+    code,
+    comment_of,
+    footer_of,
+    has_comment,
+    helper,
+    line,
+    returning,
+    statements_of,
+)
+from np2tf.rewrites.control.marks import CannotLower
+from np2tf.rewrites.control.scope import Lowers, Scope
+from np2tf.tree.templates import Statement
+
+_SHORT = 40
+
+
+@dataclass
+class _Branch:
+    """One side of an `if` on its way to being an argument of `np2tf.cond`."""
+
+    owner: cst.CSTNode | None
+    source: list[Statement]
+    lowered: list[Statement]
+    own: Names
+
+    @property
+    def leading(self) -> Sequence[cst.EmptyLine]:
+        """The comments above an `else`."""
+        return self.owner.leading_lines if isinstance(self.owner, cst.Else) else ()
+
+    @property
+    def header(self) -> cst.TrailingWhitespace | None:
+        """The comment behind the colon."""
+        return comment_of(self.owner.body) if isinstance(self.owner, (cst.If, cst.Else)) else None
+
+    @property
+    def commented(self) -> bool:
+        """Whether a comment would be lost in a lambda."""
+        inside = [*self.lowered, *self.leading, *footer_of(self.owner)]
+        return self.header is not None or any(has_comment(part) for part in inside)
+
+
+def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+    """The helpers and the call that an `if` becomes."""
+    sources = _without_pass(statements_of(node)), _without_pass(statements_of(node.orelse))
+    returns = bool(list(jumps_in([node])))
+    if returns:
+        assert tail, "a lowered return stands in tail position"
+        _same_kind_of_return(node, sources)
+    after: Names = frozenset() if returns else live
+    written = scope.written([*sources[0], *sources[1]])
+    outputs = [] if returns else [name for name in written if name in live]
+    operands = [name for name in written if any(_needs(name, source, outputs, after) for source in sources)]
+
+    branches = []
+    for owner, source in zip((node, node.orelse if isinstance(node.orelse, cst.Else) else None), sources):
+        inner = scope.helper(source, operands)
+        lowered = lowering.scope_body(source, after, inner, tail=returns)
+        branches.append(_Branch(owner, source, lowered, writes(source)))
+    values = [scope.value(name) for name in operands]
+    bound = {name: value for name, value in zip(operands, values)}
+    head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
+
+    lambdas = [_as_lambda(branch, outputs, bound) for branch in branches]
+    if None not in lambdas:
+        text = f"{head}np2tf.cond({code(node.test)}, {lambdas[0]}, {lambdas[1]})"
+        if len(text) + 4 * scope.depth <= WIDTH:
+            return [line(text, node.leading_lines)]
+    return _with_helpers(lowering, node, branches, outputs, (operands, values), head, scope)
+
+
+def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after: Names) -> bool:
+    """Whether a branch needs the value that `name` has before the `if`."""
+    if name not in writes(source):
+        return name in outputs
+    return name in live_before(source, after)
+
+
+def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
+    """Both branches return a value, or neither does: an array on one side and None on the other cannot be staged."""
+    valued = set()
+    for jump in jumps_in([node]):
+        assert isinstance(jump, cst.Return)
+        valued.add(jump.value is not None and code(jump.value) != "None")
+    if not all(leaves(source) for source in sources):
+        valued.add(False)
+    if len(valued) > 1:
+        raise CannotLower("NP2TF304", node)
+
+
+def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
+    """The branch as a lambda that reads the names around it, if it is one expression."""
+    if branch.commented:
+        return None
+    if not branch.source:
+        values = [bound.get(name, name) for name in outputs]
+        text = f"({', '.join(values)})" if len(values) > 1 else values[0] if values else "None"
+        return f"lambda: {text}"
+    if len(branch.lowered) != 1 or not isinstance(branch.lowered[0], cst.SimpleStatementLine):
+        return None
+    if len(branch.lowered[0].body) != 1:
+        return None
+    only = branch.lowered[0].body[0]
+    if isinstance(only, cst.Return) and only.value is not None:
+        return f"lambda: {_bracketed(only.value)}"
+    if (
+        isinstance(only, cst.Assign)
+        and len(only.targets) == 1
+        and isinstance(only.targets[0].target, cst.Name)
+    ):
+        name = only.targets[0].target.value
+        if name in outputs:
+            values = [
+                _bracketed(only.value) if output == name else bound.get(output, output) for output in outputs
+            ]
+            return f"lambda: ({', '.join(values)})" if len(values) > 1 else f"lambda: {values[0]}"
+    return None
+
+
+def _without_pass(body: list[Statement]) -> list[Statement]:
+    """A block's statements; none where it only passes."""
+    if len(body) == 1 and code(body[0]).strip() == "pass":
+        return []
+    return body
+
+
+def _bracketed(value: cst.BaseExpression) -> str:
+    text = code(value)
+    bare = isinstance(value, cst.Tuple) and not value.lpar
+    return f"({text})" if bare or (isinstance(value, (cst.NamedExpr, cst.Yield)) and not value.lpar) else text
+
+
+def _with_helpers(
+    lowering: Lowers,
+    node: cst.If,
+    branches: Sequence[_Branch],
+    outputs: Sequence[str],
+    state: tuple[list[str], list[str]],
+    head: str,
+    scope: Scope,
+) -> list[Statement]:
+    operands, values = state
+    out: list[Statement] = []
+    callees = []
+    leading = node.leading_lines
+    for purpose, branch in zip(("then", "otherwise"), branches):
+        short = _short_lambda(branch, outputs, operands)
+        if short is not None:
+            callees.append(short)
+            continue
+        name = lowering.naming.name(purpose)
+        callees.append(name)
+        tail = returning(outputs, False, footer_of(branch.owner))
+        above = [*leading, *branch.leading] if not out else branch.leading
+        out.append(helper(name, operands, [*branch.lowered, *tail], above, branch.header))
+    arguments = [code(node.test), *callees, *values]
+    kept = blank() if out else leading
+    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth), kept)]
+
+
+def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:
+    """A lambda beside a helper function: it takes the same operands, and must stay short."""
+    text = _as_lambda(branch, outputs, {})
+    if text is None or len(text) > _SHORT or "np2tf." in text:
+        return None
+    params = ", ".join(operands)
+    return f"lambda {params}: {text.removeprefix('lambda: ')}" if params else text

@@ -1,0 +1,240 @@
+"""Decide, for one function, what is lowered and what stays Python; or say why it cannot be staged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
+from np2tf.rewrites.control.lower import lower_function
+from np2tf.rewrites.control.marks import CannotLower, Marks
+from np2tf.rewrites.control.refusals import Refusals
+from np2tf.rewrites.control.static import Static
+from np2tf.tree.walk import walk
+
+Expression = cst.BooleanOperation | cst.UnaryOperation | cst.Comparison | cst.IfExp
+_PLAIN_CALLS = frozenset(
+    [
+        "sorted",
+        "map",
+        "filter",
+        "items",
+        "keys",
+        "values",
+        "split",
+        "ndindex",
+        "nditer",
+        "ndenumerate",
+        "list",
+        "tuple",
+        "set",
+    ]
+)
+_FEW = 8
+
+
+@dataclass
+class Decision:
+    """The constructs of one function to lower: statements in `marks`, expressions by node."""
+
+    marks: Marks = field(default_factory=Marks)
+    expressions: list[Expression] = field(default_factory=list)
+
+
+def decide(function: cst.FunctionDef, facts: Facts) -> Decision:
+    """What to lower in a function; CannotLower where something must be and cannot."""
+    plain: set[cst.CSTNode] = set()
+    while True:
+        decision = _Decider(function, facts, plain).decide()
+        try:
+            lower_function(function, decision.marks.copy())
+        except CannotLower as error:
+            # A `for` that cannot be lowered for its jumps may still run as Python, unrolled.
+            if error.loop is None or error.loop in plain:
+                raise
+            plain.add(error.loop)
+            continue
+        return decision
+
+
+class _Decider:
+    def __init__(self, function: cst.FunctionDef, facts: Facts, plain: set[cst.CSTNode]) -> None:
+        self._function = function
+        self._facts = facts
+        self._plain = plain
+        self._static = Static(facts, _dynamic_parameters(function))
+        self._refusals = Refusals(function, facts, self._static)
+        self._nodes = list(walk(function))
+
+    def decide(self) -> Decision:
+        while True:
+            decision = self._pass()
+            known = len(self._static.dynamic)
+            self._spread(decision.marks)
+            if len(self._static.dynamic) == known:
+                break
+        decision.expressions = list(self._expressions(decision.marks))
+        self._check(decision)
+        return decision
+
+    def _pass(self) -> Decision:
+        """One look at every construct, with the dynamic names known so far."""
+        decision = Decision()
+        for node in self._nodes:
+            if isinstance(node, cst.If) and not self._static(node.test):
+                self._refusals.check(node)
+                decision.marks.lowered.add(node)
+            elif (isinstance(node, cst.While) and self._lower_while(node)) or (
+                isinstance(node, cst.For) and self._lower_for(node)
+            ):
+                decision.marks.lowered.add(node)
+        return decision
+
+    def _lower_while(self, node: cst.While) -> bool:
+        static = self._static(node.test)
+        counted = reads(node.test) & writes(block(node.body))
+        jumps = any(isinstance(part, cst.Break) for part in walk(node))
+        if static and not counted and not jumps:
+            return False
+        if self._static(node.test) and self._refusals.reason(node) is not None:
+            return False
+        self._refusals.check(node)
+        return True
+
+    def _lower_for(self, node: cst.For) -> bool:
+        if node in self._plain or node.asynchronous is not None or not _only_names(node.target):
+            return False
+        return self._iterable(node.iter) and self._refusals.reason(node) is None
+
+    def _iterable(self, node: cst.BaseExpression) -> bool:
+        """Whether a loop over `node` may run over an array or many numbers."""
+        if isinstance(
+            node, (cst.BaseString, cst.Tuple, cst.List, cst.Set, cst.Dict, cst.BaseComp, cst.DictComp)
+        ):
+            return False
+        if isinstance(node, cst.Call):
+            name = (
+                node.func.attr.value
+                if isinstance(node.func, cst.Attribute)
+                else getattr(node.func, "value", "")
+            )
+            if name == "range":
+                return not _few(node) and not _mentions(node, "ndim")
+            if name in ("enumerate", "zip", "reversed") and node.args:
+                return all(self._iterable(arg.value) for arg in node.args)
+            return name not in _PLAIN_CALLS
+        if self._static.is_container(node):
+            return False
+        return not isinstance(node, cst.Attribute) or node.attr.value != "shape"
+
+    # -- what becomes dynamic ------------------------------------------------------------------------------------
+
+    def _spread(self, marks: Marks) -> None:
+        dynamic = self._static.dynamic
+        for node in self._nodes:
+            if isinstance(node, cst.Assign) and not self._static(node.value):
+                for target in node.targets:
+                    dynamic.update(bound_targets(target.target))
+            elif (
+                isinstance(node, (cst.AnnAssign, cst.NamedExpr))
+                and node.value
+                and not self._static(node.value)
+            ) or (isinstance(node, cst.AugAssign) and not self._static(node.value)):
+                dynamic.update(bound_targets(node.target))
+            elif isinstance(node, cst.CompFor):
+                self._target(node.target, node.iter)
+            elif isinstance(node, cst.If) and node in marks:
+                dynamic.update(writes([node]))
+            elif isinstance(node, (cst.For, cst.While)):
+                self._loop(node, node in marks)
+            elif isinstance(node, (cst.Lambda, cst.FunctionDef)) and node is not self._function:
+                dynamic.update(parameters(node.params))
+
+    def _loop(self, node: cst.For | cst.While, lowered: bool) -> None:
+        written = writes(block(node.body))
+        if lowered:
+            carried = written & loop_head(node, _NOTHING)
+            self._static.dynamic.update(carried)
+            if isinstance(node, cst.For):
+                self._static.dynamic.update(bound_targets(node.target))
+        elif isinstance(node, cst.For):
+            self._target(node.target, node.iter)
+
+    def _target(self, target: cst.BaseExpression, iterable: cst.BaseExpression) -> None:
+        """The names of a loop that stays Python."""
+        if isinstance(iterable, cst.Call) and isinstance(iterable.func, cst.Name):
+            if iterable.func.value == "range":
+                return
+            if iterable.func.value == "enumerate" and isinstance(target, cst.Tuple):
+                self._static.dynamic.update(bound_targets(target)[1:])
+                return
+        if not self._static(iterable):
+            self._static.dynamic.update(bound_targets(target))
+
+    # -- expressions -----------------------------------------------------------------------------------------------
+
+    def _expressions(self, marks: Marks) -> Iterator[Expression]:
+        for node in self._nodes:
+            if (
+                (isinstance(node, cst.IfExp) and not self._static(node.test))
+                or (isinstance(node, cst.BooleanOperation) and not self._static(node.left))
+                or (isinstance(node, cst.BooleanOperation) and not self._static(node.right))
+            ):
+                yield node
+            elif isinstance(node, cst.UnaryOperation) and isinstance(node.operator, cst.Not):
+                if not self._static(node.expression):
+                    yield node
+            elif isinstance(node, cst.Comparison) and len(node.comparisons) > 1 and not self._static(node):
+                yield node
+
+    def _check(self, decision: Decision) -> None:
+        """Tests that nothing can lower: of an assert, and of a comprehension's `if`."""
+        for node in self._nodes:
+            if isinstance(node, cst.Assert) and not self._static(node.test):
+                raise CannotLower("NP2TF305", node)
+            if isinstance(node, cst.CompIf) and not self._static(node.test):
+                raise CannotLower("NP2TF306", node)
+        self._refusals.check_walrus(decision.expressions)
+
+
+_NOTHING: Names = frozenset()
+
+
+def _dynamic_parameters(function: cst.FunctionDef) -> Names:
+    """The parameters that may be arrays or numbers: all but the flags and the texts."""
+    every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
+    flags = {param.name.value for param in every if _is_flag(param)}
+    return frozenset(parameters(function.params)) - flags
+
+
+def _is_flag(param: cst.Param) -> bool:
+    annotation = param.annotation.annotation if param.annotation is not None else None
+    if isinstance(annotation, cst.Name) and annotation.value in ("bool", "str"):
+        return True
+    if isinstance(param.default, cst.Name):
+        return param.default.value in ("True", "False")
+    return isinstance(param.default, cst.SimpleString)
+
+
+def _only_names(target: cst.BaseExpression) -> bool:
+    if isinstance(target, cst.Tuple):
+        return all(
+            isinstance(element, cst.Element) and _only_names(element.value) for element in target.elements
+        )
+    return isinstance(target, cst.Name)
+
+
+def _few(call: cst.Call) -> bool:
+    """`range(3)`: quicker unrolled, and its numbers stay known."""
+    numbers = [arg.value for arg in call.args]
+    if not all(isinstance(number, cst.Integer) for number in numbers):
+        return False
+    values = [int(number.value, 0) for number in numbers if isinstance(number, cst.Integer)]
+    return len(range(*values)) <= _FEW
+
+
+def _mentions(node: cst.CSTNode, attribute: str) -> bool:
+    return any(isinstance(part, cst.Attribute) and part.attr.value == attribute for part in walk(node))

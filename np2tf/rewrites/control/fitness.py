@@ -1,0 +1,182 @@
+"""Which functions of a module are staged, and what is lowered in each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from weakref import WeakKeyDictionary
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts, Kind
+from np2tf.facts.effects import Effects
+from np2tf.facts.flow import block, parameters
+from np2tf.rewrites.control.decide import Decision, decide
+from np2tf.rewrites.control.marks import CannotLower
+from np2tf.tree.names import dotted
+from np2tf.tree.walk import walk
+
+_ENOUGH = 3
+_CACHE: WeakKeyDictionary[Facts, Fitness] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Unfit:
+    """Why a function is not staged: a diagnostic's code, its place and its words."""
+
+    code: str
+    node: cst.CSTNode
+    words: dict[str, str]
+
+
+@dataclass
+class Fitness:
+    """The staged functions of a module with their decisions, and why others are not."""
+
+    staged: dict[cst.FunctionDef, Decision] = field(default_factory=dict)
+    unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, facts: Facts) -> Fitness:
+        """Computed once per module."""
+        if facts not in _CACHE:
+            _CACHE[facts] = _judge(facts)
+        return _CACHE[facts]
+
+    def report(self, facts: Facts, report: Report) -> None:
+        """Say why the functions that would be worth staging are not."""
+        for function, unfit in self.unfit.items():
+            line, column = facts.position(unfit.node)
+            report.add(unfit.code, line, column, name=function.name.value, **unfit.words)
+
+
+def _judge(facts: Facts) -> Fitness:
+    effects = Effects(facts)
+    candidates = [function for function in _functions(facts) if not _decorated(function)]
+    decisions: dict[cst.FunctionDef, Decision] = {}
+    unfit: dict[cst.FunctionDef, Unfit] = {}
+    for function in candidates:
+        verdict = _alone(function, facts, effects)
+        if isinstance(verdict, Unfit):
+            unfit[function] = verdict
+        else:
+            decisions[function] = verdict
+    _spread(decisions, unfit, effects)
+    worth = {
+        function for function in candidates if parameters(function.params) and _is_worth(function, facts)
+    }
+    staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
+    told = {function: why for function, why in unfit.items() if function in worth}
+    return Fitness({function: decisions[function] for function in candidates if function in staged}, told)
+
+
+def _functions(facts: Facts) -> Iterator[cst.FunctionDef]:
+    """The functions at the top of the module, and the static methods of its classes."""
+    for statement in facts.module.body:
+        if isinstance(statement, cst.FunctionDef):
+            yield statement
+        elif isinstance(statement, cst.ClassDef):
+            for member in block(statement.body):
+                if isinstance(member, cst.FunctionDef) and _names(member) == ["staticmethod"]:
+                    yield member
+
+
+def _names(function: cst.FunctionDef) -> list[str | None]:
+    return [dotted(item.decorator) for item in function.decorators]
+
+
+def _decorated(function: cst.FunctionDef) -> bool:
+    return _names(function) not in ([], ["staticmethod"])
+
+
+def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decision | Unfit:
+    problems = effects.problems(function)
+    if problems:
+        return Unfit("NP2TF401", problems[0].node, {"reason": problems[0].reason})
+    try:
+        return decide(function, facts)
+    except CannotLower as error:
+        inside = {node for node in walk(function)}
+        return Unfit(error.code, error.node if error.node in inside else function, error.words)
+
+
+def _spread(
+    decisions: dict[cst.FunctionDef, Decision], unfit: dict[cst.FunctionDef, Unfit], effects: Effects
+) -> None:
+    """A function is no fitter than what it calls; a recursive one is not fit."""
+    calls = {function: effects.callees(function) for function in decisions}
+    changed = True
+    while changed:
+        changed = False
+        for function in list(decisions):
+            bad = next((callee for callee in calls[function] if callee not in decisions), None)
+            if bad is not None:
+                words = {"reason": f"calls `{bad.name.value}`, which cannot be staged"}
+                unfit[function] = Unfit("NP2TF401", calls[function][bad], words)
+            elif function in _reached(function, calls):
+                unfit[function] = Unfit("NP2TF401", function, {"reason": "is recursive"})
+            else:
+                continue
+            del decisions[function]
+            changed = True
+
+
+def _reached(
+    start: cst.FunctionDef, calls: dict[cst.FunctionDef, dict[cst.FunctionDef, cst.Call]]
+) -> set[cst.FunctionDef]:
+    """The functions that a call of `start` may call in turn."""
+    seen: set[cst.FunctionDef] = set()
+    stack = list(calls.get(start, ()))
+    while stack:
+        top = stack.pop()
+        if top not in seen:
+            seen.add(top)
+            stack.extend(calls.get(top, ()))
+    return seen
+
+
+def _with_callees(
+    worth: set[cst.FunctionDef], decisions: dict[cst.FunctionDef, Decision], effects: Effects
+) -> set[cst.FunctionDef]:
+    """What is worth staging, and what it calls that has something to lower."""
+    staged = set(worth)
+    stack = list(worth)
+    seen = set(worth)
+    while stack:
+        for callee in effects.callees(stack.pop()):
+            if callee not in seen:
+                seen.add(callee)
+                stack.append(callee)
+                decision = decisions[callee]
+                if decision.marks.lowered or decision.expressions:
+                    staged.add(callee)
+    return staged
+
+
+def _is_worth(function: cst.FunctionDef, facts: Facts) -> bool:
+    """A loop with array work in it, or a few array operations."""
+    for loop in (node for node in walk(function) if isinstance(node, (cst.For, cst.While))):
+        if any(_is_array_work(node, facts, in_loop=True) for node in walk(loop.body)):
+            return True
+    operations = sum(_is_array_work(node, facts, in_loop=False) for node in walk(function))
+    return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in walk(function))
+
+
+def _is_numpy_call(node: cst.CSTNode, facts: Facts) -> bool:
+    if not isinstance(node, cst.Call):
+        return False
+    qualified = facts.imports.qualified(node.func)
+    rule = rules.find(qualified) if qualified is not None else None
+    return rule is not None and rule.kind == "native"
+
+
+def _is_array_work(node: cst.CSTNode, facts: Facts, in_loop: bool) -> bool:
+    if isinstance(node, cst.BinaryOperation):
+        return isinstance(node.operator, cst.MatrixMultiply) or facts.kinds.kind(node) is Kind.ARRAY
+    if isinstance(node, cst.Subscript):
+        sliced = any(isinstance(element.slice, cst.Slice) for element in node.slice) or len(node.slice) > 1
+        stored = isinstance(facts.parents[node], (cst.AssignTarget, cst.AugAssign))
+        return sliced or (stored and in_loop) or facts.kinds.kind(node.value) is Kind.ARRAY
+    return _is_numpy_call(node, facts) and facts.kinds.kind(node) is not Kind.STATIC

@@ -1,0 +1,61 @@
+"""`for` becomes `state = np2tf.for_loop(iterable, step_i, state)`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control.layout import (
+    assigned,
+    blank,
+    call,
+    code,
+    comment_of,
+    footer_of,
+    helper,
+    line,
+    returning,
+    statements_of,
+    tuple_of,
+)
+from np2tf.rewrites.control.scope import Lowers, Scope
+from np2tf.tree.templates import Statement
+
+
+def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[Statement]:
+    """The helpers and the call that a `for` becomes."""
+    naming = lowering.naming
+    targets = bound_targets(node.target)
+    body = statements_of(node)
+    head = loop_head(node, live)
+    written = dict.fromkeys([*scope.written(body), *(name for name in targets if name in scope.locals)])
+    stop = lowering.marks.stops.get(node)
+    if stop is not None:
+        head |= {stop}
+    # The target is bound anew in every round: its old value only matters behind the loop.
+    state = [name for name in written if name in (live if name in targets else head)]
+    values = [scope.value(name) for name in state]
+
+    single = isinstance(node.target, cst.Name)
+    item = targets[0] if single else naming.name("item")
+    params = [item, *(naming.name(f"last_{name}") if name in targets else name for name in state)]
+    if not single:
+        unpack = line(f"{code(node.target)} = {item}")
+        body = [unpack, *body]
+    inner = scope.helper(body, [item, *state])
+    inner.bound |= frozenset(targets)
+    stepped = lowering.scope_body(body, head | frozenset(state), inner, tail=False)
+    step = naming.name(f"step_{item}" if single and item != "_" else "step")
+
+    out: list[Statement] = []
+    arguments = [code(node.iter), step, tuple_of(values)]
+    leading = node.leading_lines
+    if stop is not None:
+        keep_going = naming.name("keep_going")
+        out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading))
+        arguments.append(f"keep_going={keep_going}")
+        leading = ()
+    tail = returning(state, True, footer_of(node))
+    out.append(helper(step, params, [*stepped, *tail], leading, comment_of(node.body)))
+    out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth), blank()))
+    return out

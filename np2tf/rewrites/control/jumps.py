@@ -1,0 +1,347 @@
+"""Take `break`, `continue` and `return` out of what is to be lowered, leaving code of the same meaning.
+
+`continue`: the rest of the body moves into the other branch. `break`: a flag that the loop asks before every round.
+`return` under a lowered test: the rest of the function becomes the other branch, so that the branches end the
+function together; in a lowered loop it is a flag and a result that the function returns behind the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from np2tf.facts.flow import block, bound_after
+from np2tf.rewrites.control.layout import block_of, code, footer_of, line, statements_of
+from np2tf.rewrites.control.marks import CannotLower, Marks
+from np2tf.rewrites.control.naming import Naming
+from np2tf.tree.templates import Statement
+
+_LOOPS = (cst.For, cst.While)
+_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+_SHORT = 60
+
+
+def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
+    """The jumps that leave `nodes`: every return, and the breaks and continues of no loop inside."""
+    for node in nodes:
+        if isinstance(node, cst.Return):
+            yield node
+        elif isinstance(node, (cst.Break, cst.Continue)):
+            if not in_loop:
+                yield node
+        elif isinstance(node, _LOOPS):
+            yield from jumps_in(block(node.body), True)
+            yield from jumps_in(block(node.orelse), in_loop)
+        elif not isinstance(node, _SCOPES) and not isinstance(node, cst.BaseExpression):
+            yield from jumps_in(node.children, in_loop)
+
+
+@dataclass
+class _Frame:
+    """Where the jumps of one loop body (or one function-level statement) lead."""
+
+    stop: str | None = None
+    skip: str | None = None
+    returns: list[cst.Return] = field(default_factory=list)
+    plain: bool = False
+    has_break: bool = False
+    returns_break: bool = False
+
+
+class JumpFree:
+    """Rewrites the statements of one function so that nothing lowered holds a jump."""
+
+    def __init__(self, marks: Marks, naming: Naming) -> None:
+        self._marks = marks
+        self._naming = naming
+        self._guards: set[cst.CSTNode] = set()
+        """The `if returned: return result` behind loops."""
+
+    def function(self, body: Sequence[Statement]) -> list[Statement]:
+        """The body of a function, every lowered return in tail position."""
+        return self._tail(self._loops(body, 0))
+
+    # -- loops, inside out ---------------------------------------------------------------------------------
+
+    def _loops(self, body: Sequence[Statement], depth: int) -> list[Statement]:
+        out: list[Statement] = []
+        for index, statement in enumerate(body):
+            if isinstance(statement, _LOOPS):
+                try:
+                    out += self._loop(statement, body[index + 1 :], depth)
+                except CannotLower as error:
+                    if error.loop is None and isinstance(statement, cst.For) and statement in self._marks:
+                        error.loop = self._marks.origin.get(statement, statement)  # type: ignore[assignment]
+                    raise
+                if out and _jump_of(out[-1]) is not None:
+                    return out
+            elif isinstance(statement, cst.If):
+                out.append(self._map_branches(statement, lambda part: self._loops(part, depth)))
+            else:
+                out.append(statement)
+        return out
+
+    def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
+        lowered = loop in self._marks
+        body = self._loops(statements_of(loop), depth + lowered)
+        if not lowered:
+            changed = self._plain_body(body)
+            return [self._with_body(loop, changed)]
+        jumps = list(jumps_in(body))
+        frame = _Frame(returns_break=_returns_like(rest, body))
+        if not frame.returns_break:
+            frame.returns = [jump for jump in jumps if isinstance(jump, cst.Return)]
+        frame.has_break = len(frame.returns) < sum(not isinstance(jump, cst.Continue) for jump in jumps)
+        before: list[Statement] = []
+        if frame.has_break or frame.returns:
+            frame.stop = self._naming.flag(depth) if frame.has_break else self._naming.name("returned")
+            # Deep inside, `returned` is False already: the loops around go on only while it is.
+            flags = {frame.stop, self._naming.name("returned")} if frame.returns else {frame.stop}
+            flags -= {self._naming.name("returned")} if frame.returns and depth else set()
+            before += [line(f"{flag} = False") for flag in sorted(flags)]
+        changed = self._guarded(body, frame)
+        if frame.skip:
+            changed.insert(0, line(f"{frame.skip} = False"))
+        if before:
+            before[0] = before[0].with_changes(leading_lines=loop.leading_lines)
+            loop = self._marks.carry(loop, loop.with_changes(leading_lines=()))  # type: ignore[assignment]
+        made = self._stoppable(self._with_body(loop, changed, keep_else=False), frame.stop)
+        return [*before, made, *self._behind(loop, frame, depth)]
+
+    def _stoppable(self, loop: cst.For | cst.While, stop: str | None) -> cst.For | cst.While:
+        if stop is None:
+            return loop
+        if isinstance(loop, cst.For):
+            self._marks.stops[loop] = stop
+            return loop
+        test = f"np2tf.not_({stop})"
+        if not is_true(loop.test):
+            test = f"np2tf.and_({test}, lambda: {code(loop.test)})"
+        changed = loop.with_changes(test=cst.parse_expression(test))
+        self._marks.carry(loop, changed)
+        return changed
+
+    def _behind(self, loop: cst.For | cst.While, frame: _Frame, depth: int) -> list[Statement]:
+        """What follows a lowered loop: the return it found, then its `else`."""
+        out: list[Statement] = []
+        if frame.returns:
+            guard = self._return_guard(frame)
+            if isinstance(loop, cst.While) and not frame.has_break and is_true(loop.test):
+                return statements_of(guard)
+            out.append(guard)
+        orelse = self._loops(statements_of(loop.orelse), depth)
+        if orelse and frame.has_break:
+            out.append(self._lowered_if(f"np2tf.not_({frame.stop})", orelse))
+        else:
+            out += orelse
+        return out
+
+    def _return_guard(self, frame: _Frame) -> cst.If:
+        valued = {jump.value is not None for jump in frame.returns}
+        if len(valued) > 1:
+            raise CannotLower("NP2TF304", frame.returns[0])
+        value = f" {self._naming.name('result')}" if valued == {True} else ""
+        guard = self._lowered_if(self._naming.name("returned"), [line(f"return{value}")])
+        self._guards.add(guard)
+        return guard
+
+    def _plain_body(self, body: Sequence[Statement]) -> list[Statement]:
+        """The body of a Python loop: only a `continue` can be taken from under a lowered test there."""
+        frame = _Frame(plain=True)
+        for index, statement in enumerate(body):
+            if isinstance(statement, cst.If) and self._has_lowered_jump(statement):
+                changed = [*body[:index], *self._guarded(body[index:], frame)]
+                return [line(f"{frame.skip} = False"), *changed] if frame.skip else changed
+        return list(body)
+
+    # -- jumps to the end of a body --------------------------------------------------------------------------
+
+    def _guarded(self, body: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        out: list[Statement] = []
+        for index, statement in enumerate(body):
+            jump = _jump_of(statement)
+            if jump is not None:
+                return [*out, *self._jump(statement, jump, frame)]
+            if not isinstance(statement, cst.If) or not list(jumps_in([statement])):
+                if list(jumps_in([statement])):
+                    raise CannotLower("NP2TF303", statement)
+                out.append(statement)
+                continue
+            if statement in self._guards:
+                return [*out, *self._guarded_guard(statement, body[index + 1 :], frame)]
+            return [*out, *self._guarded_if(statement, body[index + 1 :], frame)]
+        return out
+
+    def _guarded_guard(self, guard: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        """Behind an inner loop that may have returned: both flags and the result are set already."""
+        if frame.plain or frame.stop is None:
+            raise CannotLower("NP2TF303", guard)
+        returned = self._naming.name("returned")
+        stop = [line(f"{frame.stop} = True")] if frame.stop != returned else []
+        if not rest:
+            return [self._lowered_if(returned, stop)] if stop else []
+        changed = (
+            self._lowered_if(returned, stop) if stop else self._lowered_if(f"np2tf.not_({returned})", ())
+        )
+        if stop:
+            return [self._if(changed, stop, self._guarded(rest, frame))]
+        return [self._if(changed, self._guarded(rest, frame), ())]
+
+    def _guarded_if(self, node: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        then, other = statements_of(node), statements_of(node.orelse)
+        if not rest and not other and len(then) == 1 and _is_comparison(node.test):
+            only = _jump_of(then[0])
+            breaks = isinstance(only, cst.Break) or (isinstance(only, cst.Return) and frame.returns_break)
+            if breaks and frame.stop is not None and node in self._marks:
+                return [line(f"{frame.stop} = {code(node.test)}", node.leading_lines)]
+        then_leaves, other_leaves = leaves(then), leaves(other)
+        if not rest or then_leaves or other_leaves:
+            # `rest` goes where control still flows; behind two jumps it is never reached.
+            then += [] if then_leaves else rest
+            other += [] if other_leaves else rest
+            return [self._if(node, self._guarded(then, frame), self._guarded(other, frame))]
+        kinds = {type(jump) for jump in jumps_in([node])}
+        flags = []
+        if cst.Continue in kinds:
+            frame.skip = self._naming.name("skipped")
+            flags.append(frame.skip)
+        if kinds - {cst.Continue}:
+            if frame.stop is None:
+                raise CannotLower("NP2TF303", node)
+            flags.append(frame.stop)
+        first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
+        either = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
+        return [first, self._lowered_if(f"np2tf.not_({either})", self._guarded(rest, frame))]
+
+    def _jump(self, statement: Statement, jump: cst.CSTNode, frame: _Frame) -> list[Statement]:
+        leading = statement.leading_lines  # type: ignore[union-attr]
+        if isinstance(jump, cst.Continue):
+            texts = [f"{frame.skip} = True"] if frame.skip else []
+        elif frame.plain or frame.stop is None:
+            raise CannotLower("NP2TF303", jump)
+        elif isinstance(jump, cst.Break) or frame.returns_break:
+            texts = [f"{frame.stop} = True"]
+        else:
+            assert isinstance(jump, cst.Return)
+            flags = dict.fromkeys((self._naming.name("returned"), frame.stop))
+            texts = [f"{flag} = True" for flag in flags]
+            if jump.value is not None:
+                texts.insert(0, f"{self._naming.name('result')} = {code(jump.value)}")
+        return [line(text, () if number else leading) for number, text in enumerate(texts)]
+
+    # -- returns in tail position ------------------------------------------------------------------------------
+
+    def _tail(self, body: Sequence[Statement]) -> list[Statement]:
+        for index, statement in enumerate(body):
+            if not isinstance(statement, cst.If) or not self._has_lowered_jump(statement):
+                if isinstance(statement, _LOOPS) and statement in self._marks:
+                    assert not list(jumps_in([statement]))
+                continue
+            return [*body[:index], *self._tail_if(statement, body[index + 1 :])]
+        return list(body)
+
+    def _tail_if(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
+        then, other = statements_of(node), statements_of(node.orelse)
+        then_leaves, other_leaves = leaves(then), leaves(other)
+        short = len(rest) == 1 and _jump_of(rest[0]) is not None and len(code(rest[0]).strip()) <= _SHORT
+        if rest and not then_leaves and not other_leaves and not short:
+            return self._tail_by_flag(node, rest)
+        if not then_leaves:
+            then += rest
+        if not other_leaves:
+            other += [part.deep_clone() for part in rest] if not then_leaves else rest
+        return [self._if(node, self._tail(then), self._tail(other))]
+
+    def _tail_by_flag(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
+        returned = self._naming.name("returned")
+        returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
+        frame = _Frame(stop=returned, returns=returns)
+        start = line(f"{returned} = False", node.leading_lines)
+        bare = self._marks.carry(node, node.with_changes(leading_lines=()))
+        changed = self._guarded([bare], frame)  # type: ignore[list-item]
+        return [start, *changed, *self._tail_if(self._return_guard(frame), rest)]
+
+    # -- parts -----------------------------------------------------------------------------------------------
+
+    def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
+        """Whether a jump leaves `node` from under a lowered test."""
+        if isinstance(node, cst.If):
+            under = under or node in self._marks
+            if under and list(jumps_in([node])):
+                return True
+            parts = [*statements_of(node), *statements_of(node.orelse)]
+            return any(isinstance(part, cst.If) and self._has_lowered_jump(part, under) for part in parts)
+        return False
+
+    def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
+        made = cst.If(test=cst.parse_expression(test), body=block_of(body))
+        self._marks.lowered.add(made)
+        return made
+
+    def _if(self, node: cst.If, then: Sequence[Statement], other: Sequence[Statement]) -> cst.If:
+        header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
+        body = block_of(then, header).with_changes(footer=footer_of(node))
+        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other))
+        self._marks.carry(node, made)
+        return made
+
+    def _orelse(self, old: cst.If | cst.Else | None, other: Sequence[Statement]) -> cst.If | cst.Else | None:
+        if not other:
+            return None
+        if isinstance(old, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
+            return other[0]
+        if isinstance(old, cst.Else):
+            header = old.body.header if isinstance(old.body, cst.IndentedBlock) else None
+            return old.with_changes(body=block_of(other, header).with_changes(footer=footer_of(old)))
+        return cst.Else(body=block_of(other))
+
+    def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
+        then, other = statements_of(node), statements_of(node.orelse)
+        new_then, new_other = change(then), change(other)
+        if new_then == then and new_other == other:
+            return node
+        return self._if(node, new_then, new_other)
+
+    def _with_body(
+        self, loop: cst.For | cst.While, body: Sequence[Statement], keep_else: bool = True
+    ) -> cst.For | cst.While:
+        if list(body) == statements_of(loop) and (keep_else or loop.orelse is None):
+            return loop
+        header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
+        made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
+        if not keep_else:
+            made = made.with_changes(orelse=None)
+        self._marks.carry(loop, made)
+        return made
+
+
+def is_true(test: cst.BaseExpression) -> bool:
+    """Whether a test is a literal that always holds: `while True`, `while 1`."""
+    return code(test).strip("() ") in ("True", "1")
+
+
+def _is_comparison(test: cst.BaseExpression) -> bool:
+    return isinstance(test, cst.Comparison) and len(test.comparisons) == 1
+
+
+def leaves(body: Sequence[cst.CSTNode]) -> bool:
+    """Whether every path through `body` ends in a jump (or a raise)."""
+    return bound_after(body, frozenset()) is None
+
+
+def _jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
+    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+        only = statement.body[0]
+        return only if isinstance(only, (cst.Break, cst.Continue, cst.Return)) else None
+    return None
+
+
+def _returns_like(rest: Sequence[Statement], body: Sequence[Statement]) -> bool:
+    """Whether a loop returns just what the function returns right behind it: then it only needs to break."""
+    following = _jump_of(rest[0]) if rest else None
+    returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
+    if not isinstance(following, cst.Return) or not returns:
+        return False
+    return all(jump.deep_equals(following) for jump in returns)

@@ -1,0 +1,142 @@
+"""Lower the statements of one function, outside in: each construct becomes helpers and one operator call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.facts.flow import (
+    Jumps,
+    Names,
+    bound_targets,
+    function_locals,
+    live_before,
+    loop_head,
+    parameters,
+    writes,
+)
+from np2tf.rewrites.control import branch, for_, while_
+from np2tf.rewrites.control.jumps import JumpFree
+from np2tf.rewrites.control.layout import footer_of, line, statements_of, suite
+from np2tf.rewrites.control.marks import Marks
+from np2tf.rewrites.control.naming import Naming
+from np2tf.rewrites.control.scope import Scope
+from np2tf.tree.templates import Statement
+from np2tf.tree.walk import walk
+
+
+def lower_function(function: cst.FunctionDef, marks: Marks) -> cst.FunctionDef:
+    """The function with everything marked in it lowered; CannotLower where that is not possible."""
+    if not any(node in marks for node in walk(function)):
+        return function
+    taken = {node.value for node in walk(function) if isinstance(node, cst.Name)}
+    return Lowering(marks, Naming(taken)).function(function, depth=0)
+
+
+class Lowering:
+    """The lowering of one function and of the functions inside it."""
+
+    def __init__(self, marks: Marks, naming: Naming) -> None:
+        self.marks = marks
+        self.naming = naming
+
+    def function(self, function: cst.FunctionDef, depth: int) -> cst.FunctionDef:
+        """A user's function with its body lowered."""
+        if not any(node in self.marks for node in walk(function)):
+            return function
+        body = JumpFree(self.marks, self.naming).function(statements_of(function.body))
+        whole = function.with_changes(body=cst.IndentedBlock(body=body))
+        scope = Scope(function_locals(whole), frozenset(parameters(function.params)), depth=depth + 1)
+        lowered = self.scope_body(body, frozenset(), scope, tail=True)
+        header = function.body.header if isinstance(function.body, cst.IndentedBlock) else None
+        return function.with_changes(body=suite(lowered, header).with_changes(footer=footer_of(function)))
+
+    def scope_body(
+        self, body: Sequence[Statement], after: Names, scope: Scope, tail: bool
+    ) -> list[Statement]:
+        """The lowered statements of a whole scope, what must be preset first."""
+        out = self.block(body, after, scope, tail=tail)
+        presets = [line(f'{name} = np2tf.undefined("{name}")') for name in dict.fromkeys(scope.presets)]
+        at = 1 if out and _is_docstring(out[0]) else 0
+        return [*out[:at], *presets, *out[at:]]
+
+    def block(
+        self,
+        body: Sequence[Statement],
+        after: Names,
+        scope: Scope,
+        jumps: Jumps = Jumps(),
+        tail: bool = False,
+    ) -> list[Statement]:
+        """The lowered statements of a block."""
+        lives = [after]
+        for statement in reversed(body):
+            lives.append(live_before([statement], lives[-1], jumps))
+        lives.reverse()
+        out: list[Statement] = []
+        for index, statement in enumerate(body):
+            last = tail and index == len(body) - 1
+            made = self._statement(statement, lives[index + 1], scope, jumps, last)
+            scope.passed(made)
+            out += made
+        return out
+
+    def _statement(
+        self, node: Statement, live: Names, scope: Scope, jumps: Jumps, tail: bool
+    ) -> list[Statement]:
+        if isinstance(node, cst.If) and node in self.marks:
+            return branch.lower(self, node, live, scope, tail)
+        if isinstance(node, cst.While) and node in self.marks:
+            return while_.lower(self, node, live, scope)
+        if isinstance(node, cst.For) and node in self.marks:
+            return for_.lower(self, node, live, scope)
+        if isinstance(node, cst.If):
+            return [self._plain_if(node, live, scope, jumps, tail)]
+        if isinstance(node, (cst.While, cst.For)):
+            return [self._plain_loop(node, live, scope, jumps)]
+        if isinstance(node, cst.FunctionDef):
+            return [self.function(node, scope.depth)]
+        return [node]
+
+    def _plain_if(self, node: cst.If, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.If:
+        if not any(part in self.marks for part in walk(node)):
+            return node
+        inner = scope.inner()
+        then = self.block(statements_of(node), live, inner, jumps, tail)
+        made = node.with_changes(body=_like(node.body, then))
+        if node.orelse is None:
+            return made
+        other = self.block(statements_of(node.orelse), live, scope.inner(), jumps, tail)
+        if isinstance(node.orelse, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
+            return made.with_changes(orelse=other[0])
+        old = node.orelse.body if isinstance(node.orelse, cst.Else) else None
+        return made.with_changes(orelse=cst.Else(body=_like(old, other)))
+
+    def _plain_loop(self, node: cst.While | cst.For, live: Names, scope: Scope, jumps: Jumps) -> Statement:
+        if not any(part in self.marks for part in walk(node)):
+            return node
+        head = loop_head(node, live, jumps)
+        body = statements_of(node)
+        inner = scope.inner(writes([node]))
+        if isinstance(node, cst.For):
+            inner.bound |= frozenset(bound_targets(node.target))
+        made = node.with_changes(body=_like(node.body, self.block(body, head, inner, Jumps(live, head))))
+        if node.orelse is None:
+            return made
+        other = self.block(statements_of(node.orelse), live, scope.inner(), jumps)
+        return made.with_changes(orelse=node.orelse.with_changes(body=_like(node.orelse.body, other)))
+
+
+def _like(old: cst.BaseSuite | None, body: Sequence[Statement]) -> cst.IndentedBlock:
+    made = suite(body)
+    if isinstance(old, cst.IndentedBlock):
+        return made.with_changes(header=old.header, footer=old.footer)
+    return made
+
+
+def _is_docstring(statement: cst.CSTNode) -> bool:
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        return False
+    only = statement.body[0]
+    return isinstance(only, cst.Expr) and isinstance(only.value, (cst.SimpleString, cst.ConcatenatedString))

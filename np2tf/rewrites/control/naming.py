@@ -1,0 +1,49 @@
+"""Names for the helpers and flags that lowering adds: short, telling, and never one of the user's."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+#: what a name is for -> the names to try, best first; numbers follow when all are taken.
+_CHOICES = {
+    "keep_going": ("keep_going", "go_on"),
+    "step": ("step", "one_step"),
+    "then": ("then", "if_so"),
+    "otherwise": ("otherwise", "if_not"),
+    "done": ("done", "finished"),
+    "inner_done": ("inner_done", "inner_finished"),
+    "skipped": ("skipped", "skip_rest"),
+    "returned": ("returned", "has_result"),
+    "result": ("result", "answer"),
+    "item": ("item", "element"),
+}
+
+
+class Naming:
+    """The names added to one function. One purpose keeps one name: each helper stands just above its use."""
+
+    def __init__(self, taken: Collection[str]) -> None:
+        self._taken = set(taken)
+        self._given: dict[str, str] = {}
+
+    def name(self, purpose: str) -> str:
+        """The name for `purpose`, always the same within the function."""
+        if purpose not in self._given:
+            self._given[purpose] = self._fresh(purpose)
+        return self._given[purpose]
+
+    def _fresh(self, purpose: str) -> str:
+        for choice in _CHOICES.get(purpose, (purpose,)):
+            if choice not in self._taken:
+                break
+        else:
+            number = 2
+            while f"{purpose}_{number}" in self._taken:
+                number += 1
+            choice = f"{purpose}_{number}"
+        self._taken.add(choice)
+        return choice
+
+    def flag(self, depth: int) -> str:
+        """The name of the flag that ends a loop `depth` lowered loops deep."""
+        return self.name(("done", "inner_done")[depth] if depth < 2 else f"done_{depth + 1}")

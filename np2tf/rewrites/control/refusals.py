@@ -1,0 +1,139 @@
+"""What a lowered construct may not hold, because running it as a graph would change its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.flow import block, free_names, writes
+from np2tf.rewrites.control.marks import CannotLower
+from np2tf.rewrites.control.static import Static
+from np2tf.tree.walk import children, walk
+
+_GROWS = frozenset(
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "update",
+        "setdefault",
+        "popitem",
+        "discard",
+        "reverse",
+    ]
+)
+_STATEMENTS: dict[type[cst.CSTNode], str] = {
+    cst.Try: "a try block",
+    cst.TryStar: "a try block",
+    cst.With: "a with block",
+    cst.Yield: "a yield",
+    cst.Raise: "a raise",
+    cst.Del: "a del",
+    cst.ClassDef: "a class",
+    cst.Import: "an import",
+    cst.ImportFrom: "an import",
+    cst.Global: "a global statement",
+    cst.Nonlocal: "a nonlocal statement",
+    cst.Match: "a match statement",
+}
+_IMMEDIATE = frozenset({"map", "filter", "sorted", "min", "max", "sum", "list", "tuple", "any", "all"})
+
+
+class Refusals:
+    """Looks into the constructs of one function."""
+
+    def __init__(self, function: cst.FunctionDef, facts: Facts, static: Static) -> None:
+        self._facts = facts
+        self._static = static
+        self._known: dict[cst.CSTNode, str | None] = {}
+        self._closures = [
+            node
+            for node in walk(function)
+            if isinstance(node, (cst.FunctionDef, cst.Lambda))
+            and node is not function
+            and not self._immediate(node)
+        ]
+
+    def check(self, node: cst.If | cst.While) -> None:
+        """CannotLower if `node` holds what cannot be lowered."""
+        reason = self.reason(node)
+        if reason is not None:
+            kind = "if" if isinstance(node, cst.If) else "while"
+            raise CannotLower("NP2TF301", node, kind=kind, reason=reason)
+
+    def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
+        """What in `node` stands against lowering it, in words."""
+        if node not in self._known:
+            self._known[node] = self._find(node)
+        return self._known[node]
+
+    def _find(self, node: cst.If | cst.While | cst.For) -> str | None:
+        inside = [*block(node.body), *block(node.orelse)]
+        for part in (found for top in inside for found in _walk_here(top)):
+            reason = _STATEMENTS.get(type(part)) or self._container(part)
+            if reason is not None:
+                return reason
+        if isinstance(node, cst.While) and any(isinstance(part, cst.NamedExpr) for part in walk(node.test)):
+            return "an assignment in its test"
+        written = writes([node])
+        for closure in self._closures:
+            late = sorted(free_names(closure) & written)
+            if late:
+                return f"`{late[0]}`, which an inner function reads"
+        return None
+
+    def _container(self, node: cst.CSTNode) -> str | None:
+        if (
+            isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Attribute)
+            and node.func.attr.value in _GROWS
+        ):
+            return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
+        if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+            target = node.target
+            if isinstance(target, cst.Attribute):
+                return "a write to an attribute"
+            if isinstance(target, cst.Subscript):
+                index = target.slice[0].slice
+                text = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
+                if text or self._static.is_container(target.value):
+                    return f"a write into `{self._facts.code(target.value)}`, a Python container"
+        return None
+
+    def _immediate(self, node: cst.CSTNode) -> bool:
+        """A lambda handed to a builtin that calls it at once."""
+        arg = self._facts.parents[node]
+        call = self._facts.parents[arg] if isinstance(arg, cst.Arg) else None
+        return (
+            isinstance(node, cst.Lambda)
+            and isinstance(call, cst.Call)
+            and isinstance(call.func, cst.Name)
+            and call.func.value in _IMMEDIATE
+        )
+
+    def check_walrus(self, expressions: Iterable[cst.CSTNode]) -> None:
+        """CannotLower where an assignment would end up inside a lambda."""
+        for node in expressions:
+            late: list[cst.CSTNode] = []
+            if isinstance(node, cst.IfExp):
+                late = [node.body, node.orelse]
+            elif isinstance(node, cst.BooleanOperation):
+                late = [node.right]
+            elif isinstance(node, cst.Comparison):
+                late = [part.comparator for part in node.comparisons[1:]]
+            if any(isinstance(part, cst.NamedExpr) for top in late for part in walk(top)):
+                raise CannotLower("NP2TF302", node)
+
+
+def _walk_here(node: cst.CSTNode) -> Iterable[cst.CSTNode]:
+    """`node` and what is below it, without the bodies of functions defined there."""
+    yield node
+    if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+        return
+    for child in children(node):
+        yield from _walk_here(child)

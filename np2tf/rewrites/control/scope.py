@@ -1,0 +1,76 @@
+"""The scope in which statements are being lowered: a function, or one of the helpers made for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import libcst as cst
+
+from np2tf.facts.flow import Names, bound_after, ordered_writes, writes
+from np2tf.rewrites.control.marks import Marks
+from np2tf.rewrites.control.naming import Naming
+from np2tf.tree.templates import Statement
+
+
+@dataclass
+class Scope:
+    """What is known about names while the statements of one scope are lowered, in order."""
+
+    locals: Names
+    """The names that are local to the user's function: only these can be state."""
+    bound: Names
+    """The names certainly bound here."""
+    maybe: Names = frozenset()
+    """The names that some path may have bound."""
+    depth: int = 1
+    """How deep the statements are indented."""
+    presets: list[str] = field(default_factory=list)
+    """The names to set to `undefined` at the scope's start."""
+    reachable: bool = True
+
+    def passed(self, statements: Sequence[cst.CSTNode]) -> None:
+        """Take note of statements that have been emitted."""
+        self.maybe |= writes(statements)
+        after = bound_after(statements, self.bound)
+        self.reachable = after is not None
+        if after is not None:
+            self.bound = after
+
+    def written(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
+        """The function's own names among those that `nodes` write, in order of first writing."""
+        return [name for name in ordered_writes(nodes) if name in self.locals]
+
+    def value(self, name: str) -> str:
+        """The expression for a name's value here: itself, or `undefined` where nothing was bound yet."""
+        if name in self.bound:
+            return name
+        if name not in self.maybe:
+            return f'np2tf.undefined("{name}")'
+        # Bound on some paths only: give it a value on all of them, from the scope's start.
+        self.presets.append(name)
+        self.bound |= {name}
+        return name
+
+    def helper(self, body: Sequence[cst.CSTNode], params: Sequence[str]) -> Scope:
+        """The scope of a helper function with this body."""
+        given = frozenset(params)
+        own = writes(body)
+        return Scope(self.locals, (self.bound - own) | given, given, self.depth + 1)
+
+    def inner(self, maybe: Names = frozenset()) -> Scope:
+        """The scope as a plain Python block inside it sees it."""
+        return Scope(self.locals, self.bound, self.maybe | maybe, self.depth + 1, self.presets)
+
+
+class Lowers(Protocol):
+    """What a construct needs of the lowering that it is part of."""
+
+    marks: Marks
+    naming: Naming
+
+    def scope_body(
+        self, body: Sequence[Statement], after: Names, scope: Scope, tail: bool
+    ) -> list[Statement]:
+        """The lowered statements of a whole scope."""

@@ -1,0 +1,32 @@
+"""Put `@np2tf.jit` on the functions that are fit for staging and worth it."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts
+from np2tf.options import Options
+from np2tf.rewrites.control.fitness import Fitness
+from np2tf.rewrites.plan import Plan
+
+
+def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
+    """Decorate the staged functions."""
+    if not options.jit:
+        return
+    for function in Fitness.of(facts).staged:
+        plan.require(runtime=True)
+        plan.add(function, decorated)
+
+
+def decorated(function: cst.FunctionDef) -> cst.FunctionDef:
+    """The function under `@np2tf.jit`, which goes below the decorators it has."""
+    new = cst.Decorator(cst.Attribute(cst.Name("np2tf"), cst.Name("jit")))
+    if function.decorators:
+        return function.with_changes(decorators=[*function.decorators, new])
+    # The comments between decorators and `def` are the comments above a bare `def`.
+    return function.with_changes(
+        decorators=[new.with_changes(leading_lines=function.leading_lines)],
+        leading_lines=(),
+    )
