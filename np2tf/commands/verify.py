@@ -108,12 +108,13 @@ def _number(value: float | None, form: str = "{:.3f}") -> str:
 
 
 def _table(outcomes: list[Outcome]) -> Table:
+    from rich.box import SIMPLE_HEAD
     from rich.table import Table
     from rich.text import Text
 
     from np2tf.verify.program import COUNTERS
 
-    table = Table(pad_edge=False)
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("program", no_wrap=True)
     table.add_column("result", overflow="fold", max_width=56)
     headings = ("NumPy s", "first s", "warm s", "NumPy/warm", *COUNTERS)
