@@ -40,7 +40,8 @@ def kind_of(operand: Any) -> Kind:
     if isinstance(operand, (tf.Tensor, tf.Variable)):
         return np.dtype(operand.dtype.as_numpy_dtype)
     if isinstance(operand, (list, tuple)) and operand:
-        kinds = {kind_of(item) for item in operand}
+        # Inside a list a Python number is not weak: np.array([1, np.float32(2)]) holds float64.
+        kinds = {default_dtype(kind_of(item)) for item in operand}
         return np.dtype(result_type_of(tuple(kinds)))
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
         return next(base for base in (int, float, complex) if isinstance(operand, base))

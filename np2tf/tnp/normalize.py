@@ -21,7 +21,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.dtypes import has_tf_dtype
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
 from np2tf.tnp.residence import eager_on_host, has_tensor, runs_on_host
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,8 +48,12 @@ def _operands(values: Any) -> list[Any]:
 
 
 def _view(value: Any) -> ndarray:
-    if is_array(value) and value._host is None:
-        return value
+    if is_array(value):
+        # A number is no memory to share; an array on the host is one of the inputs while staging.
+        if type(value) is not scalar and (value._host is None or current_region() is not None):
+            return value
+    elif type(value) is np.ndarray and current_region() is not None:
+        return host_array(value)
     return tensor_array(as_tensor(value))
 
 
@@ -112,6 +116,7 @@ class _Plan:
         self.name = implementation.__name__
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
+        self.keyword_only = 0
         for parameter in inspect.signature(implementation).parameters.values():
             hint = hints.get(parameter.name)
             normaliser = get_args(hint)[1] if get_origin(hint) is Annotated else None
@@ -119,6 +124,7 @@ class _Plan:
                 self.variadic = normaliser or (lambda value: value)
             else:
                 self.rows.append((parameter.name, normaliser, parameter.default))
+                self.keyword_only += parameter.kind is inspect.Parameter.KEYWORD_ONLY
         self.names = {name for name, _, _ in self.rows}
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
@@ -133,8 +139,11 @@ class _Plan:
                 name: self._one(value, by_name[name][0]) for name, value in kwargs.items() if name in by_name
             }
             return [self.variadic(arg) for arg in args], extra
-        if len(args) > len(self.rows):
-            raise TypeError(f"{self.name}() takes {len(self.rows)} arguments but {len(args)} were given")
+        positional = len(self.rows) - self.keyword_only
+        if len(args) > positional:
+            raise TypeError(
+                f"{self.name}() takes {positional} positional arguments but {len(args)} were given"
+            )
         unknown = kwargs.keys() - self.names
         if unknown:
             raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
@@ -144,7 +153,8 @@ class _Plan:
             if value is inspect.Parameter.empty:
                 raise TypeError(f"{self.name}() missing required argument {name!r}")
             values.append(value if value is default and k >= len(args) else self._one(value, normaliser))
-        return values, {}
+        named = {row[0]: value for row, value in zip(self.rows[positional:], values[positional:], strict=True)}
+        return values[:positional], named
 
     @staticmethod
     def _one(value: Any, normaliser: Callable[[Any], Any] | None) -> Any:
@@ -241,6 +251,8 @@ def attach(name: str, function: Callable[..., Any]) -> None:
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         if self._host is not None and own is not None and eager_on_host():
+            if not args and not kwargs:
+                return wrap(own(self._host))
             if not has_tensor(args) and not has_tensor(kwargs.values()):
                 result = own(self._host, *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
                 return wrap(result) if kwargs.get("out") is None else kwargs["out"]

@@ -1,0 +1,309 @@
+"""Arrays from numbers, from other objects, and like other arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.dtypes import tf_dtype
+from np2tf.tnp.hosted import hosted
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.normalize import Array, DType, Int, Shape, _shape, attach, op
+from np2tf.tnp.residence import eager_on_host
+
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "asarray_chkfinite",
+    "ascontiguousarray",
+    "asfortranarray",
+    "copy",
+    "empty",
+    "empty_like",
+    "from_dlpack",
+    "frombuffer",
+    "fromiter",
+    "fromstring",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "require",
+    "zeros",
+    "zeros_like",
+]
+
+_FLOAT = np.dtype(float)
+_ORDERS = (None, "C", "F", "A", "K")
+
+
+def fill(shape: tuple[Any, ...], value: tf.Tensor) -> ndarray:
+    """A new array of `shape` (whose lengths may be tensors) full of a 0-d `value`.
+
+    Raises:
+        ValueError: a length is negative.
+    """
+    if any(isinstance(n, int) and n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
+    return tensor_array(tf.fill(_lengths(shape), value))
+
+
+def _lengths(shape: tuple[Any, ...]) -> Any:
+    if all(isinstance(n, int) for n in shape):
+        return tf.constant(shape, tf.int64) if shape else tf.zeros((0,), tf.int64)
+    return tf.stack([tf.cast(n, tf.int64) for n in shape])
+
+
+@op(np.zeros, creates=True)
+def zeros(
+    shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
+    return fill(shape, tf.zeros((), tf_dtype(dtype or float)))
+
+
+@op(np.empty, creates=True)
+def empty(
+    shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
+    return fill(shape, tf.zeros((), tf_dtype(dtype or float)))
+
+
+@op(np.ones, creates=True)
+def ones(
+    shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
+    return fill(shape, tf.ones((), tf_dtype(dtype or float)))
+
+
+@op(np.full, creates=True)
+def full(
+    shape: Shape,
+    fill_value: Any,
+    dtype: DType = None,
+    order: Any = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> ndarray:
+    value = as_tensor(fill_value, dtype)
+    return fill(shape, value) if value.shape.rank == 0 else _spread(value, _lengths(shape))
+
+
+def _spread(value: tf.Tensor, shape: Any) -> ndarray:
+    return tensor_array(tf.broadcast_to(value, shape))
+
+
+def _shape_like(a: tf.Tensor, shape: Any) -> tuple[Any, ...]:
+    if shape is not None:
+        return _shape(shape)
+    if a.shape.is_fully_defined():
+        return tuple(a.shape.as_list())
+    return tuple(tf.unstack(tf.shape(a, tf.int64), num=a.shape.rank))
+
+
+def _dtype_like(a: tf.Tensor, dtype: Any) -> tf.DType:
+    return a.dtype if dtype is None else tf_dtype(dtype)
+
+
+@op(np.zeros_like)
+def zeros_like(
+    a: Array,
+    dtype: DType = None,
+    order: Any = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    return fill(_shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)))
+
+
+@op(np.empty_like)
+def empty_like(
+    prototype: Array,
+    /,
+    dtype: DType = None,
+    order: Any = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    return fill(_shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)))
+
+
+@op(np.ones_like)
+def ones_like(
+    a: Array,
+    dtype: DType = None,
+    order: Any = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    return fill(_shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)))
+
+
+@op(np.full_like)
+def full_like(
+    a: Array,
+    fill_value: Any,
+    dtype: DType = None,
+    order: Any = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
+    lengths = _shape_like(a, shape)
+    return fill(lengths, value) if value.shape.rank == 0 else _spread(value, _lengths(lengths))
+
+
+# -- from objects -------------------------------------------------------------------------------------------
+
+
+@op(np.array, creates=True)
+def _made(
+    object: Any,
+    dtype: DType = None,
+    *,
+    copy: Any = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: Int = 0,
+    ndmax: Int = 0,
+    like: Any = None,
+) -> ndarray:
+    if order not in _ORDERS:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
+    if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if ndmax:
+        raise StagingError("ndmax=", "NP2TF503")
+    tensor = as_tensor(object, dtype)
+    missing = (ndmin or 0) - tensor.shape.rank
+    return tensor_array(tensor[(None,) * missing + (...,)] if missing > 0 else tensor)
+
+
+def _unchanged(a: Any, dtype: Any, order: Any) -> Any:
+    """`a` itself (or an array over the same np.ndarray) where NumPy would not copy; None where it would."""
+    if type(a) is np.ndarray and not (current_region() is None and not eager_on_host()):
+        shared = host_array(a)
+    elif is_array(a) and type(a) is not scalar:
+        shared = a
+    else:
+        return None
+    if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != shared.dtype:
+        return None
+    if order in ("C", "F") and shared._host is not None:
+        flags = shared._host.flags
+        return shared if (flags.c_contiguous if order == "C" else flags.f_contiguous) else None
+    if order not in _ORDERS:
+        return None
+    return shared
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    ndmax: int = 0,
+    like: Any = None,
+) -> ndarray:
+    """An array of anything; see https://numpy.org/doc/stable/reference/generated/numpy.array.html."""
+    if not copy:
+        shared = _unchanged(object, dtype, order)
+        if shared is not None and shared.ndim >= ndmin:
+            return shared
+        if copy is False and is_array(object):
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+    extra = {} if ndmax == 0 else {"ndmax": ndmax}
+    return _made(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> ndarray:
+    """`a` as an array: the same object where nothing has to change."""
+    return array(a, dtype, copy=copy, order=order)
+
+
+def asanyarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> ndarray:
+    """`a` as an array: the same object where nothing has to change."""
+    return array(a, dtype, copy=copy, order=order)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
+    """`a` as an array in C order, of at least one axis."""
+    return array(a, dtype, copy=None, order="C", ndmin=1)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
+    """`a` as an array, in Fortran order on the host; tensors have no memory order."""
+    return array(a, dtype, copy=None, order="F", ndmin=1)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
+    """`a` as an array that fulfils `requirements`; tensors fulfil them all."""
+    shared = asanyarray(a, dtype)
+    if shared._host is None or current_region() is not None:
+        return shared
+    return _same_or_wrapped(shared, np.require(shared._host, dtype, requirements))
+
+
+def _same_or_wrapped(given: ndarray, made: np.ndarray) -> ndarray:
+    return given if made is given._host else host_array(made)
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
+    """`asarray`, refusing what is not finite.
+
+    Raises:
+        ValueError: there is an infinity or a NaN.
+    """
+    made = asarray(a, dtype, order)
+    np.asarray_chkfinite(made.numpy())
+    return made
+
+
+@op(np.copy)
+def copy(a: Array, order: Any = "K", subok: bool = False) -> ndarray:
+    return tensor_array(a)
+
+
+def _copy_method(a: ndarray, order: str = "C") -> Any:
+    return a if type(a) is scalar else copy(a)
+
+
+attach("copy", _copy_method)
+
+frombuffer = hosted(np.frombuffer)
+fromiter = hosted(np.fromiter)
+fromstring = hosted(np.fromstring)
+from_dlpack = hosted(np.from_dlpack)

@@ -1,0 +1,223 @@
+"""Arrays joined: along an axis there is, along a new one, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.dtypes import default_dtype, kind_of, result_type_of
+from np2tf.tnp.hosted import known, place
+from np2tf.tnp.ndarray import ndarray, tensor_array
+from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
+from np2tf.tnp.ranges import arange, linspace
+from np2tf.tnp.residence import has_tensor
+
+__all__ = [
+    "append",
+    "block",
+    "c_",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dstack",
+    "hstack",
+    "index_exp",
+    "r_",
+    "s_",
+    "stack",
+    "vstack",
+]
+
+
+def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> list[tf.Tensor]:
+    """The arrays as tensors of their common dtype, or of `dtype`.
+
+    Raises:
+        ValueError: there are none.
+        TypeError: one cannot be cast to `dtype`.
+    """
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    kinds = {default_dtype(kind_of(array)) for array in arrays}
+    if dtype is None:
+        dtype = result_type_of(tuple(kinds))
+    for kind in kinds:
+        if not np.can_cast(kind, dtype, casting):  # type: ignore[arg-type]
+            raise TypeError(
+                f"Cannot cast array data from {kind!r} to {dtype!r} according to the rule {casting!r}"
+            )
+    return [as_tensor(array, dtype) for array in arrays]
+
+
+def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
+    """Tensors of one dtype joined along an axis.
+
+    Raises:
+        ValueError: they are 0-d, or do not have the same shape along the other axes.
+    """
+    rank = tensors[0].shape.rank
+    if rank == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis_index(axis, rank)
+    for k, tensor in enumerate(tensors):
+        if tensor.shape.rank != rank:
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match exactly, but "
+                f"array at index {k} has {tensor.shape.rank} dimension(s), not {rank}"
+            )
+    return tensor_array(tf.concat(tensors, axis))
+
+
+@op(np.concatenate)
+def concatenate(
+    arrays: Operands, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
+) -> ndarray:
+    if out is not None:
+        raise StagingError("out given by position", "NP2TF503")
+    tensors = same_dtype(arrays, dtype, casting)
+    if axis is None:
+        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return joined(tensors, axis)
+
+
+concat = concatenate
+
+
+@op(np.stack)
+def stack(
+    arrays: Operands, axis: Int = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
+) -> ndarray:
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    tensors = same_dtype(arrays, dtype, casting)
+    shapes = [tensor.shape for tensor in tensors]
+    if not all(shape.is_compatible_with(shapes[0]) for shape in shapes):
+        raise ValueError("all input arrays must have the same shape")
+    return tensor_array(tf.stack(tensors, normalize_axis_index(axis, tensors[0].shape.rank + 1)))
+
+
+def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
+    """`tensor` with axes of length 1 added where ``atleast_1d``, ``_2d`` and ``_3d`` add them."""
+    have = tensor.shape.rank
+    if have >= rank:
+        return tensor
+    before = {(0, 1): 1, (0, 2): 2, (0, 3): 3, (1, 2): 1, (1, 3): 1, (2, 3): 0}[have, rank]
+    return tensor[(None,) * before + (...,) + (None,) * (rank - have - before)]
+
+
+def _stacking(
+    numpy: Callable[..., Any], shaped: Callable[[tf.Tensor], tf.Tensor], axis: int
+) -> Callable[..., Any]:
+    """A function that brings arrays to some shape and joins them; `axis` falls to 0 for 1-d ones."""
+
+    @op(numpy)
+    def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
+        tensors = [shaped(tensor) for tensor in same_dtype(tup, dtype, casting)]
+        return joined(tensors, axis if tensors[0].shape.rank > 1 else 0)
+
+    call.__name__ = call.__qualname__ = numpy.__name__
+    call.__doc__ = numpy.__doc__
+    return call
+
+
+def _column(tensor: tf.Tensor) -> tf.Tensor:
+    return tensor if tensor.shape.rank > 1 else tf.reshape(tensor, [-1, 1])
+
+
+hstack = _stacking(np.hstack, lambda tensor: at_least(1, tensor), 1)
+vstack = _stacking(np.vstack, lambda tensor: at_least(2, tensor), 0)
+dstack = _stacking(np.dstack, lambda tensor: at_least(3, tensor), 2)
+column_stack = _stacking(np.column_stack, _column, 1)
+
+
+@op(np.block)
+def block(arrays: Any) -> ndarray:
+    depth = _depth(arrays)
+    leaves = list(_leaves(arrays))
+    tensors = dict(zip(map(id, leaves), same_dtype(leaves), strict=True))
+    rank = max(depth, *(tensor.shape.rank for tensor in tensors.values()))
+    return tensor_array(_block(arrays, tensors, rank, depth))
+
+
+def _depth(arrays: Any) -> int:
+    if isinstance(arrays, tuple):
+        raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks.")
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise ValueError("List at arrays cannot be empty")
+    depths = {_depth(part) for part in arrays}
+    if len(depths) > 1:
+        raise ValueError("List depths are mismatched.")
+    return 1 + depths.pop()
+
+
+def _leaves(arrays: Any) -> Any:
+    if isinstance(arrays, list):
+        for part in arrays:
+            yield from _leaves(part)
+    else:
+        yield arrays
+
+
+def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) -> tf.Tensor:
+    if depth == 0:
+        tensor = tensors[id(arrays)]
+        return tensor[(None,) * (rank - tensor.shape.rank) + (...,)]
+    return joined([_block(part, tensors, rank, depth - 1) for part in arrays], -depth).tensor
+
+
+@op(np.append)
+def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
+    tensors = same_dtype([arr, as_tensor(values)])
+    if axis is None:
+        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return joined(tensors, axis)
+
+
+class Joiner:
+    """``r_`` and ``c_``: arrays joined by indexing, where slices stand for ranges."""
+
+    def __init__(self, numpy: Any, columns: bool) -> None:
+        self.numpy = numpy
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        flat = [
+            end
+            for part in parts
+            for end in ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,))
+        ]
+        if not has_tensor(flat):
+            return place(self.numpy[known(key)])
+        if any(isinstance(part, str) for part in parts):
+            raise StagingError("a directive string in r_ or c_", "NP2TF503")
+        made = [self._range(part) if isinstance(part, slice) else part for part in parts]
+        dtype = result_type_of(tuple(map(kind_of, made)))
+        tensors = [at_least(1, as_tensor(part, dtype)) for part in made]
+        if not self.columns:
+            return joined(tensors, 0)
+        return joined([_column(tensor) for tensor in tensors], -1)
+
+    @staticmethod
+    def _range(part: slice) -> Any:
+        start = 0 if part.start is None else part.start
+        if isinstance(part.step, complex):
+            return linspace(start, part.stop, int(abs(part.step)))
+        return arange(start, part.stop, 1 if part.step is None else part.step)
+
+
+r_ = Joiner(np.r_, columns=False)
+c_ = Joiner(np.c_, columns=True)
+s_ = np.s_
+index_exp = np.index_exp

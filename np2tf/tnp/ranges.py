@@ -1,0 +1,265 @@
+"""Evenly spaced numbers, grids of coordinates, and windows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.dtypes import kind_of, result_type, result_type_of, tf_dtype
+from np2tf.tnp.hosted import SMALL, hosted, known, place
+from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp.normalize import Array, DType, Int, Operand, Shape, op
+from np2tf.tnp.residence import has_tensor
+
+__all__ = [
+    "arange",
+    "bartlett",
+    "blackman",
+    "fromfunction",
+    "geomspace",
+    "hamming",
+    "hanning",
+    "indices",
+    "kaiser",
+    "linspace",
+    "logspace",
+    "meshgrid",
+    "mgrid",
+    "ogrid",
+]
+
+_INT = np.dtype(int)
+
+
+def _is_known(*values: Any) -> bool:
+    return all(
+        value is None or (isinstance(value, (int, float, complex, np.generic)) and not isinstance(value, str))
+        for value in values
+    )
+
+
+@op(np.arange, creates=True)
+def arange(
+    start: Any = None,
+    stop: Any = None,
+    step: Any = None,
+    dtype: DType = None,
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> ndarray:
+    start, stop, step = (_settled(value) for value in (start, stop, step))
+    if start is None and stop is None:
+        raise TypeError("arange() requires stop to be specified.")
+    if stop is None:
+        start, stop = 0, start
+    start = 0 if start is None else start
+    step = 1 if step is None else step
+    if _is_known(start, stop, step):
+        return _arange_known(start, stop, step, dtype)
+    return _arange_staged(start, stop, step, dtype)
+
+
+def _settled(value: Any) -> Any:
+    """A number whose value is known as such; any other as it is."""
+    if isinstance(value, (ndarray, np.ndarray, tf.Tensor)):
+        static = tf.get_static_value(as_tensor(value))
+        if static is not None and np.ndim(static) == 0:
+            weak = type(value) is scalar and value.weak
+            return weak(static) if weak else static[()] if isinstance(static, np.ndarray) else static
+    return value
+
+
+def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+    if step == 0:
+        raise ZeroDivisionError("division by zero")
+    count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
+    if count <= SMALL:
+        return tensor_array(tf.constant(np.arange(start, stop, step, dtype)))
+    wanted = np.arange(start, start + step, step, dtype).dtype
+    # NumPy takes the first two numbers in the result's dtype and goes on from there by their difference.
+    first, second = np.asarray(start).astype(wanted), np.asarray(start + step).astype(wanted)
+    return tensor_array(_progression(tf.range(count, dtype=tf.int64), first, second - first, wanted))
+
+
+def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> tf.Tensor:
+    return as_tensor(first, dtype) + cast(places, dtype) * as_tensor(difference, dtype)
+
+
+def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+    wanted = (
+        result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
+    )
+    if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
+        low, high, by = (as_tensor(value, np.int64) for value in (start, stop, step))
+        return tensor_array(cast(tf.range(low, high, by), wanted))
+    low, high, by = (as_tensor(value, np.float64) for value in (start, stop, step))
+    count = tf.maximum(tf.cast(tf.math.ceil((high - low) / by), tf.int64), 0)
+    first, second = cast(low, wanted), cast(low + by, wanted)
+    return tensor_array(_progression(tf.range(count), first, second - first, wanted))
+
+
+@op(np.linspace, creates=True)
+def linspace(
+    start: Operand,
+    stop: Operand,
+    num: Int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DType = None,
+    axis: Int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    if _is_known(start, stop) and num <= SMALL:
+        return _constants(np.linspace(start, stop, num, endpoint, retstep, dtype, axis))
+    result = result_type(start, stop, float(num))
+    wanted = result if dtype is None else dtype
+    begin, end = as_tensor(start, result), as_tensor(stop, result)
+    parts = num - 1 if endpoint else num
+    span = end - begin
+    rank = (begin + end).shape.rank
+    places = tf.reshape(cast(tf.range(num, dtype=tf.int64), result), [-1] + [1] * rank)
+    step = span / parts if parts > 0 else span * math.nan
+    values = begin + (places * step if parts > 0 else places * span)
+    if parts > 0:
+        # A step that underflows to zero is applied in two parts.
+        values = tf.where(step == 0, begin + places / parts * span, values)
+    if endpoint and num > 1:
+        values = tf.concat([values[:-1], tf.broadcast_to(end, tf.shape(values[-1:]))], 0)
+    if wanted.kind in "iu":
+        values = tf.floor(values)
+    if axis % (rank + 1):
+        values = tf.experimental.numpy.moveaxis(values, 0, axis)
+    made = tensor_array(cast(values, wanted))
+    return (made, wrap_tensor(step)) if retstep else made
+
+
+def _constants(made: Any) -> Any:
+    if isinstance(made, tuple):
+        return tensor_array(tf.constant(made[0])), made[1]
+    return tensor_array(tf.constant(made))
+
+
+@op(np.logspace, creates=True)
+def logspace(
+    start: Operand,
+    stop: Operand,
+    num: Int = 50,
+    endpoint: bool = True,
+    base: Operand = 10.0,
+    dtype: DType = None,
+    axis: Int = 0,
+) -> ndarray:
+    if _is_known(start, stop, base) and num <= SMALL:
+        return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
+    if not _is_known(base):
+        raise StagingError("logspace with a base that is an array", "NP2TF503")
+    exponents = linspace.__wrapped__(start, stop, num, endpoint, axis=axis).tensor
+    made = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
+    return tensor_array(made if dtype is None else cast(made, dtype))
+
+
+@op(np.geomspace, creates=True)
+def geomspace(
+    start: Operand, stop: Operand, num: Int = 50, endpoint: bool = True, dtype: DType = None, axis: Int = 0
+) -> ndarray:
+    if _is_known(start, stop) and num <= SMALL:
+        return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
+    result = result_type(start, stop, float(num))
+    if result.kind != "f" or axis != 0:
+        raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
+    begin, end = as_tensor(start, result), as_tensor(stop, result)
+    ten = tf.constant(math.log(10.0), begin.dtype)
+    logs = [tf.math.log(end_point / begin) / ten for end_point in (begin, end)]
+    powers = linspace.__wrapped__(*logs, num, endpoint).tensor
+    made = begin * tf.pow(tf.constant(10.0, begin.dtype), powers)
+    if num > 1 and endpoint:
+        made = tf.concat([made[:-1], tf.broadcast_to(end, tf.shape(made[-1:]))], 0)
+    return tensor_array(made if dtype is None else cast(made, dtype))
+
+
+# -- grids --------------------------------------------------------------------------------------------------
+
+
+@op(np.meshgrid)
+def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    rank = len(xi)
+    order = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        order[0], order[1] = 1, 0
+    flat = [tf.reshape(x, [-1]) for x in xi]
+    grids = [tf.reshape(x, [-1 if k == order[j] else 1 for k in range(rank)]) for j, x in enumerate(flat)]
+    if not sparse:
+        sizes = [tf.size(flat[order[k]]) for k in range(rank)]
+        known_sizes = [flat[order[k]].shape[0] for k in range(rank)]
+        shape = tf.stack(sizes) if None in known_sizes else known_sizes
+        grids = [tf.broadcast_to(grid, shape) for grid in grids]
+    return tuple(map(tensor_array, grids))
+
+
+@op(np.indices, creates=True)
+def indices(dimensions: Shape, dtype: DType = _INT, sparse: bool = False) -> Any:
+    rank = len(dimensions)
+    wanted = tf_dtype(dtype or int)
+    grids = [
+        tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
+        for j, n in enumerate(dimensions)
+    ]
+    if sparse:
+        return tuple(map(tensor_array, grids))
+    shape = dimensions if all(isinstance(n, int) for n in dimensions) else tf.stack(dimensions)
+    if not grids:
+        return tensor_array(tf.zeros((0,), wanted))
+    return tensor_array(tf.stack([tf.broadcast_to(grid, shape) for grid in grids]))
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
+    """Call `function` with the coordinates of every element of an array of `shape`."""
+    return function(*indices(shape, dtype=dtype), **kwargs)
+
+
+class Grid:
+    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices."""
+
+    def __init__(self, numpy: Any) -> None:
+        self.numpy = numpy
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if has_tensor(end for part in parts for end in (part.start, part.stop, part.step)):
+            return self._on_tensors(key, parts)
+        return place(self.numpy[known(key)])
+
+    def _on_tensors(self, key: Any, parts: tuple[slice, ...]) -> Any:
+        axes = [self._axis(part) for part in parts]
+        if not isinstance(key, tuple):
+            return axes[0]
+        sparse = isinstance(self.numpy, type(np.ogrid)) and self.numpy is np.ogrid
+        grids = meshgrid(*axes, sparse=sparse, indexing="ij")
+        return grids if sparse else tensor_array(tf.stack([grid.tensor for grid in grids]))
+
+    @staticmethod
+    def _axis(part: slice) -> Any:
+        if isinstance(part.step, complex):
+            return linspace(part.start or 0, part.stop, int(abs(part.step)))
+        return arange(part.start or 0, part.stop, part.step)
+
+
+mgrid = Grid(np.mgrid)
+ogrid = Grid(np.ogrid)
+
+bartlett = hosted(np.bartlett)
+blackman = hosted(np.blackman)
+hamming = hosted(np.hamming)
+hanning = hosted(np.hanning)
+kaiser = hosted(np.kaiser)

@@ -1,0 +1,301 @@
+"""Views: other shapes and other orders of the axes of the same memory."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.layout import reshapes_in_place
+from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
+from np2tf.tnp.ndarray import ndarray, tensor_array
+from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, on_host, op
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_to",
+    "expand_dims",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "ravel",
+    "reshape",
+    "rollaxis",
+    "squeeze",
+    "swapaxes",
+    "transpose",
+]
+
+
+def view(
+    numpy: Callable[..., Any], *, method: bool | str = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An `op` whose result shares memory: an array on the host is viewed there whatever `config.eager` says."""
+
+    def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        on_tensors = op(numpy)(implementation)
+
+        @functools.wraps(implementation)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if args and _viewed_on_host(args[0]):
+                return on_host(numpy, args, kwargs)
+            return on_tensors(*args, **kwargs)
+
+        call.numpy = numpy  # type: ignore[attr-defined]
+        OPS[numpy] = call
+        if method:
+            attach(method if isinstance(method, str) else implementation.__name__, call)
+        return call
+
+    return decorate
+
+
+def _viewed_on_host(value: Any) -> bool:
+    return (
+        type(value) is ndarray
+        and value._host is not None
+        and current_region() is None
+        and tf.executing_eagerly()
+    )
+
+
+def lengths(array: ndarray) -> list[Any]:
+    """Lengths of the axes; a 0-d tensor for one that is known only at run time."""
+    tensor = array.tensor
+    if tensor.shape.is_fully_defined():
+        return list(tensor.shape.as_list())
+    sizes = tf.shape(tensor, tf.int64)
+    return [sizes[k] if n is None else n for k, n in enumerate(tensor.shape.as_list())]
+
+
+# -- shapes -------------------------------------------------------------------------------------------------
+
+
+def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
+    """`shape` with its -1 worked out; a tensor where a length is known only at run time.
+
+    Raises:
+        ValueError: the elements do not fit.
+    """
+    if sum(1 for n in shape if isinstance(n, int) and n < 0) > 1:
+        raise ValueError("can only specify one unknown dimension")
+    if not all(isinstance(n, int) for n in (*shape, *have)):
+        if any(isinstance(n, int) and n < -1 for n in shape):
+            raise StagingError("reshape with a negative length other than -1")
+        if all(isinstance(n, int) for n in shape):
+            return list(shape)
+        return tf.stack([tf.cast(n, tf.int64) for n in shape])
+    size, wanted = math.prod(have), math.prod(n for n in shape if n >= 0)
+    unknown = any(n < 0 for n in shape)
+    if (size % wanted if wanted else size or unknown) if unknown else size != wanted:
+        raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
+    return tuple(n if n >= 0 else size // wanted for n in shape)
+
+
+def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
+    """``a.reshape(shape)`` in C order: a view where NumPy gives one."""
+    target = _resolved(shape, lengths(a))
+    if reshapes_in_place(a, target):
+        return a.view_through(Reshape(target))
+    return tensor_array(tf.reshape(a.tensor, target))
+
+
+def _flipped(a: ndarray) -> ndarray:
+    return tensor_array(tf.transpose(a.tensor))
+
+
+@view(np.reshape)
+def reshape(a: View, /, shape: Shape, order: str = "C", *, copy: Any = None) -> ndarray:
+    if (order == "F" and a.ndim > 1) or (order == "F" and len(shape) > 1):
+        # In tensors' order of memory this is always a copy, as it is for NumPy's arrays in C order.
+        if copy is False:
+            raise ValueError("Unable to avoid creating a copy while reshaping.")
+        backwards = reshaped(_flipped(a), tuple(reversed(shape)))
+        return _flipped(backwards)
+    if copy:
+        return reshaped(tensor_array(a.tensor), shape)
+    made = reshaped(a, shape)
+    if copy is False and made.storage()[0] is not a.storage()[0]:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return made
+
+
+def _reshape_method(a: Any, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:
+    return reshape(a, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
+
+
+attach("reshape", _reshape_method)
+
+
+@view(np.ravel, method=True)
+def ravel(a: View, order: str = "C") -> ndarray:
+    if order == "F" and a.ndim > 1:
+        return reshaped(_flipped(a), (-1,))
+    return reshaped(a, (-1,))
+
+
+def _flatten_method(a: ndarray, order: str = "C") -> ndarray:
+    tensor = a.tensor
+    return tensor_array(tf.reshape(tf.transpose(tensor) if order == "F" else tensor, [-1]))
+
+
+attach("flatten", _flatten_method)
+
+
+@view(np.squeeze, method=True)
+def squeeze(a: View, axis: Axis = None) -> ndarray:
+    have = a.tensor.shape.as_list()
+    if axis is None:
+        if None in have:
+            raise StagingError("squeeze of an array whose shape is known only at run time")
+        dropped = [k for k, n in enumerate(have) if n == 1]
+    else:
+        dropped = list(normalize_axis_tuple(axis, len(have)))
+        if any(have[k] not in (1, None) for k in dropped):
+            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    if not dropped:
+        return a.view_through(Basic((slice(None),) * len(have)))
+    return a.view_through(Basic(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
+
+
+@view(np.expand_dims)
+def expand_dims(a: View, axis: Axis) -> ndarray:
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    rank = a.ndim + len(axes)
+    axes = normalize_axis_tuple(axes, rank)
+    return a.view_through(Basic(tuple(None if k in axes else slice(None) for k in range(rank))))
+
+
+def _at_least(rank: int, a: ndarray) -> ndarray:
+    have = a.ndim
+    if have >= rank:
+        return a
+    full = slice(None)
+    before = {(0, 1): 1, (0, 2): 2, (0, 3): 3, (1, 2): 1, (1, 3): 1, (2, 3): 0}[have, rank]
+    after = rank - have - before
+    return a.view_through(Basic((None,) * before + (full,) * have + (None,) * after))
+
+
+def _atleast(numpy: Callable[..., Any], rank: int) -> Callable[..., Any]:
+    @view(numpy)
+    def call(*arys: View) -> Any:
+        made = tuple(_at_least(rank, a) for a in arys)
+        return made[0] if len(made) == 1 else made
+
+    call.__name__ = call.__qualname__ = numpy.__name__
+    return call
+
+
+atleast_1d = _atleast(np.atleast_1d, 1)
+atleast_2d = _atleast(np.atleast_2d, 2)
+atleast_3d = _atleast(np.atleast_3d, 3)
+
+
+@view(np.broadcast_to)
+def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
+    have = array.tensor.shape.as_list()
+    if all(isinstance(n, int) for n in shape) and None not in have:
+        if np.broadcast_shapes(tuple(have), shape) != shape:
+            raise ValueError(
+                f"operands could not be broadcast together with remapped shapes [original->remapped]: {have} and "
+                f"requested shape {shape}"
+            )
+        return array.view_through(ReadOnly(shape))
+    return array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
+
+
+@view(np.broadcast_arrays)
+def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
+    known = [a.tensor.shape for a in args]
+    if all(shape.is_fully_defined() for shape in known):
+        shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
+        return tuple(a if a.shape == shape else a.view_through(ReadOnly(shape)) for a in args)
+    shape = tf.shape(args[0].tensor)
+    for a in args[1:]:
+        shape = tf.broadcast_dynamic_shape(shape, tf.shape(a.tensor))
+    return tuple(a.view_through(ReadOnly(shape)) for a in args)
+
+
+# -- orders of axes -----------------------------------------------------------------------------------------
+
+
+def permuted(a: ndarray, order: Any) -> ndarray:
+    """`a` with its axes in another order, as a view."""
+    return a.view_through(Transpose(tuple(order)))
+
+
+@view(np.transpose)
+def transpose(a: View, axes: Any = None) -> ndarray:
+    rank = a.ndim
+    if axes is None:
+        return permuted(a, reversed(range(rank)))
+    if len(axes) != rank:
+        raise ValueError("axes don't match array")
+    order = tuple(normalize_axis_index(int(axis), rank) for axis in axes)
+    if len(set(order)) != rank:
+        raise ValueError("repeated axis in transpose")
+    return permuted(a, order)
+
+
+permute_dims = transpose
+
+
+def _transpose_method(a: Any, *axes: Any) -> ndarray:
+    if len(axes) == 1 and not isinstance(axes[0], int):
+        return transpose(a, axes[0])
+    return transpose(a, axes or None)
+
+
+attach("transpose", _transpose_method)
+
+
+@view(np.swapaxes, method=True)
+def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
+    order = list(range(a.ndim))
+    first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
+    order[first], order[second] = order[second], order[first]
+    return permuted(a, order)
+
+
+@view(np.moveaxis)
+def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
+    sources = normalize_axis_tuple(source, a.ndim, "source")
+    destinations = normalize_axis_tuple(destination, a.ndim, "destination")
+    if len(sources) != len(destinations):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [k for k in range(a.ndim) if k not in sources]
+    for to, k in sorted(zip(destinations, sources, strict=True)):
+        order.insert(to, k)
+    return permuted(a, order)
+
+
+@view(np.rollaxis)
+def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
+    rank = a.ndim
+    axis = normalize_axis_index(axis, rank)
+    start = start + rank if start < 0 else start
+    if not 0 <= start <= rank:
+        raise np.exceptions.AxisError(
+            f"'start' arg requires {-rank} <= start < {rank + 1}, but {start} was passed in"
+        )
+    start -= axis < start
+    order = [k for k in range(rank) if k != axis]
+    order.insert(start, axis)
+    return permuted(a, order)
+
+
+@view(np.matrix_transpose)
+def matrix_transpose(x: View, /) -> ndarray:
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return swapaxes(x, -1, -2)
