@@ -14,6 +14,7 @@ import tensorflow as tf
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, same
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
 from np2tf.tnp.ndarray import is_array
 
@@ -21,36 +22,47 @@ Branch = Callable[[], Any]
 
 
 class _Side:
-    """What one side returns and writes, learnt from a throw-away trace."""
+    """What one side returns and writes, learnt from a throw-away trace.
+
+    Attributes:
+        error: the exception that this side raises, if it does.
+    """
 
     def __init__(self, trace: Trace, branch: Branch) -> None:
+        self.error: Exception | None = None
+        self.leaves: list[Any] = []
+        self.forms: list[Carried | None] = []
         with tf.__internal__.FuncGraph("discovery").as_default(), region(trace) as entered:
             try:
-                result = run_branch(branch)
-                self.leaves, self.rebuild, self.outline = flatten(result)
+                self.leaves, self.rebuild, self.outline = flatten(branch())
                 self.forms = [carried(leaf) for leaf in self.leaves]
+            except StagingError:
+                raise
+            except Exception as error:
+                self.error = error
             finally:
                 self.written: list[Cell] = list(entered.written)
                 entered.undo()
 
 
-def run_branch(branch: Branch) -> Any:
-    """Run one side; an exception that the user's code raises there cannot depend on a staged condition."""
-    try:
-        return branch()
-    except StagingError:
-        raise
-    except Exception as error:
-        raise StagingError(f"{type(error).__name__} raised under a condition on an array: {error}", "NP2TF515") from error
-
-
 def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
     """`then()` or `otherwise()` as one `tf.cond`.
 
+    A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon which the
+    whole call is discarded and repeated on the host, where the exception comes up as it does in NumPy.
+
     Raises:
-        StagingError: the two sides have no common form.
+        StagingError: the two sides have no common form, or both raise.
     """
     sides = _Side(trace, then), _Side(trace, otherwise)
+    if sides[0].error is not None and sides[1].error is not None:
+        raise StagingError(f"both sides of a branch raise: {sides[0].error}", "NP2TF515") from sides[0].error
+    if sides[0].error is not None:
+        record_violation(test)
+        return otherwise()
+    if sides[1].error is not None:
+        record_violation(tf.logical_not(test))
+        return then()
     if sides[0].outline != sides[1].outline:
         raise StagingError("the two sides of a branch return different structures", "NP2TF516")
     forms = [_common(a, b, f, g) for a, b, f, g in zip(sides[0].leaves, sides[1].leaves, sides[0].forms, sides[1].forms, strict=True)]
@@ -63,7 +75,7 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         def build() -> list[tf.Tensor]:
             before = [cell.value for cell in cells]
             with region(trace) as entered:
-                leaves, _, _ = flatten(run_branch(branch))
+                leaves, _, _ = flatten(branch())
                 results = [form.tensor(leaf) for leaf, form in zip(leaves, forms, strict=True) if form is not None]
                 results += [cell.value for cell in cells]
                 for k, leaf in enumerate(leaves):

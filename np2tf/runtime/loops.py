@@ -39,6 +39,17 @@ class Plan:
     written: set[Cell] = field(default_factory=set)
     ops: set[str] = field(default_factory=set)
 
+    def mutable(self) -> list[int]:
+        """Carried arrays that are written to, under whichever name they go in the course of the loop."""
+        found = {k for k, cell in self.fresh.items() if cell in self.written}
+        place = {id(cell): k for k, cell in self.fresh.items()}
+        moves = [(k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh]
+        while True:
+            more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
+            if more == found:
+                return sorted(found)
+            found = more
+
 
 class StagedLoop:
     """One loop about to be staged, from the state that it is entered with."""
@@ -130,14 +141,15 @@ class StagedLoop:
     def _refuse_hazards(self, plan: Plan) -> None:
         """Refuse loops in which two names may be one array and one of them is written to."""
         entries = {k: self.leaves[k]._cell for k in plan.fresh if is_array(self.leaves[k])}
-        for k, cell in plan.fresh.items():
-            written = cell in plan.written
+        mutable = plan.mutable()
+        for k in plan.fresh:
+            written = k in mutable
             entry = entries.get(k)
             exit_cell = plan.exits.get(k)
             shared_exit = [j for j, other in plan.exits.items() if j != k and other is exit_cell and exit_cell is not None]
             shared_entry = [j for j, other in entries.items() if j != k and other is entry and entry is not None]
             outside = exit_cell is not None and exit_cell in self._read | plan.written and exit_cell not in plan.fresh.values()
-            twins = any(plan.fresh[j] in plan.written for j in shared_exit if j in plan.fresh)
+            twins = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
             if twins or entry in plan.cells or exit_cell in plan.cells or (written and doubtful):
                 raise StagingError("two names in a staged loop may be the same array, and one is written to", "NP2TF513")
@@ -178,8 +190,13 @@ class StagedLoop:
         shapes += [tensor.shape for tensor in inputs[len(shapes) :]]
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
+            state = self._bind(tensors, Plan(plan.forms))
             with region(self.trace):
-                return self.test(counter, self._bind(tensors, Plan(plan.forms)))
+                going = self.test(counter, state)
+                # After a violation the whole call is discarded: a loop must not wait for values that never come.
+                if self.trace.violations in plan.cells:
+                    going = tf.logical_and(going, tf.logical_not(self.trace.violations.value))
+                return going
 
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
             inner = Plan(plan.forms)
@@ -233,9 +250,7 @@ class _Slots:
     """
 
     def __init__(self, loop: StagedLoop, plan: Plan) -> None:
-        self.names = [
-            k for k, cell in plan.fresh.items() if cell in plan.written and is_array(loop.leaves[k])
-        ]
+        self.names = [k for k in plan.mutable() if is_array(loop.leaves[k])]
         self.originals: list[Any] = [loop.leaves[k] for k in self.names]
         exits = [plan.exits.get(k) for k in self.names]
         permuted = set(map(id, exits)) == {id(plan.fresh[k]) for k in self.names}
