@@ -48,7 +48,9 @@ class Rule:
     new_name: str = ""
     """For a name that NumPy 2 removed: what it is called now, relative to `numpy`."""
     builtin: bool = False
-    """`new_name` is a Python builtin."""
+    """`new_name` is a Python builtin …"""
+    when_hidden: str = ""
+    """… and this is NumPy's type for it, for where the builtin is hidden by another name."""
     negated: bool = False
     """The old constant is minus the new one."""
     flattens: bool = False
@@ -74,7 +76,9 @@ def read_table(stem: str) -> dict[str, Any]:
 
 def chapters() -> tuple[str, ...]:
     """The stems of the files that list names."""
-    return tuple(sorted(path.stem for path in rules_folder().glob("*.toml") if path.stem not in _OTHER_TABLES))
+    return tuple(
+        sorted(path.stem for path in rules_folder().glob("*.toml") if path.stem not in _OTHER_TABLES)
+    )
 
 
 def _chapter(stem: str) -> dict[str, Rule]:

@@ -15,10 +15,16 @@ from np2tf.options import Options
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option("--diff", "mode", flag_value="diff", help="Print a unified diff and write nothing (the default).")
+@click.option(
+    "--diff", "mode", flag_value="diff", help="Print a unified diff and write nothing (the default)."
+)
 @click.option("--write", "mode", flag_value="write", help="Change the files in place.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write into this folder instead.")
-@click.option("--jit/--no-jit", default=True, help="Decorate functions with @np2tf.jit and lower control flow.")
+@click.option(
+    "--out", type=click.Path(file_okay=False, path_type=Path), help="Write into this folder instead."
+)
+@click.option(
+    "--jit/--no-jit", default=True, help="Decorate functions with @np2tf.jit and lower control flow."
+)
 @click.option("-q", "--quiet", is_flag=True, help="Print no findings and no summary.")
 def convert(paths: tuple[str, ...], mode: str | None, out: Path | None, jit: bool, quiet: bool) -> None:
     """Translate files and folders. `-` reads one program from standard input and prints its translation."""

@@ -21,4 +21,6 @@ def explain(names: tuple[str, ...]) -> None:
         if code not in declared:
             raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
         entry = declared[code]
-        click.echo(f"{entry.code} ({entry.severity})\n\n{entry.message}\n\nWhy: {entry.why}\n\nRemedy: {entry.remedy}\n")
+        click.echo(
+            f"{entry.code} ({entry.severity})\n\n{entry.message}\n\nWhy: {entry.why}\n\nRemedy: {entry.remedy}\n"
+        )

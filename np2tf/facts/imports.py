@@ -37,8 +37,8 @@ class Imports:
     """Uses of a name that may be NumPy's or something else."""
     other_stars: bool = False
     """The file also has a star import of something that is not NumPy."""
-    has_tnp: bool = False
-    """The file already says `from np2tf import tnp` at its top level."""
+    tnp_name: str | None = None
+    """What the file already calls `np2tf.tnp`, if it imports it at its top level."""
     _of_alias: dict[cst.CSTNode, str] = field(default_factory=dict)
     _resolved: dict[cst.CSTNode, str | None] = field(default_factory=dict)
     _star_modules: list[str] = field(default_factory=list)
@@ -67,10 +67,6 @@ class Imports:
             self._resolved[node] = self._resolve(node)
         return self._resolved[node]
 
-    def alias_name(self, alias: cst.ImportAlias) -> str | None:
-        """What the name that an import alias binds stands for, if it is NumPy's."""
-        return self._of_alias.get(alias)
-
     def qualified_binding(self, binding: cst.CSTNode) -> str | None:
         """What a binding brings in, if it is an import of NumPy's."""
         return self._of_alias.get(binding)
@@ -82,6 +78,10 @@ class Imports:
             for alias, full in self._of_alias.items()
             if full == qualified
         }
+
+    def aliases_of(self, qualified: str) -> list[cst.CSTNode]:
+        """The import aliases that bring in a NumPy name or module."""
+        return [alias for alias, full in self._of_alias.items() if full == qualified]
 
     def star_name(self, name: str) -> str | None:
         """What a name that nothing in the file binds is, if a star import of NumPy brings it."""
@@ -115,7 +115,9 @@ class Imports:
                 self.other_stars = True
             return
         if module == "np2tf" and self.scopes.of(node).is_module:
-            self.has_tnp |= any(a.evaluated_name == "tnp" and a.asname is None for a in node.names)
+            for alias in node.names:
+                if alias.evaluated_name == "tnp":
+                    self.tnp_name = alias.evaluated_alias or "tnp"
         if is_numpy and module is not None:
             for alias in node.names:
                 self._of_alias[alias] = f"{module}.{alias.evaluated_name}"
@@ -147,7 +149,8 @@ class Imports:
         if isinstance(up, cst.Param):
             return up.name is not node
         return not isinstance(
-            up, (cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar)
+            up,
+            (cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar),
         )
 
     def _bound(self, use: cst.Name, owner: Scope) -> str | None:
@@ -177,7 +180,14 @@ class Imports:
         return None
 
 
-_BUILTINS = frozenset(dir(builtins)) | {"__file__", "__name__", "__doc__", "__path__", "__package__", "__spec__"}
+_BUILTINS = frozenset(dir(builtins)) | {
+    "__file__",
+    "__name__",
+    "__doc__",
+    "__path__",
+    "__package__",
+    "__spec__",
+}
 
 
 def _not_exported() -> frozenset[str]:

@@ -13,6 +13,7 @@ from np2tf import rules
 from np2tf.facts.imports import Imports
 from np2tf.facts.parents import Parents
 from np2tf.facts.scopes import Scopes
+from np2tf.tree.names import words
 
 
 class Kind(Enum):
@@ -26,19 +27,28 @@ class Kind(Enum):
 
 
 _STATIC_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "__name__"})
-_STATIC_CALLS = frozenset({"len", "isinstance", "issubclass", "hasattr", "callable", "type", "str", "repr", "id"})
-_CONTAINER_CALLS = frozenset({"list", "dict", "set", "tuple", "frozenset", "bytearray", "defaultdict", "OrderedDict"})
+_STATIC_CALLS = frozenset(
+    {"len", "isinstance", "issubclass", "hasattr", "callable", "type", "str", "repr", "id"}
+)
+_CONTAINER_CALLS = frozenset(
+    {"list", "dict", "set", "tuple", "frozenset", "bytearray", "defaultdict", "OrderedDict"}
+)
 _CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
-_STATIC_FUNCTIONS = frozenset("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast".split())
-_ARRAY_CHAPTERS = frozenset("ufuncs creation manipulation reductions sorting logic linalg fft statistics".split())
-_NOT_ARRAYS = frozenset("shape ndim size broadcast_shapes array_equal allclose array_equiv matrix_rank broadcast_arrays"
-    " array_split split hsplit vsplit dsplit meshgrid ogrid mgrid atleast_1d atleast_2d atleast_3d ufunc"
-    " may_share_memory shares_memory svd eig eigh qr slogdet lstsq modf frexp divmod nditer ndenumerate"
-    " ndindex frompyfunc unstack histogram histogram2d histogramdd iterable fromfunction sum prod mean std var min max"
-    " amin amax dot vdot inner argmax argmin median all any ptp average nansum norm det trace cond"
-    " percentile quantile count_nonzero LinAlgError isscalar iscomplexobj isrealobj".split())  # fmt: skip
-_ARRAY_METHODS = frozenset("copy astype reshape ravel flatten transpose view conj conjugate squeeze swapaxes".split())
+_STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
+_ARRAY_CHAPTERS = words("creation manipulation reductions sorting linalg fft statistics products")
+# Functions of those chapters that give a number, a tuple, a list or nothing instead of one array.
+_NOT_ARRAYS = words(
+    """
+    shape ndim size broadcast_arrays array_split split hsplit vsplit dsplit unstack meshgrid ogrid mgrid nonzero copyto
+    atleast_1d atleast_2d atleast_3d sum prod mean std var max min amax amin ptp all any count_nonzero argmax argmin
+    nansum nanprod nanmean nanstd nanvar nanmax nanmin nanargmax nanargmin searchsorted where
+    norm vector_norm matrix_norm det slogdet cond matrix_rank trace svd eig eigh qr lstsq multi_dot vecdot LinAlgError
+    average median percentile quantile nanmedian nanpercentile nanquantile histogram histogram2d histogramdd interp
+    trapezoid digitize dot vdot inner tensordot einsum einsum_path
+    """
+)
+_ARRAY_METHODS = words("copy astype reshape ravel flatten transpose view conj conjugate squeeze swapaxes")
 _REAL_NUMBER = (cst.Integer, cst.Float, cst.Imaginary)
 
 
@@ -176,7 +186,9 @@ class Kinds:
             return Kind.STATIC if sides[0] is Kind.STATIC else Kind.UNKNOWN
         if Kind.ARRAY in sides and len(sides) == 2 and Kind.UNKNOWN not in sides:
             return Kind.ARRAY
-        return Kind.STATIC if set(sides) <= {Kind.STATIC, Kind.NUMBER} and Kind.STATIC in sides else Kind.UNKNOWN
+        return (
+            Kind.STATIC if set(sides) <= {Kind.STATIC, Kind.NUMBER} and Kind.STATIC in sides else Kind.UNKNOWN
+        )
 
 
 def _result_of(qualified: str) -> Kind:
@@ -187,8 +199,6 @@ def _result_of(qualified: str) -> Kind:
         return Kind.STATIC
     if rule is None or rule.kind == "no" or rule.chapter not in _ARRAY_CHAPTERS or short in _NOT_ARRAYS:
         return Kind.UNKNOWN
-    if rule.chapter == "ufuncs" or rule.chapter == "logic":
-        return Kind.UNKNOWN  # of scalars they give scalars
     return Kind.ARRAY
 
 

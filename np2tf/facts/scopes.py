@@ -9,9 +9,9 @@ from __future__ import annotations
 import builtins
 import keyword
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Union
+from typing import Any, Union
 
 import libcst as cst
 
@@ -64,11 +64,6 @@ class Scope:
         for child in self.children:
             used |= child.free
         return used - (set() if self.is_class else self.locals)
-
-    @property
-    def free_names(self) -> set[str]:
-        """The names that nothing in this scope or those inside it binds."""
-        return self.free
 
     def within(self) -> Iterator[Scope]:
         """This scope and those inside it."""
@@ -302,7 +297,6 @@ class Scopes:
                 self._visit(child, scope)
 
 
-
 def _declare(body: cst.CSTNode, scope: Scope) -> None:
     """Collect the `global` and `nonlocal` names of one body before its bindings are seen."""
     stack: list[cst.CSTNode] = [body]
@@ -311,14 +305,17 @@ def _declare(body: cst.CSTNode, scope: Scope) -> None:
         if isinstance(node, (cst.Global, cst.Nonlocal)):
             names = scope.globals if isinstance(node, cst.Global) else scope.nonlocals
             names.update(item.name.value for item in node.names)
-        elif isinstance(node, (cst.BaseSuite, cst.BaseCompoundStatement, cst.SimpleStatementLine)) or isinstance(
+        elif isinstance(
+            node, (cst.BaseSuite, cst.BaseCompoundStatement, cst.SimpleStatementLine)
+        ) or isinstance(
             node, (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
         ):
             if not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
                 stack.extend(children(node))
 
 
-_HANDLERS = {
+_Handler = Callable[[Scopes, Any, Scope], None]
+_HANDLERS: dict[type[cst.CSTNode], _Handler] = {
     cst.Name: Scopes._name,
     cst.Attribute: Scopes._attribute,
     cst.Arg: Scopes._arg,

@@ -34,5 +34,7 @@ def _rebound(updated: cst.Expr, tnp: str) -> cst.BaseSmallStatement:
     assert isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute)
     array = call.func.value
     at = expression("{tnp}.at({x})", tnp=name_node(tnp), x=array)
-    new = small_statement("{x} = {call}", x=array, call=call.with_changes(func=call.func.with_changes(value=at)))
+    new = small_statement(
+        "{x} = {call}", x=array, call=call.with_changes(func=call.func.with_changes(value=at))
+    )
     return new.with_changes(semicolon=updated.semicolon)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 import libcst as cst
 
+from np2tf import rules
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
+from np2tf.facts.imports import NumpyImport
 from np2tf.options import Options
 from np2tf.rewrites.plan import Plan
-from np2tf.rewrites.uses import Use, is_target, uses
+from np2tf.rewrites.uses import MODULES, ON_NUMPY, Use, is_target, quoted_annotations, stays, uses
 from np2tf.rules import Rule
 from np2tf.tree.names import name_node
 from np2tf.tree.templates import expression
@@ -28,20 +29,9 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
             if use.qualified.endswith(".at") and isinstance(use.node, cst.Attribute):
                 plan.add(use.node, _at_function)
-    _annotations(facts, plan)
+    for string, text in quoted_annotations(facts, plan.tnp_name):
+        plan.add(string, _replaced(text))
     report_only(facts, report)
-
-
-def stays(facts: Facts, use: Use) -> bool:
-    """Whether a use is left on NumPy."""
-    if use.on_numpy or not use.known or is_target(facts, use.node):
-        return True
-    rule = use.rule
-    if rule is None or not (rule.flattens or rule.arguments):
-        return False
-    # The old function is not the new one by itself, only a call of it can be rewritten.
-    call = facts.parents[use.node]
-    return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
 
 
 def report_only(facts: Facts, report: Report) -> None:
@@ -62,6 +52,18 @@ def report_only(facts: Facts, report: Report) -> None:
             report.add("NP2TF004", *place(use.node))
     for name, spelled in facts.imports.ambiguous.items():
         report.add("NP2TF001", *facts.position(name), name=spelled)
+    for found in facts.imports.statements:
+        _report_import(facts, report, found)
+
+
+def _report_import(facts: Facts, report: Report, found: NumpyImport) -> None:
+    """Say which imported names np2tf does not know."""
+    if found.star and facts.imports.other_stars:
+        report.add("NP2TF005", *facts.position(found.node), module=found.module)
+    for alias in found.aliases if isinstance(found.node, cst.ImportFrom) else ():
+        full = f"{found.module}.{alias.evaluated_name}"
+        if full not in MODULES and full.split(".")[1] not in ON_NUMPY and rules.find(full) is None:
+            report.add("NP2TF002", *facts.position(alias), name=full)
 
 
 def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
@@ -69,7 +71,8 @@ def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
     up = facts.parents[node]
     call = facts.parents[up] if isinstance(up, cst.Arg) else None
     return isinstance(call, cst.Call) and not (
-        isinstance(call.func, cst.Name) and call.func.value in ("getattr", "hasattr", "setattr", "dir", "vars")
+        isinstance(call.func, cst.Name)
+        and call.func.value in ("getattr", "hasattr", "setattr", "dir", "vars")
     )
 
 
@@ -96,7 +99,7 @@ def _removed(facts: Facts, plan: Plan, use: Use, rule: Rule) -> None:
         owner = facts.scopes.of(use.name).owner_of(rule.new_name)
         bound_to = owner.bindings[rule.new_name] if owner is not None else []
         hidden = any(facts.imports.qualified_binding(binding) is None for binding in bound_to)
-        new = f"{plan.tnp_name}.{rule.new_name}_" if hidden else rule.new_name
+        new = f"{plan.tnp_name}.{rule.when_hidden}" if hidden else rule.new_name
 
     def rename(updated: cst.Name | cst.Attribute) -> cst.BaseExpression:
         if rule.negated:
@@ -127,13 +130,5 @@ def _call_of(rule: Rule, tnp: str) -> Callable[[cst.Call], cst.Call]:
     return edit
 
 
-def _annotations(facts: Facts, plan: Plan) -> None:
-    """`x: "np.ndarray"`: annotations in quotes are read by name as well."""
-    aliases = facts.imports.names_of("numpy")
-    if not aliases:
-        return
-    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(aliases)))})(?=\.(?:ndarray|\w+)\b)")
-    for string in facts.nodes(cst.SimpleString):
-        if facts.parents.nearest(string, cst.Annotation) is not None and pattern.search(string.value):
-            new = pattern.sub(plan.tnp_name, string.value)
-            plan.add(string, lambda updated, new=new: updated.with_changes(value=new))
+def _replaced(value: str) -> Callable[[cst.SimpleString], cst.SimpleString]:
+    return lambda updated: updated.with_changes(value=value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,16 +11,20 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.rules import Rule
+from np2tf.tree.names import words
+from np2tf.tree.walk import walk
 
 MODULES = frozenset({"numpy", "numpy.linalg", "numpy.fft", "numpy.random"})
 """The modules that np2tf.tnp has."""
 
 # Modules of NumPy that are not about computing, or that no tensor can serve: code that uses them stays on NumPy,
 # and is handed arrays through their protocols.
-ON_NUMPY = frozenset(
-    "testing ma char rec strings lib ctypeslib f2py typing exceptions dtypes polynomial core _core version compat"
-    " distutils matlib emath __version__ __name__ __file__ __path__ __doc__ __config__ __dict__ show_config"
-    " show_runtime get_include test".split()
+ON_NUMPY = words(
+    """
+    testing ma char rec strings lib ctypeslib f2py typing exceptions dtypes polynomial core _core version compat
+    distutils matlib emath __version__ __name__ __file__ __path__ __doc__ __config__ __dict__ show_config show_runtime
+    get_include test
+    """
 )
 
 
@@ -89,3 +94,29 @@ def is_target(facts: Facts, node: cst.CSTNode) -> bool:
     return isinstance(up, (cst.AssignTarget, cst.Del)) or (
         isinstance(up, (cst.AugAssign, cst.AnnAssign)) and up.target is node
     )
+
+
+def stays(facts: Facts, use: Use) -> bool:
+    """Whether a use is left on NumPy."""
+    if use.on_numpy or not use.known or is_target(facts, use.node):
+        return True
+    rule = use.rule
+    if rule is None or not (rule.flattens or rule.arguments):
+        return False
+    # The old function is not the new one by itself, only a call of it can be rewritten.
+    call = facts.parents[use.node]
+    return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
+
+
+def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, str]]:
+    """Annotations in quotes that name the NumPy module, and their text with `new` for its name."""
+    aliases = facts.imports.names_of("numpy")
+    if not aliases:
+        return []
+    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(aliases)))})(?=\.\w)")
+    return [
+        (string, pattern.sub(new, string.value))
+        for annotation in facts.nodes(cst.Annotation)
+        for string in walk(annotation)
+        if isinstance(string, cst.SimpleString) and pattern.search(string.value)
+    ]

@@ -35,3 +35,8 @@ def target_names(target: cst.CSTNode) -> list[cst.Name]:
     if isinstance(target, (cst.StarredElement, cst.AssignTarget)):
         return target_names(target.value if isinstance(target, cst.StarredElement) else target.target)
     return []
+
+
+def words(text: str) -> frozenset[str]:
+    """A table of names, written as text."""
+    return frozenset(text.split())

@@ -63,8 +63,8 @@ class _Fill(cst.CSTTransformer):
 
 def statements(template: str, **nodes: Hole) -> list[Statement]:
     """The statements that a template spells, its holes filled with `nodes`."""
-    module = cast(cst.Module, _parsed(template).visit(_Fill(nodes)))
-    return list(cast(Sequence[Statement], module.body))
+    module = _parsed(template).visit(_Fill(nodes))
+    return list(module.body)
 
 
 def statement(template: str, **nodes: Hole) -> Statement:

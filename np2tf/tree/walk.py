@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import fields
-from functools import lru_cache
+from functools import cache
 
 import libcst as cst
 
-_PUNCTUATION = frozenset(
-    "lpar rpar leading_lines lines_after_decorators header footer semicolon comma trailing_whitespace equal"
-    " lbracket rbracket lbrace rbrace indent newline dot colon first_colon second_colon lines_after_module_docstring"
-    " leading_newline encoding default_indent default_newline has_trailing_newline asynchronous relative".split()
+from np2tf.tree.names import words
+
+_PUNCTUATION = words(
+    """
+    lpar rpar leading_lines lines_after_decorators header footer semicolon comma trailing_whitespace equal lbracket
+    rbracket lbrace rbrace indent newline dot colon first_colon second_colon lines_after_module_docstring
+    leading_newline encoding default_indent default_newline has_trailing_newline asynchronous relative
+    """
 )
 
 
-@lru_cache(maxsize=None)
+@cache
 def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     """The fields of a node class that can hold code, in source order."""
     return tuple(

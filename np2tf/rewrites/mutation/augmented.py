@@ -9,7 +9,6 @@ from np2tf.facts import Facts
 from np2tf.rewrites.mutation.order import Effect, effect
 from np2tf.rewrites.mutation.place import argument, at, is_place
 from np2tf.rewrites.plan import Plan
-from np2tf.tree.names import name_node
 from np2tf.tree.templates import small_statement
 
 METHODS: dict[type[cst.CSTNode], str] = {

@@ -9,9 +9,8 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.rewrites.mutation.rebinding import can_rebind
-from np2tf.rewrites.names import stays
 from np2tf.rewrites.plan import Plan
-from np2tf.rewrites.uses import uses
+from np2tf.rewrites.uses import stays, uses
 from np2tf.rules import Rule
 from np2tf.tree.templates import small_statement
 
@@ -20,7 +19,12 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
     """Plan every call of a writing function that is a statement of its own."""
     for use in uses(facts):
         call = facts.parents[use.node]
-        if use.rule is None or not isinstance(call, cst.Call) or call.func is not use.node or stays(facts, use):
+        if (
+            use.rule is None
+            or not isinstance(call, cst.Call)
+            or call.func is not use.node
+            or stays(facts, use)
+        ):
             continue
         written = written_argument(use.rule, call)
         if written is None:

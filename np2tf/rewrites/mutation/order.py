@@ -12,6 +12,7 @@ import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts
+from np2tf.tree.names import words
 from np2tf.tree.walk import children, walk
 
 
@@ -26,14 +27,18 @@ class Effect(IntEnum):
     """Runs code of unknown effect."""
 
 
-_PURE_BUILTINS = frozenset(
-    "abs bool complex dict divmod enumerate float int isinstance len list max min pow range reversed round set slice"
-    " sorted str sum tuple type zip".split()
+_PURE_BUILTINS = words(
+    """
+    abs bool complex dict divmod enumerate float int isinstance len list max min pow range reversed round set slice
+    sorted str sum tuple type zip
+    """
 )
-_PURE_METHODS = frozenset(
-    "all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min"
-    " nonzero prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tolist trace transpose var"
-    " view get keys values items index count lower upper strip startswith endswith".split()
+_PURE_METHODS = words(
+    """
+    all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min
+    nonzero prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tolist trace transpose var
+    view get keys values items index count lower upper strip startswith endswith
+    """
 )
 _RUNS_CODE = (cst.Await, cst.Yield, cst.NamedExpr, cst.GeneratorExp)
 
@@ -76,9 +81,16 @@ def _is_pure(facts: Facts, call: cst.Call) -> bool:
     qualified = facts.imports.qualified(call.func)
     if qualified is not None:
         rule = rules.find(qualified)
-        return rule is not None and not rule.writes and not rule.random and rule.chapter not in ("functional", "io")
+        return (
+            rule is not None
+            and not rule.writes
+            and not rule.random
+            and rule.chapter not in ("functional", "io")
+        )
     if isinstance(call.func, cst.Name):
-        return call.func.value in _PURE_BUILTINS and facts.scopes.of(call.func).owner_of(call.func.value) is None
+        return (
+            call.func.value in _PURE_BUILTINS and facts.scopes.of(call.func).owner_of(call.func.value) is None
+        )
     if isinstance(call.func, cst.Attribute):
         # A method of this name on an object of the user's may do anything; on `self` it is the user's for sure.
         on_self = isinstance(call.func.value, cst.Name) and call.func.value.value in ("self", "cls")

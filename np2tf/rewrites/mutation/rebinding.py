@@ -41,7 +41,7 @@ def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
     parameters = [*function.node.params.posonly_params, *function.node.params.params]
     if not parameters or parameters[0].name.value != owner.value or len(function.bindings[owner.value]) > 1:
         return False
-    if not function.parent.is_class or function.node.decorators and _unbound(function.node):
+    if not function.parent.is_class or (function.node.decorators and _unbound(function.node)):
         return False
     return _sets(facts, function.parent, attribute) and not _special(facts, function.parent, attribute)
 
@@ -49,7 +49,8 @@ def _attribute(facts: Facts, owner: cst.Name, attribute: str) -> bool:
 def _unbound(function: cst.FunctionDef) -> bool:
     """A static or class method's first parameter is not the instance."""
     return any(
-        isinstance(decorator.decorator, cst.Name) and decorator.decorator.value in ("staticmethod", "classmethod")
+        isinstance(decorator.decorator, cst.Name)
+        and decorator.decorator.value in ("staticmethod", "classmethod")
         for decorator in function.decorators
     )
 
@@ -71,6 +72,10 @@ def _special(facts: Facts, scope: Scope, attribute: str, depth: int = 0) -> bool
             bindings = owner.bindings[base.value.value] if owner is not None else []
             for binding in bindings:
                 inside = facts.scopes.inside(binding) if isinstance(binding, cst.ClassDef) else None
-                if inside is not None and inside is not scope and _special(facts, inside, attribute, depth + 1):
+                if (
+                    inside is not None
+                    and inside is not scope
+                    and _special(facts, inside, attribute, depth + 1)
+                ):
                     return True
     return False

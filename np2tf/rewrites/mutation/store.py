@@ -28,7 +28,10 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
             place = updated.targets[0].target
             assert isinstance(place, cst.Subscript)
             new = small_statement(
-                "{x} = {place}.set({v})", x=place.value, place=at(place, plan.tnp_name), v=argument(updated.value)
+                "{x} = {place}.set({v})",
+                x=place.value,
+                place=at(place, plan.tnp_name),
+                v=argument(updated.value),
             )
             return new.with_changes(semicolon=updated.semicolon)
 

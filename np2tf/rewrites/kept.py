@@ -1,0 +1,97 @@
+"""Which of the names that a file imports from NumPy must stay imported."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.facts import Facts
+from np2tf.facts.imports import NumpyImport
+from np2tf.rewrites.uses import MODULES, quoted_annotations, stays, uses
+from np2tf.tree.names import dotted, words
+
+_READ_BY_NAME = words("eval exec globals locals vars")
+
+
+class Kept:
+    """Says of every import of NumPy what of it stays, and whether code below it will need `tnp`."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._staying: set[cst.CSTNode] = set()
+        self._translated: set[cst.CSTNode] = set()
+        self._star_used = False
+        for use in uses(facts):
+            owner = facts.scopes.of(use.name).owner_of(use.name.value)
+            bindings = owner.bindings[use.name.value] if owner is not None else []
+            (self._staying if stays(facts, use) else self._translated).update(bindings)
+            self._star_used |= owner is None
+        if quoted_annotations(facts, ""):
+            self._translated.update(facts.imports.aliases_of("numpy"))
+        self._by_name = self._names_read_otherwise()
+        self._star = facts.imports.other_stars or self._needs_star()
+
+    def all_of(self, found: NumpyImport) -> bool:
+        """Whether a whole import statement stays."""
+        if found.star:
+            return self._star or found.module not in MODULES
+        return all(self.alias(alias) for alias in found.aliases)
+
+    def needs_tnp(self, found: NumpyImport) -> bool:
+        """Whether something that this statement brings in is translated, or the statement goes."""
+        if found.star:
+            return self._star_used
+        return any(alias in self._translated for alias in found.aliases)
+
+    def alias(self, alias: cst.ImportAlias) -> bool:
+        """Whether one imported name stays."""
+        unused_module = self.unused(alias) and isinstance(self._facts.parents[alias], cst.Import)
+        by_name = _bound_name(alias) in self._by_name
+        return alias in self._staying or by_name or unused_module or self._untranslatable(alias)
+
+    def unused(self, alias: cst.ImportAlias) -> bool:
+        """Whether nothing in the file uses the name: if anyone does, it is imported from here."""
+        return alias not in self._translated and alias not in self._staying
+
+    def _names_read_otherwise(self) -> set[str]:
+        """Names that are ambiguous, exported by `__all__`, or that code in strings may mention."""
+        facts = self._facts
+        module = facts.scopes.module
+        names = {name for scope in module.within() for name, found in scope.bindings.items() if _mixed(facts, found)}
+        for binding in module.bindings.get("__all__", ()):
+            up = facts.parents[binding]
+            assign = facts.parents[up] if isinstance(up, cst.AssignTarget) else up
+            value = getattr(assign, "value", None)
+            if isinstance(value, (cst.List, cst.Tuple)):
+                strings = [e.value for e in value.elements if isinstance(e.value, cst.SimpleString)]
+                names |= {str(string.evaluated_value) for string in strings}
+        if _READ_BY_NAME & module.free:
+            names |= facts.imports.names_of("numpy")
+        return names
+
+    def _needs_star(self) -> bool:
+        """A name that nothing in the file binds may come from `from numpy import *`."""
+        facts = self._facts
+        if not any(found.star for found in facts.imports.statements):
+            return False
+        unknown = facts.scopes.module.free - facts.imports.builtins
+        return any(facts.imports.star_name(name) is None for name in unknown)
+
+    def _untranslatable(self, alias: cst.ImportAlias) -> bool:
+        """An import of a part of NumPy that np2tf does not have."""
+        full = self._facts.imports.qualified_binding(alias) or ""
+        if alias.asname is None and full == "numpy" and dotted(alias.name) not in MODULES:
+            return True  # `import numpy.testing`
+        rule = rules.find(full)
+        if full in MODULES:
+            return False
+        return rule is None or rule.kind == "no" or (rule.chapter == "removed" and self.unused(alias))
+
+
+def _mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
+    """Bindings of one name of which some are NumPy's, but not all the same."""
+    return len({facts.imports.qualified_binding(binding) for binding in bindings}) > 1
+
+
+def _bound_name(alias: cst.ImportAlias) -> str:
+    return (alias.evaluated_alias or alias.evaluated_name).split(".")[0]
