@@ -1,7 +1,7 @@
 """Host fallbacks: the public NumPy names that no chapter implements, made when first asked for.
 
-A function's arguments are handed to NumPy as np.ndarray and what it returns is taken back as arrays. Values that
-are not known while staging end the staging, and so do functions that act on more than their arguments.
+A function's arguments are handed to NumPy as np.ndarray and what it returns is taken back as arrays. Values
+that are not known while staging end the staging, and so do functions that act on more than their arguments.
 """
 
 from __future__ import annotations

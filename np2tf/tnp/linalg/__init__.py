@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from np2tf.tnp.host import missing_names, public_names
+import numpy as _numpy
+from numpy.linalg import LinAlgError as LinAlgError
 
-__getattr__ = missing_names(globals(), "numpy.linalg")
-__dir__ = public_names("numpy.linalg", globals())
+from np2tf.tnp.linalg.arrays import *  # noqa: F403
+from np2tf.tnp.linalg.factoring import *  # noqa: F403
+from np2tf.tnp.linalg.norms import *  # noqa: F403
+from np2tf.tnp.linalg.solving import *  # noqa: F403
+
+# The submodule `linalg.linalg` is NumPy's own name for itself.
+__all__ = list(_numpy.linalg.__all__)

@@ -1,0 +1,142 @@
+"""numpy.linalg's own variants of functions that NumPy's main namespace has too."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.linalg import LinAlgError
+
+from np2tf.tnp import ufuncs
+from np2tf.tnp.conversion import promote
+from np2tf.tnp.lenses import Diagonal
+from np2tf.tnp.linalg.products import (
+    cross_of_threes,
+    diagonal_sum,
+    multiply,
+    rank_of,
+    tensordot,
+    transposed,
+)
+from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.normalize import Array, DType, Int, Operands, View, op
+from np2tf.tnp.ufuncs_matrix import matmul as matrix_product
+from np2tf.tnp.ufuncs_matrix import vecdot as vector_product
+from np2tf.tnp.views import matrix_transpose
+
+__all__ = [
+    "cross",
+    "diagonal",
+    "matmul",
+    "matrix_transpose",
+    "multi_dot",
+    "outer",
+    "tensordot",
+    "trace",
+    "vecdot",
+]
+
+
+@op(np.linalg.outer)
+def outer(x1: Array, x2: Array, /) -> tf.Tensor:
+    """Products of all pairs of elements of two vectors."""
+    if rank_of(x1) != 1 or rank_of(x2) != 1:
+        raise ValueError(
+            "Input arrays must be one-dimensional, but they are "
+            f"x1.ndim={rank_of(x1)} and x2.ndim={rank_of(x2)}."
+        )
+    return multiply(x1[:, None], x2[None, :])
+
+
+@op(np.linalg.trace)
+def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
+    """Sums along the diagonals of the last two axes."""
+    if rank_of(x) < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    return diagonal_sum(x, offset, dtype)
+
+
+@op(np.linalg.diagonal)
+def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
+    """The diagonals of the last two axes, a view."""
+    if x.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    return x.view_through(Diagonal(offset))
+
+
+@op(np.linalg.cross)
+def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
+    """Cross products of vectors of three components."""
+    if x1.shape[axis] != 3 or x2.shape[axis] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
+        )
+    if axis in (-1, rank_of(x1) - 1) and rank_of(x1) == rank_of(x2):
+        return cross_of_threes(x1, x2)
+    first, second = _moved(x1, axis, -1), _moved(x2, axis, -1)
+    return _moved(cross_of_threes(first, second), -1, axis)
+
+
+def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
+    rank = rank_of(x)
+    order = [k for k in range(rank) if k != source % rank]
+    order.insert(destination % rank, source % rank)
+    return transposed(x, order)
+
+
+@op(np.linalg.matmul)
+def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
+    """``x1 @ x2``."""
+    return ufuncs.matmul.compute((x1, x2))
+
+
+@op(np.linalg.vecdot)
+def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
+    """Inner products along `axis`, the first operand conjugated."""
+    x1, x2 = promote(x1, x2)
+    return vector_product(_moved(x1, axis, -1), _moved(x2, axis, -1))
+
+
+def _best_splits(sizes: list[int]) -> list[list[int]]:
+    """Where to split each chain i..j of matrices so that multiplying it takes the fewest operations.
+
+    Matrix i has the shape (sizes[i], sizes[i + 1]); the textbook dynamic programme (Cormen et al., ch. 15.2).
+    """
+    count = len(sizes) - 1
+    cost = [[0] * count for _ in range(count)]
+    split = [[0] * count for _ in range(count)]
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            cost[i][j], split[i][j] = min(
+                (cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k) for k in range(i, j)
+            )
+    return split
+
+
+@op(np.linalg.multi_dot)
+def multi_dot(arrays: Operands, *, out: Any = None) -> tf.Tensor:
+    """The product of a chain of matrices, in the cheapest order; the ends may be vectors."""
+    if len(arrays) < 2:
+        raise ValueError("Expecting at least two arrays.")
+    chain = list(promote(*arrays))
+    first, last = rank_of(chain[0]), rank_of(chain[-1])
+    if first == 1:
+        chain[0] = chain[0][None, :]
+    if last == 1:
+        chain[-1] = chain[-1][:, None]
+    for matrix in chain:
+        if rank_of(matrix) != 2:
+            raise LinAlgError(f"{rank_of(matrix)}-dimensional array given. Array must be two-dimensional")
+    sizes = [chain[0].shape[0] or 1, *(matrix.shape[1] or 1 for matrix in chain)]
+    split = _best_splits(sizes)
+
+    def product(i: int, j: int) -> tf.Tensor:
+        return chain[i] if i == j else matrix_product(product(i, split[i][j]), product(split[i][j] + 1, j))
+
+    result = product(0, len(chain) - 1)
+    if first == 1:
+        result = result[0]
+    return result[..., 0] if last == 1 else result

@@ -1,0 +1,70 @@
+"""What numpy.linalg asks of its operands: floating dtypes, matrices, square matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+from numpy.linalg import LinAlgError
+
+from np2tf.tnp.conversion import cast
+from np2tf.tnp.dtypes import result_type
+from np2tf.tnp.linalg.products import rank_of
+
+
+def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """The operands in the dtype that numpy.linalg computes in: integers become float64.
+
+    Raises:
+        TypeError: float16, which numpy.linalg does not take.
+    """
+    for operand in operands:
+        if operand.dtype in (tf.float16, tf.bfloat16):
+            raise TypeError(f"array type {operand.dtype.name} is unsupported in linalg")
+    inexact = [operand for operand in operands if not (operand.dtype.is_integer or operand.dtype == tf.bool)]
+    dtype = result_type(*inexact) if len(inexact) == len(operands) else result_type(*inexact, np.empty(0))
+    return tuple(cast(operand, dtype) for operand in operands)
+
+
+def matrix(a: tf.Tensor) -> tf.Tensor:
+    """`a`, a stack of matrices, in a floating dtype.
+
+    Raises:
+        LinAlgError: it has fewer than two axes.
+    """
+    if rank_of(a) < 2:
+        raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")
+    return floating(a)[0]
+
+
+def require_square(a: tf.Tensor) -> None:
+    """Check that `a` is a stack of square matrices.
+
+    Raises:
+        LinAlgError: it is not.
+    """
+    if rank_of(a) < 2:
+        raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")
+    rows, columns = a.shape[-2], a.shape[-1]
+    if rows is not None and columns is not None and rows != columns:
+        raise LinAlgError("Last 2 dimensions of the array must be square")
+
+
+def square(a: tf.Tensor) -> tf.Tensor:
+    """`a`, a stack of square matrices, in a floating dtype."""
+    require_square(a)
+    return floating(a)[0]
+
+
+def real_dtype(x: tf.Tensor) -> tf.DType:
+    """The dtype of the parts of a complex tensor, or the tensor's own."""
+    return x.dtype.real_dtype
+
+
+def epsilon(x: tf.Tensor) -> float:
+    """Distance from 1 to the next number of x's dtype."""
+    return float(np.finfo(x.dtype.as_numpy_dtype).eps)
+
+
+def scaled(x: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
+    """`x` times real factors."""
+    return x * tf.cast(factors, x.dtype)

@@ -1,0 +1,158 @@
+"""einsum: sums of products in Einstein's notation."""
+
+from __future__ import annotations
+
+import string
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor, cast, promote
+from np2tf.tnp.lenses import Diagonal, Transpose
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.normalize import DType, _view, op
+
+__all__ = ["einsum"]
+
+_LETTERS = string.ascii_lowercase + string.ascii_uppercase
+
+
+def _from_sublists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+    """``einsum(a, [0, 1], b, [1, 2], [0, 2])`` in letters."""
+    arrays = list(operands[: len(operands) // 2 * 2 : 2])
+    inputs = ",".join(map(_letters, operands[1 : len(arrays) * 2 : 2]))
+    if len(operands) % 2:
+        return f"{inputs}->{_letters(operands[-1])}", arrays
+    return inputs, arrays
+
+
+def _letters(sublist: Any) -> str:
+    for item in sublist:
+        if item is not Ellipsis and not 0 <= item < len(_LETTERS):
+            raise ValueError("subscript is not within the valid range [0, 52)")
+    return "".join("..." if item is Ellipsis else _LETTERS[item] for item in sublist)
+
+
+def parse(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
+    """The labels of every axis of every operand and of the result, ellipses written out.
+
+    Raises:
+        ValueError: the subscripts do not fit the operands.
+    """
+    inputs, arrow, output = subscripts.replace(" ", "").partition("->")
+    terms = inputs.split(",")
+    if len(terms) != len(ranks):
+        more = "more" if len(terms) < len(ranks) else "fewer"
+        raise ValueError(
+            f"{more} operands provided to einstein sum function than specified in the subscripts"
+        )
+    for letter in (inputs + output).replace("...", "").replace(",", ""):
+        if letter not in _LETTERS:
+            raise ValueError(f"invalid subscript '{letter}' in einstein sum subscripts string")
+    spare = [letter for letter in _LETTERS if letter not in subscripts]
+    hidden = [rank - len(term.replace("...", "")) for term, rank in zip(terms, ranks)]
+    for term, count in zip(terms, hidden):
+        if count < 0 or (count and "..." not in term):
+            raise ValueError("operand has more dimensions than subscripts given in einstein sum, or fewer")
+    widest = max((count for term, count in zip(terms, hidden) if "..." in term), default=0)
+    broadcast = "".join(spare[:widest])
+    labels = [term.replace("...", broadcast[widest - count :]) for term, count in zip(terms, hidden)]
+    if not arrow:
+        given = inputs.replace("...", "").replace(",", "")
+        return labels, broadcast + "".join(
+            sorted(letter for letter in set(given) if given.count(letter) == 1)
+        )
+    if broadcast and "..." not in output:
+        raise ValueError("output has no ellipsis, but the operands broadcast over the axes it stands for")
+    result = output.replace("...", broadcast)
+    for letter in result:
+        if result.count(letter) > 1:
+            raise ValueError(f"output subscript '{letter}' appears more than once")
+        if not any(letter in term for term in labels):
+            raise ValueError(
+                f"einstein sum subscripts string included output subscript '{letter}' which never "
+                "appeared in an input"
+            )
+    return labels, result
+
+
+def _without_ones(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf.Tensor], list[str]]:
+    """Leave out axes of length 1 that broadcast against longer ones of the same label.
+
+    Raises:
+        ValueError: lengths of one label differ otherwise.
+    """
+    size: dict[str, int | None] = {}
+    for operand, term in zip(operands, labels):
+        for letter, length in zip(term, operand.shape):
+            known = size.get(letter, 1)
+            if length not in (1, None) and known not in (1, None, length):
+                raise ValueError(
+                    f"operands could not be broadcast together: lengths {known} and {length} of '{letter}'"
+                )
+            if letter not in size or size[letter] == 1 or (size[letter] is None and length not in (1, None)):
+                size[letter] = length
+    squeezed, shorter = [], []
+    for operand, term in zip(operands, labels):
+        drop = [k for k, letter in enumerate(term) if operand.shape[k] == 1 and size[letter] != 1]
+        if any(term.count(term[k]) > 1 for k in drop):
+            raise StagingError("einsum that broadcasts along a diagonal", "NP2TF503")
+        squeezed.append(tf.squeeze(operand, drop) if drop else operand)
+        shorter.append("".join(letter for k, letter in enumerate(term) if k not in drop))
+    return squeezed, shorter
+
+
+def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
+    """One operand with its axes reordered, or its diagonal: a view in NumPy. None for anything else."""
+    if set(labels) != set(result):
+        return None
+    if len(labels) == len(result):
+        return _view(operand).view_through(Transpose(tuple(labels.index(letter) for letter in result)))
+    if len(set(labels)) == len(labels) - 1 and labels[-1] == labels[-2] and result == labels[:-1]:
+        return _view(operand).view_through(Diagonal(0))
+    raise StagingError("einsum that makes a view of a diagonal of many axes", "NP2TF503")
+
+
+def _computed(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
+    """The sums in the dtype of the operands; integers wrap as NumPy's do, whatever they are computed in."""
+    dtype = operands[0].dtype
+    if dtype == tf.bool:
+        return tf.not_equal(tf.einsum(equation, *[tf.cast(x, tf.int64) for x in operands]), 0)
+    if dtype == tf.uint64:
+        return tf.bitcast(tf.einsum(equation, *[tf.bitcast(x, tf.int64) for x in operands]), tf.uint64)
+    if dtype.is_integer:
+        return tf.cast(tf.einsum(equation, *[tf.cast(x, tf.int64) for x in operands]), dtype)
+    if dtype == tf.float16:
+        return tf.cast(tf.einsum(equation, *[tf.cast(x, tf.float32) for x in operands]), dtype)
+    return tf.einsum(equation, *operands)
+
+
+@op(np.einsum)
+def einsum(
+    *operands: Any,
+    out: Any = None,
+    dtype: DType = None,
+    order: Any = "K",
+    casting: Any = "safe",
+    optimize: Any = False,
+) -> Any:
+    """Sums of products over axes that share a letter; `optimize` changes nothing but speed and is ignored."""
+    if not operands:
+        raise ValueError("must specify the einstein sum subscripts string and at least one operand")
+    if isinstance(operands[0], str):
+        subscripts, arrays = operands[0], list(operands[1:])
+    else:
+        subscripts, arrays = _from_sublists(operands)
+    tensors = [as_tensor(array) for array in arrays]
+    labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
+    if len(tensors) == 1 and dtype is None:
+        view = _as_view(arrays[0], labels[0], result)
+        if view is not None:
+            return view
+    wanted = promote(*tensors)
+    typed = list(wanted) if dtype is None else [cast(tensor, dtype) for tensor in wanted]
+    squeezed, shorter = _without_ones(typed, labels)
+    return _computed(f"{','.join(shorter)}->{result}", squeezed)

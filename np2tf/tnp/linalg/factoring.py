@@ -1,0 +1,127 @@
+"""Factorizations: svd, qr, cholesky, eigenvalues. The signs of vectors are TensorFlow's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
+
+from np2tf.staging import StagingError
+from np2tf.tnp.linalg.checks import matrix, square
+from np2tf.tnp.normalize import Array, op
+
+__all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
+
+
+def svd_of(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
+    """U, the singular values, and the adjoint of V."""
+    values, left, right = tf.linalg.svd(a, full_matrices=full_matrices)
+    return left, values, tf.linalg.adjoint(right)
+
+
+def singular_values(a: tf.Tensor, hermitian: bool = False) -> tf.Tensor:
+    """Singular values, the greatest first."""
+    if hermitian:
+        return tf.sort(tf.abs(tf.math.real(tf.linalg.eigvalsh(a))), direction="DESCENDING")
+    return tf.linalg.svd(a, compute_uv=False)
+
+
+def _svd_hermitian(a: tf.Tensor) -> SVDResult:
+    """From the eigenvalues, as NumPy does it: their signs go into V."""
+    values, vectors = tf.linalg.eigh(a)
+    values = tf.math.real(values)
+    order = tf.argsort(tf.abs(values), direction="DESCENDING")
+    signs = tf.gather(tf.sign(values), order, batch_dims=order.shape.rank - 1)
+    sizes = tf.gather(tf.abs(values), order, batch_dims=order.shape.rank - 1)
+    left = tf.gather(vectors, order, axis=-1, batch_dims=order.shape.rank - 1)
+    right = left * tf.cast(signs, left.dtype)[..., None, :]
+    return SVDResult(left, sizes, tf.linalg.adjoint(right))
+
+
+@op(np.linalg.svd)
+def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
+    """Singular value decomposition ``a = U @ diag(S) @ Vh``."""
+    a = square(a) if hermitian else matrix(a)
+    if not compute_uv:
+        return singular_values(a, hermitian)
+    return _svd_hermitian(a) if hermitian else SVDResult(*svd_of(a, full_matrices))
+
+
+@op(np.linalg.svdvals)
+def svdvals(x: Array, /) -> tf.Tensor:
+    """Singular values, the greatest first."""
+    return singular_values(matrix(x))
+
+
+@op(np.linalg.qr)
+def qr(a: Array, mode: str = "reduced") -> Any:
+    """``a = Q @ R`` with orthonormal columns of Q and upper triangular R."""
+    if mode in ("f", "full", "e", "economic", "raw"):
+        raise StagingError(f"qr with mode {mode!r}", "NP2TF503")
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"Unrecognized mode '{mode}'")
+    a = matrix(a)
+    orthonormal, upper = tf.linalg.qr(a, full_matrices=mode == "complete")
+    return upper if mode == "r" else QRResult(orthonormal, upper)
+
+
+@op(np.linalg.cholesky)
+def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
+    """The lower triangular L with ``a = L @ L.H`` (or its adjoint), from that triangle of `a`."""
+    a = square(a)
+    if upper:
+        return tf.linalg.adjoint(tf.linalg.cholesky(tf.linalg.adjoint(a)))
+    return tf.linalg.cholesky(a)
+
+
+def _from_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
+    """The matrices as `eigh` of TensorFlow takes them: by their lower triangles, diagonals real."""
+    name = triangle.upper()
+    if name not in ("L", "U"):
+        raise ValueError("UPLO argument must be 'L' or 'U'")
+    a = square(a)
+    return tf.linalg.adjoint(a) if name == "U" else a
+
+
+@op(np.linalg.eigh)
+def eigh(a: Array, UPLO: str = "L") -> EighResult:
+    """Eigenvalues, the least first, and eigenvectors of Hermitian matrices."""
+    values, vectors = tf.linalg.eigh(_from_triangle(a, UPLO))
+    return EighResult(tf.math.real(values), vectors)
+
+
+@op(np.linalg.eigvalsh)
+def eigvalsh(a: Array, UPLO: str = "L") -> tf.Tensor:
+    """Eigenvalues of Hermitian matrices, the least first."""
+    return tf.math.real(tf.linalg.eigvalsh(_from_triangle(a, UPLO)))
+
+
+def _complex(a: tf.Tensor) -> tf.Tensor:
+    a = square(a)
+    if not a.dtype.is_complex:
+        # NumPy's result is real if all eigenvalues are: a dtype that depends on the values.
+        raise StagingError("eigenvalues of a real matrix that need not be symmetric", "NP2TF503")
+    return a
+
+
+@op(np.linalg.eig)
+def eig(a: Array) -> EigResult:
+    """Eigenvalues and eigenvectors of length 1 with their largest components real, as LAPACK has them."""
+    values, vectors = tf.linalg.eig(_complex(a))
+    pivot = _largest(vectors)
+    return EigResult(values, vectors * tf.math.conj(pivot) / tf.cast(tf.abs(pivot), vectors.dtype))
+
+
+def _largest(vectors: tf.Tensor) -> tf.Tensor:
+    """The largest component of each column, with that axis kept."""
+    rows = tf.argmax(tf.abs(vectors), axis=-2)
+    chosen = tf.one_hot(rows, tf.shape(vectors)[-2], axis=-2, dtype=vectors.dtype)
+    return tf.reduce_sum(vectors * chosen, axis=-2, keepdims=True)
+
+
+@op(np.linalg.eigvals)
+def eigvals(a: Array) -> tf.Tensor:
+    """Eigenvalues of general matrices."""
+    return tf.linalg.eigvals(_complex(a))

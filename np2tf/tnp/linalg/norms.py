@@ -1,0 +1,191 @@
+"""Norms of vectors and matrices, condition numbers, ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+from numpy.linalg import LinAlgError
+
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.linalg.checks import epsilon, floating, matrix, require_square, square
+from np2tf.tnp.linalg.factoring import singular_values
+from np2tf.tnp.linalg.products import lengths, product_of, rank_of, transposed
+from np2tf.tnp.normalize import Array, op
+
+__all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
+
+_INFINITE = (np.inf, -np.inf)
+
+
+def _inexact(x: tf.Tensor) -> tf.Tensor:
+    return x if x.dtype.is_floating or x.dtype.is_complex else cast(x, np.float64)
+
+
+def _squares(x: tf.Tensor) -> tf.Tensor:
+    if x.dtype.is_complex:
+        return tf.square(tf.math.real(x)) + tf.square(tf.math.imag(x))
+    return tf.square(x)
+
+
+def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
+    return tf.sqrt(tf.reduce_sum(_squares(x), axes, keepdims))
+
+
+def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
+    """The maximum of what is not negative; 0 of nothing, NaN where one is among them."""
+    return tf.maximum(_extreme(tf.reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
+
+
+def _extreme(function: Callable[..., tf.Tensor], x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
+    # Adding 0 * sum would lose infinities: where a NaN is among the elements, it is the answer.
+    found = function(x, axis, keepdims)
+    spoiled = tf.reduce_any(tf.math.is_nan(x), axis, keepdims)
+    return tf.where(spoiled, tf.constant(np.nan, x.dtype), found)
+
+
+def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.Tensor:
+    """Norms along one axis."""
+    if order is None or order == 2:
+        return _root_of_squares(x, axis, keepdims)
+    if isinstance(order, str):
+        raise ValueError(f"Invalid norm order '{order}' for vectors")
+    sizes = tf.abs(x)
+    if order == np.inf:
+        return _greatest(sizes, axis, keepdims)
+    if order == -np.inf:
+        if x.shape[axis] == 0:
+            raise ValueError("zero-size array to reduction operation minimum which has no identity")
+        return _extreme(tf.reduce_min, sizes, axis, keepdims)
+    if order == 0:
+        return tf.reduce_sum(tf.cast(tf.not_equal(x, tf.zeros((), x.dtype)), sizes.dtype), axis, keepdims)
+    if order == 1:
+        return tf.reduce_sum(sizes, axis, keepdims)
+    power = as_tensor(order, sizes.dtype.as_numpy_dtype)
+    return tf.pow(tf.reduce_sum(tf.pow(sizes, power), axis, keepdims), 1 / power)
+
+
+def _norm_of_columns(x: tf.Tensor, order: Any, summed: int, compared: int) -> tf.Tensor:
+    sums = tf.reduce_sum(tf.abs(x), summed, keepdims=True)
+    if order > 0:
+        return _greatest(sums, (summed, compared), False)
+    return _extreme(tf.reduce_min, sums, (summed, compared), False)
+
+
+def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Tensor:
+    """Norms of the matrices that lie in two axes, without those axes."""
+    if order is None or order in ("fro", "f"):
+        return _root_of_squares(x, (rows, columns), False)
+    if order in (1, -1):
+        return _norm_of_columns(x, order, rows, columns)
+    if order in _INFINITE:
+        return _norm_of_columns(x, order, columns, rows)
+    if order not in (2, -2, "nuc"):
+        raise ValueError("Invalid norm order for matrices.")
+    rest = [k for k in range(rank_of(x)) if k not in (rows, columns)]
+    values = singular_values(floating(transposed(x, [*rest, rows, columns]))[0])
+    if order == "nuc":
+        return tf.reduce_sum(values, -1)
+    return _greatest(values, -1, False) if order == 2 else tf.reduce_min(values, -1)
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+    if axis is None:
+        return tuple(range(rank))
+    if isinstance(axis, (tuple, list)):
+        return tuple(axis)
+    try:
+        return (int(axis),)
+    except (TypeError, ValueError) as error:
+        raise TypeError("'axis' must be None, an integer or a tuple of integers") from error
+
+
+@op(np.linalg.norm)
+def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
+    """Norms of vectors or matrices; of all elements as one vector where neither order nor axis is given."""
+    x = _inexact(x)
+    rank = rank_of(x)
+    flat = (
+        ord is None
+        or (isinstance(ord, str) and ord in ("f", "fro") and rank == 2)
+        or (ord == 2 and rank == 1)
+    )
+    if axis is None and flat:
+        return _root_of_squares(x, None, keepdims)
+    axes = _axes(axis, rank)
+    if len(axes) == 1:
+        return norm_of_vectors(x, ord, normalize_axis_index(axes[0], rank), keepdims)
+    if len(axes) != 2:
+        raise ValueError("Improper number of dimensions to norm.")
+    rows, columns = (normalize_axis_index(k, rank) for k in axes)
+    if rows == columns:
+        raise ValueError("Duplicate axes given.")
+    result = norm_of_matrices(x, ord, rows, columns)
+    return _with_axes(result, x, (rows, columns)) if keepdims else result
+
+
+def _with_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
+    shape = [1 if k in axes else size for k, size in enumerate(lengths(x, range(rank_of(x))))]
+    return tf.reshape(result, shape)
+
+
+@op(np.linalg.vector_norm)
+def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> tf.Tensor:
+    """Norms of the vectors that lie along `axis` (several axes count as one long vector)."""
+    x = _inexact(x)
+    axes = normalize_axis_tuple(range(rank_of(x)) if axis is None else axis, rank_of(x))
+    rest = [k for k in range(rank_of(x)) if k not in axes]
+    outer = lengths(x, rest)
+    flat = tf.reshape(transposed(x, [*axes, *rest]), [product_of(lengths(x, axes)), *outer])
+    result = norm_of_vectors(flat, ord, 0, False)
+    return _with_axes(result, x, axes) if keepdims else result
+
+
+@op(np.linalg.matrix_norm)
+def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.Tensor:
+    """Norms of the matrices in the last two axes."""
+    x = _inexact(x)
+    axes = (rank_of(x) - 2, rank_of(x) - 1)
+    result = norm_of_matrices(x, ord, *axes)
+    return _with_axes(result, x, axes) if keepdims else result
+
+
+@op(np.linalg.cond)
+def cond(x: Array, p: Any = None) -> tf.Tensor:
+    """Condition numbers."""
+    if 0 in x.shape:
+        raise LinAlgError("cond is not defined on empty arrays")
+    if p is None or p in (2, -2):
+        x = matrix(x)
+        values = singular_values(x)
+        first, last = values[..., 0], values[..., -1]
+        result = last / first if p == -2 else first / last
+    else:
+        require_square(x)
+        x = square(x)
+        axes = (rank_of(x) - 2, rank_of(x) - 1)
+        result = norm_of_matrices(x, p, *axes) * norm_of_matrices(tf.linalg.inv(x), p, *axes)
+    given = tf.reduce_any(tf.math.is_nan(tf.abs(x)), (-2, -1))
+    return tf.where(tf.math.is_nan(result) & ~given, tf.constant(np.inf, result.dtype), result)
+
+
+@op(np.linalg.matrix_rank)
+def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> tf.Tensor:
+    """Numbers of singular values above `tol`."""
+    if rtol is not None and tol is not None:
+        raise ValueError("`tol` and `rtol` can't be both set.")
+    if rank_of(A) < 2:
+        return tf.cast(tf.reduce_any(tf.not_equal(A, tf.zeros((), A.dtype))), tf.int64)
+    a = square(A) if hermitian else matrix(A)
+    values = singular_values(a, hermitian)
+    if tol is None:
+        if rtol is None:
+            rtol = tf.cast(max(lengths(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype)
+        relative = as_tensor(rtol, values.dtype.as_numpy_dtype)[..., None]
+        limit = tf.reduce_max(values, -1, keepdims=True) * relative
+    else:
+        limit = as_tensor(tol, values.dtype.as_numpy_dtype)[..., None]
+    return tf.reduce_sum(tf.cast(values > limit, tf.int64), -1)

@@ -1,0 +1,204 @@
+"""Products of arrays in NumPy's main namespace: dot, inner, outer, tensordot, cross, trace."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.staging import StagingError
+from np2tf.tnp import ufuncs
+from np2tf.tnp.conversion import cast, promote
+from np2tf.tnp.normalize import Array, Axis, DType, Int, op
+from np2tf.tnp.ufuncs_matrix import matmul
+
+__all__ = ["cross", "dot", "inner", "outer", "tensordot", "trace", "vdot"]
+
+
+def rank_of(x: tf.Tensor) -> int:
+    """Number of axes.
+
+    Raises:
+        StagingError: it is not known while staging.
+    """
+    if x.shape.rank is None:
+        raise StagingError("the rank of an array is known only at run time")
+    return x.shape.rank
+
+
+def lengths(x: tf.Tensor, axes: Sequence[int]) -> list[Any]:
+    """Lengths of the given axes; a tensor for one that is known only at run time."""
+    sizes = x.shape.as_list()
+    return [tf.shape(x)[k] if sizes[k] is None else sizes[k] for k in axes]
+
+
+def product_of(sizes: Sequence[Any]) -> Any:
+    """The number of elements in a block of these lengths."""
+    if all(isinstance(size, int) for size in sizes):
+        return math.prod(sizes)
+    return tf.reduce_prod(tf.stack([tf.cast(size, tf.int32) for size in sizes]))
+
+
+def transposed(x: tf.Tensor, permutation: Sequence[int]) -> tf.Tensor:
+    """`x` with its axes in another order, untouched where the order is the same."""
+    return x if list(permutation) == list(range(len(permutation))) else tf.transpose(x, permutation)
+
+
+def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence[int]) -> tf.Tensor:
+    """Sum of products over pairs of axes, as one product of matrices; both have one dtype."""
+    free_a = [k for k in range(rank_of(a)) if k not in axes_a]
+    free_b = [k for k in range(rank_of(b)) if k not in axes_b]
+    inner_size = product_of(lengths(a, axes_a))
+    rows, columns = lengths(a, free_a), lengths(b, free_b)
+    left = tf.reshape(transposed(a, [*free_a, *axes_a]), [product_of(rows), inner_size])
+    right = tf.reshape(transposed(b, [*axes_b, *free_b]), [inner_size, product_of(columns)])
+    return tf.reshape(matmul(left, right), [*rows, *columns])
+
+
+def multiply(a: Any, b: Any) -> tf.Tensor:
+    """The elementwise product with NumPy's promotion."""
+    return ufuncs.multiply.compute((a, b))
+
+
+def _aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
+    size_a, size_b = a.shape[axis_a], b.shape[axis_b]
+    if size_a is not None and size_b is not None and size_a != size_b:
+        raise ValueError(
+            f"shapes {tuple(a.shape)} and {tuple(b.shape)} not aligned: "
+            f"{size_a} (dim {axis_a}) != {size_b} (dim {axis_b})"
+        )
+
+
+@op(np.dot, method=True)
+def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
+    """Product of vectors and matrices: over the last axis of `a` and the last but one of `b`."""
+    rank_a, rank_b = rank_of(a), rank_of(b)
+    if rank_a == 0 or rank_b == 0:
+        return multiply(a, b)
+    a, b = promote(a, b)
+    axis_b = max(rank_b - 2, 0)
+    _aligned(a, b, rank_a - 1, axis_b)
+    if rank_a <= 2 and rank_b <= 2:
+        return matmul(a, b)
+    return contract(a, b, [rank_a - 1], [axis_b])
+
+
+@op(np.vdot)
+def vdot(a: Array, b: Array, /) -> tf.Tensor:
+    """Inner product of the flattened arrays, the first one conjugated."""
+    a, b = promote(tf.reshape(a, [-1]), tf.reshape(b, [-1]))
+    if a.shape.is_fully_defined() and b.shape.is_fully_defined() and a.shape != b.shape:
+        raise ValueError("vectors have different lengths")
+    return matmul(tf.math.conj(a) if a.dtype.is_complex else a, b)
+
+
+@op(np.inner)
+def inner(a: Array, b: Array, /) -> tf.Tensor:
+    """Sum of products over the last axes."""
+    if rank_of(a) == 0 or rank_of(b) == 0:
+        return multiply(a, b)
+    a, b = promote(a, b)
+    _aligned(a, b, rank_of(a) - 1, rank_of(b) - 1)
+    return contract(a, b, [rank_of(a) - 1], [rank_of(b) - 1])
+
+
+@op(np.outer)
+def outer(a: Array, b: Array, out: Any = None) -> tf.Tensor:
+    """Products of all pairs of elements of the flattened arrays."""
+    return multiply(tf.reshape(a, [-1, 1]), tf.reshape(b, [1, -1]))
+
+
+def _pairs(axes: Any, rank_a: int) -> tuple[list[int], list[int]]:
+    if np.ndim(axes) == 0:
+        count = int(axes)
+        return list(range(-count, 0)), list(range(count))
+    first, second = axes
+    return list(np.atleast_1d(first)), list(np.atleast_1d(second))
+
+
+@op(np.tensordot)
+def tensordot(a: Array, b: Array, axes: Any = 2) -> tf.Tensor:
+    """Sum of products over pairs of axes: those listed, or the last of `a` with the first of `b`."""
+    a, b = promote(a, b)
+    axes_a, axes_b = _pairs(axes, rank_of(a))
+    if len(axes_a) != len(axes_b):
+        raise ValueError("shape-mismatch for sum")
+    if any(not -x.shape.rank <= k < x.shape.rank for x, ks in ((a, axes_a), (b, axes_b)) for k in ks):
+        raise IndexError("tuple index out of range")
+    axes_a, axes_b = [k % rank_of(a) for k in axes_a], [k % rank_of(b) for k in axes_b]
+    for i, j in zip(axes_a, axes_b):
+        if a.shape[i] is not None and b.shape[j] is not None and a.shape[i] != b.shape[j]:
+            raise ValueError("shape-mismatch for sum")
+    return contract(a, b, axes_a, axes_b)
+
+
+def cross_of_threes(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Cross products over the last axes, each of length 3 or 2 (the third component is then 0)."""
+    a, b = promote(a, b)
+    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    x, y = tf.unstack(a, axis=-1), tf.unstack(b, axis=-1)
+    last = x[0] * y[1] - x[1] * y[0]
+    if len(x) == 2 and len(y) == 2:
+        return last
+    zero = tf.zeros((), a.dtype)
+    u, v = x[2] if len(x) == 3 else zero, y[2] if len(y) == 3 else zero
+    parts = [x[1] * v - u * y[1], u * y[0] - x[0] * v, last]
+    return tf.stack([tf.broadcast_to(part, tf.shape(last)) for part in parts], axis=-1)
+
+
+@op(np.cross)
+def cross(
+    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: Axis = None
+) -> tf.Tensor:
+    """Cross product of vectors of three (or two) components."""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    if rank_of(a) == 0 or rank_of(b) == 0:
+        raise ValueError("At least one array has zero dimension")
+    first = normalize_axis_index(axisa, rank_of(a), "axisa")
+    second = normalize_axis_index(axisb, rank_of(b), "axisb")
+    result = cross_of_threes(_last(a, first), _last(b, second))
+    if a.shape[first] == 2 and b.shape[second] == 2:
+        return result
+    where = normalize_axis_index(axisc, rank_of(result), "axisc")
+    order = list(range(rank_of(result) - 1))
+    order.insert(where, rank_of(result) - 1)
+    return transposed(result, order)
+
+
+def _last(x: tf.Tensor, axis: int) -> tf.Tensor:
+    return transposed(x, [*(k for k in range(rank_of(x)) if k != axis), axis])
+
+
+def summed_dtype(dtype: Any) -> Any:
+    """The dtype in which NumPy sums elements of `dtype`."""
+    return np.add.reduce(np.empty(0, dtype)).dtype
+
+
+@op(np.trace, method=True)
+def trace(
+    a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None, out: Any = None
+) -> tf.Tensor:
+    """Sum along the diagonals."""
+    rank = rank_of(a)
+    if rank < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    first, second = normalize_axis_index(axis1, rank), normalize_axis_index(axis2, rank)
+    if first == second:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    rest = [k for k in range(rank) if k not in (first, second)]
+    return diagonal_sum(transposed(a, [*rest, first, second]), offset, dtype)
+
+
+def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
+    """Sums along the diagonals of the last two axes."""
+    rows, columns = a.shape[-2], a.shape[-1]
+    wanted = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
+    if rows is not None and columns is not None and not -rows < offset < columns:
+        return tf.zeros(lengths(a, range(rank_of(a) - 2)), wanted)
+    return tf.reduce_sum(cast(tf.linalg.diag_part(a, k=offset), wanted), -1)

@@ -1,0 +1,198 @@
+"""Systems of equations, inverses and determinants."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.linalg import LinAlgError
+from numpy.linalg._linalg import SlogdetResult
+
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.linalg.checks import epsilon, floating, matrix, real_dtype, require_square, scaled, square
+from np2tf.tnp.linalg.factoring import svd_of
+from np2tf.tnp.linalg.products import lengths, rank_of
+from np2tf.tnp.normalize import Array, Int, op
+from np2tf.tnp.ufuncs_matrix import matmul
+
+__all__ = [
+    "det",
+    "inv",
+    "lstsq",
+    "matrix_power",
+    "pinv",
+    "slogdet",
+    "solve",
+    "tensorinv",
+    "tensorsolve",
+]
+
+
+@op(np.linalg.inv)
+def inv(a: Array) -> tf.Tensor:
+    """Inverses of square matrices."""
+    return tf.linalg.inv(square(a))
+
+
+@op(np.linalg.det)
+def det(a: Array) -> tf.Tensor:
+    """Determinants of square matrices."""
+    return tf.linalg.det(square(a))
+
+
+@op(np.linalg.slogdet)
+def slogdet(a: Array) -> SlogdetResult:
+    """Signs of the determinants, and logarithms of their absolute values."""
+    sign, logarithm = tf.linalg.slogdet(square(a))
+    # A singular matrix has the sign 0, not -0.
+    return SlogdetResult(sign + tf.zeros((), sign.dtype), tf.math.real(logarithm))
+
+
+def _stacked_alike(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Two stacks of matrices with their leading axes broadcast against each other."""
+    if a.shape[:-2] == b.shape[:-2] and a.shape[:-2].is_fully_defined():
+        return a, b
+    try:
+        leading: Any = tf.broadcast_static_shape(a.shape[:-2], b.shape[:-2])
+    except ValueError:
+        raise ValueError(
+            "operands could not be broadcast together with remapped shapes [original->remapped]: "
+            f"{tuple(a.shape)} {tuple(b.shape)}"
+        ) from None
+    if not leading.is_fully_defined():
+        leading = tf.broadcast_dynamic_shape(tf.shape(a)[:-2], tf.shape(b)[:-2])
+    return (
+        tf.broadcast_to(a, tf.concat([leading, tf.shape(a)[-2:]], 0)),
+        tf.broadcast_to(b, tf.concat([leading, tf.shape(b)[-2:]], 0)),
+    )
+
+
+@op(np.linalg.solve)
+def solve(a: Array, b: Array) -> tf.Tensor:
+    """The x with ``a @ x == b``; `b` is one vector if it has one axis, and matrices otherwise."""
+    require_square(a)
+    a, b = floating(a, b)
+    vector = rank_of(b) == 1
+    right = b[:, None] if vector else b
+    if rank_of(right) < 2 or (None not in (a.shape[-1], right.shape[-2]) and a.shape[-1] != right.shape[-2]):
+        raise ValueError(
+            "solve: Input operand 1 has a mismatch in its core dimension 0, with gufunc signature "
+            f"(m,m),(m,n)->(m,n) (size {right.shape[-2] if rank_of(right) > 1 else 0} "
+            f"is different from {a.shape[-1]})"
+        )
+    solution = tf.linalg.solve(*_stacked_alike(a, right))
+    return solution[..., 0] if vector else solution
+
+
+def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
+    """From the singular values above `cutoff` times the greatest."""
+    left, values, right = svd_of(a, full_matrices=False)
+    large = values > cutoff[..., None] * tf.reduce_max(values, axis=-1, keepdims=True)
+    inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
+    return matmul(tf.linalg.adjoint(right), scaled(tf.linalg.adjoint(left), inverse[..., None]))
+
+
+@op(np.linalg.pinv)
+def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> tf.Tensor:  # type: ignore[attr-defined]
+    """Moore-Penrose inverses; singular values below `rcond` times the greatest count as zero."""
+    if rcond is not None and rtol is not np._NoValue:  # type: ignore[attr-defined]
+        raise ValueError("`rtol` and `rcond` can't be both set.")
+    a = square(a) if hermitian else matrix(a)
+    if rcond is None:
+        rcond = rtol
+    if rcond is np._NoValue:  # type: ignore[attr-defined]
+        rcond = 1e-15
+    rows, columns = lengths(a, [rank_of(a) - 2, rank_of(a) - 1])
+    if rcond is None:
+        rcond = max(rows, columns) * epsilon(a)
+    if isinstance(rows, int) and isinstance(columns, int) and 0 in (rows, columns):
+        return tf.zeros([*lengths(a, range(rank_of(a) - 2)), columns, rows], a.dtype)
+    return pseudo_inverse(a, as_tensor(rcond, real_dtype(a).as_numpy_dtype))
+
+
+@op(np.linalg.lstsq)
+def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
+    """Least squares solution, sums of squared residuals, rank and singular values."""
+    vector = rank_of(b) == 1
+    if rank_of(a) != 2:
+        raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be two-dimensional")
+    if rank_of(b) not in (1, 2):
+        raise LinAlgError(f"{rank_of(b)}-dimensional array given. Array must be two-dimensional")
+    a, b = floating(a, b)
+    right = b[:, None] if vector else b
+    rows, columns = lengths(a, [0, 1])
+    if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
+        raise LinAlgError("Incompatible dimensions")
+    left, values, adjoint = svd_of(a, full_matrices=False)
+    cutoff = as_tensor(
+        max(rows, columns) * epsilon(a) if rcond is None else rcond, real_dtype(a).as_numpy_dtype
+    )
+    cutoff = tf.where(cutoff < 0, tf.constant(epsilon(a), cutoff.dtype), cutoff)
+    large = values > cutoff * tf.reduce_max(values)
+    inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
+    solution = matmul(
+        tf.linalg.adjoint(adjoint), scaled(matmul(tf.linalg.adjoint(left), right), inverse[:, None])
+    )
+    rank = tf.reduce_sum(tf.cast(large, tf.int32))
+    residuals = _residuals(a, right, solution, rank)
+    return solution[:, 0] if vector else solution, residuals, rank, values
+
+
+def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor) -> tf.Tensor:
+    """Sums of squares, none of them where the system is not overdetermined or has not full rank."""
+    rows, columns = a.shape[0], a.shape[1]
+    if rows is not None and columns is not None and rows <= columns:
+        return tf.zeros([0], real_dtype(a))
+    sums = tf.reduce_sum(tf.square(tf.abs(b - matmul(a, solution))), axis=0)
+    full = rank == tf.shape(a)[1]
+    if rows is None or columns is None:
+        full &= tf.shape(a)[0] > tf.shape(a)[1]
+    return sums[: tf.where(full, tf.shape(sums)[0], 0)]
+
+
+@op(np.linalg.matrix_power)
+def matrix_power(a: Array, n: Int) -> tf.Tensor:
+    """Powers of square matrices, by repeated squaring; a negative one is a power of the inverse."""
+    require_square(a)
+    if n == 0:
+        eye = tf.eye(tf.shape(a)[-1], batch_shape=tf.shape(a)[:-2], dtype=tf.float64)
+        return tf.ensure_shape(tf.cast(eye, a.dtype), a.shape)
+    if n < 0:
+        a, n = tf.linalg.inv(square(a)), -n
+    result = None
+    while n:
+        n, odd = divmod(n, 2)
+        if odd:
+            result = a if result is None else matmul(result, a)
+        if n:
+            a = matmul(a, a)
+    return result
+
+
+@op(np.linalg.tensorinv)
+def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
+    """The inverse of `a` with respect to tensordot over `ind` axes."""
+    if ind <= 0:
+        raise ValueError("Invalid ind argument.")
+    shape = a.shape.as_list()
+    wanted = [*shape[ind:], *shape[:ind]]
+    return tf.reshape(tf.linalg.inv(square(tf.reshape(a, [math.prod(shape[:ind]), -1]))), wanted)
+
+
+@op(np.linalg.tensorsolve)
+def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
+    """The x with ``tensordot(a, x, x.ndim) == b``."""
+    if axes is not None:
+        order = [k for k in range(rank_of(a)) if k not in axes]
+        a = tf.transpose(a, [*order, *axes])
+    shape = a.shape.as_list()[rank_of(b) :]
+    size = math.prod(shape)
+    if math.prod(a.shape.as_list()[: rank_of(b)]) != size:
+        raise LinAlgError(
+            "Input arrays must satisfy the requirement             "
+            "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
+        )
+    a, b = floating(tf.reshape(a, [size, size]), tf.reshape(b, [-1, 1]))
+    return tf.reshape(tf.linalg.solve(a, b), shape)
