@@ -32,6 +32,9 @@ _LAZY: dict[str, tuple[str, str]] = {
     "reversed": ("np2tf.runtime.ranges", "reversed"),
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
+    "install": ("np2tf.imports.hook", "install"),
+    "uninstall": ("np2tf.imports.hook", "uninstall"),
+    "translating": ("np2tf.imports.hook", "translating"),
 }
 
 __all__ = ["__version__", "config", *_LAZY]

@@ -120,4 +120,13 @@ def share_memory(arrays: Sequence[Any]) -> bool:
     cells = [a._cell for a in arrays if is_array(a) and a._host is None]
     if len({id(cell) for cell in cells}) < len(cells):
         return True
-    return any(np.may_share_memory(a, b) for k, a in enumerate(buffers) for b in buffers[k + 1 :])
+    return any(_overlap(a, b) for k, a in enumerate(buffers) for b in buffers[k + 1 :])
+
+
+def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
+    if not np.may_share_memory(a, b):
+        return False
+    try:
+        return np.shares_memory(a, b, max_work=1000)
+    except np.exceptions.TooHardError:
+        return True

@@ -40,3 +40,6 @@ def record_violation(violated: tf.Tensor) -> None:
     if entered is not None:
         cell = entered.trace.violations
         cell.write(cell.value | violated)
+    elif not tf.executing_eagerly():
+        # Somebody else's tf.function: there is no call to discard, the graph itself must fail.
+        tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])
