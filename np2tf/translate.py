@@ -37,15 +37,14 @@ class Result:
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
     """Translate NumPy source to np2tf source. No code of it is executed."""
     try:
-        source = Source.of(source_text, path)
+        return translate(Source.of(source_text, path), options or Options())
     except SourceError as error:
         return Result(source_text, [error.diagnostic])
-    return translate(source, options or Options())
 
 
 def translate(source: Source, options: Options) -> Result:
-    """Translate a parsed file."""
-    before = source.printed(source.module)
+    """Translate one file; SourceError where it cannot be parsed."""
+    before = source.original
     if "numpy" not in source.text:
         return Result(before)
     report = Report.of(source.path, source.text)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
 import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
+from libcst.metadata import CodeRange
 
 from np2tf.facts.imports import Imports
 from np2tf.facts.instances import Instances
 from np2tf.facts.kinds import Kind, Kinds
 from np2tf.facts.parents import Parents
+from np2tf.facts.positions import positions
 from np2tf.facts.scopes import Scope, Scopes
 from np2tf.tree.walk import walk
 
@@ -32,7 +34,7 @@ class Facts:
     kinds: Kinds
     instances: Instances
     _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
-    _positions: dict[cst.CSTNode, CodeRange] = field(default_factory=dict)
+    _positions: Mapping[cst.CSTNode, CodeRange] = field(default_factory=dict)
 
     @classmethod
     def of(cls, module: cst.Module) -> Facts:
@@ -56,11 +58,9 @@ class Facts:
         return self.scopes.fresh_name(where, wanted)
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
-        """Line and column of a node, both from 1. Only diagnostics need them, so they are computed when first asked."""
+        """Line and column of a node, both from 1. Only diagnostics ask; the first to do so pays for all."""
         if not self._positions:
-            # The tree comes from the parser, so no node stands in two places and no copy is needed.
-            wrapper = MetadataWrapper(self.module, unsafe_skip_copy=True)
-            self._positions = dict(wrapper.resolve(PositionProvider))  # type: ignore[arg-type]
+            self._positions = positions(self.module)
         start = self._positions[node].start
         return start.line, start.column + 1
 

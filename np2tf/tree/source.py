@@ -8,6 +8,7 @@ import io
 import tokenize
 import warnings
 from dataclasses import dataclass
+from functools import cached_property
 
 import libcst as cst
 
@@ -32,19 +33,29 @@ class Source:
 
     path: str
     text: str
-    module: cst.Module
     encoding: str = "utf-8"
     bom: bool = False
 
     @classmethod
     def of(cls, source: str | bytes, path: str = "<string>") -> Source:
-        """Parse text or a file's bytes; SourceError where that cannot be done."""
+        """Take text or a file's bytes; SourceError where they are not Python."""
         if isinstance(source, bytes):
             text, encoding, bom = _decode(source, path)
         else:
             bom = source.startswith("\ufeff")
             text, encoding = source[bom:], "utf-8"
-        return cls(path, text, _parse(text, path), encoding, bom)
+        _check_syntax(text, path)
+        return cls(path, text, encoding, bom)
+
+    @cached_property
+    def module(self) -> cst.Module:
+        """The tree; parsed when first asked, for most files of a project have nothing to translate."""
+        return _parse(self.text, self.path)
+
+    @property
+    def original(self) -> str:
+        """The text as it stands in the file."""
+        return ("\ufeff" if self.bom else "") + self.text
 
     def printed(self, module: cst.Module) -> str:
         """The text of `module` as it would stand in this file."""
@@ -89,7 +100,6 @@ def _check_syntax(text: str, path: str) -> None:
 
 
 def _parse(text: str, path: str) -> cst.Module:
-    _check_syntax(text, path)
     try:
         module = cst.parse_module(text)
         same = module.code == text

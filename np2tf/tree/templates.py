@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Union, cast
+from typing import TypeAlias, cast
 
 import libcst as cst
 
-Statement = Union[cst.SimpleStatementLine, cst.BaseCompoundStatement]
-Hole = Union[cst.BaseExpression, str, Sequence[Statement]]
+from np2tf.tree.walk import code_fields
+
+Statement: TypeAlias = cst.SimpleStatementLine | cst.BaseCompoundStatement
+Hole: TypeAlias = cst.BaseExpression | str | Sequence[Statement]
 
 _HOLE = "__hole_{}__"
 
@@ -28,43 +30,47 @@ def _parsed(text: str) -> cst.Module:
     return cst.parse_module(text.format_map(_Holes()))
 
 
-class _Fill(cst.CSTTransformer):
-    """Puts the given nodes where the holes are."""
+class _Fill:
+    """Puts the given nodes where the holes are. Every other name is copied: one node must not stand in two places."""
 
     def __init__(self, nodes: Mapping[str, Hole]) -> None:
-        super().__init__()
         self._nodes = {_HOLE.format(name): node for name, node in nodes.items()}
 
-    def leave_Name(self, original_node: cst.Name, updated_node: cst.Name) -> cst.BaseExpression:
-        node = self._nodes.get(original_node.value)
-        if node is None:
-            # A fresh node each time: one object at two places would break maps keyed by identity.
-            return updated_node.deep_clone()
-        if isinstance(node, str):
-            return updated_node.with_changes(value=node)
-        return cast(cst.BaseExpression, node)
+    def lines(self, body: Sequence[Statement]) -> list[Statement]:
+        """Statements, with statement holes replaced by what they stand for."""
+        filled: list[Statement] = []
+        for line in body:
+            hole = self._statement_hole(line)
+            filled.extend([cast(Statement, self.node(line))] if hole is None else hole)
+        return filled
 
-    def leave_SimpleStatementLine(
-        self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
-    ) -> cst.SimpleStatementLine | cst.FlattenSentinel[Statement]:
-        only = original_node.body[0] if len(original_node.body) == 1 else None
-        if isinstance(only, cst.Expr) and isinstance(only.value, cst.Name):
-            node = self._nodes.get(only.value.value)
-            if isinstance(node, Sequence) and not isinstance(node, str):
-                return cst.FlattenSentinel(node)
-        return updated_node
+    def _statement_hole(self, line: Statement) -> Sequence[Statement] | None:
+        only = line.body[0] if isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1 else None
+        if not isinstance(only, cst.Expr) or not isinstance(only.value, cst.Name):
+            return None
+        hole = self._nodes.get(only.value.value)
+        return None if isinstance(hole, (str, cst.CSTNode, type(None))) else hole
 
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.Expr) and isinstance(node.value, cst.Name):
-            hole = self._nodes.get(node.value.value)
-            return not (isinstance(hole, Sequence) and not isinstance(hole, str))
-        return True
+    def node(self, node: cst.CSTNode) -> cst.CSTNode:
+        """One node, filled."""
+        if isinstance(node, cst.Name):
+            hole = self._nodes.get(node.value, node.value)
+            return hole if isinstance(hole, cst.CSTNode) else node.with_changes(value=hole)
+        if isinstance(node, cst.IndentedBlock):
+            return node.with_changes(body=self.lines(cast("Sequence[Statement]", node.body)))
+        changes: dict[str, object] = {}
+        for name in code_fields(type(node)):
+            value = getattr(node, name)
+            if isinstance(value, cst.CSTNode):
+                changes[name] = self.node(value)
+            elif isinstance(value, (list, tuple)):
+                changes[name] = [self.node(item) for item in value]
+        return node.with_changes(**changes)
 
 
 def statements(template: str, **nodes: Hole) -> list[Statement]:
     """The statements that a template spells, its holes filled with `nodes`."""
-    module = _parsed(template).visit(_Fill(nodes))
-    return list(module.body)
+    return _Fill(nodes).lines(cast("Sequence[Statement]", _parsed(template).body))
 
 
 def statement(template: str, **nodes: Hole) -> Statement:

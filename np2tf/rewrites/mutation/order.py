@@ -52,7 +52,7 @@ def effect(facts: Facts, node: cst.CSTNode) -> Effect:
         return max([Effect.READS, *inner])
     if isinstance(node, _RUNS_CODE):
         return Effect.CALLS
-    if isinstance(node, cst.Lambda):
+    if isinstance(node, cst.Lambda) or facts.imports.qualified(node) is not None:
         return Effect.FIXED
     if isinstance(node, cst.Name):
         return _name(facts, node)
@@ -64,7 +64,7 @@ def effect(facts: Facts, node: cst.CSTNode) -> Effect:
 
 def _name(facts: Facts, node: cst.Name) -> Effect:
     """A local name is fixed unless a function inside rebinds it; anything else may be rebound by a call."""
-    if facts.imports.qualified(node) is not None or node.value in ("None", "True", "False"):
+    if node.value in ("None", "True", "False"):
         return Effect.FIXED
     scope = facts.scopes.of(node)
     name = node.value
