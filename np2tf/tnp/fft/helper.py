@@ -1,0 +1,57 @@
+"""Frequencies of a transform, and shifting the zero frequency to the middle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.tnp import ufuncs
+from np2tf.tnp.linalg.products import lengths, rank_of
+from np2tf.tnp.normalize import Array, Axis, Int, Operand, op
+
+__all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
+
+
+def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
+    """`numbers` over ``n * d``, rounded as NumPy rounds."""
+    if isinstance(d, (int, float, complex)):
+        return tf.constant(numbers * (1.0 / (n * d)))
+    return ufuncs.multiply.compute((numbers, ufuncs.divide.compute((1.0, ufuncs.multiply.compute((n, d))))))
+
+
+@op(np.fft.fftfreq, creates=True)
+def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
+    """The frequencies of `fft` of `n` samples at distance `d`."""
+    half = (n - 1) // 2 + 1
+    return _frequencies(np.concatenate([np.arange(half), np.arange(-(n // 2), 0)]), n, d)
+
+
+@op(np.fft.rfftfreq, creates=True)
+def rfftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
+    """The frequencies of `rfft` of `n` samples at distance `d`."""
+    return _frequencies(np.arange(n // 2 + 1), n, d)
+
+
+def _shift(x: tf.Tensor, axes: Any, sign: int) -> tf.Tensor:
+    rank = rank_of(x)
+    chosen = range(rank) if axes is None else (axes,) if isinstance(axes, int) else axes
+    where = [normalize_axis_index(axis, rank) for axis in chosen]
+    if not where:
+        return x
+    shifts = [sign * (size // 2) for size in lengths(x, where)]
+    return tf.roll(x, shifts, where)
+
+
+@op(np.fft.fftshift)
+def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
+    """`x` with the zero frequency in the middle."""
+    return _shift(x, axes, 1)
+
+
+@op(np.fft.ifftshift)
+def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
+    """The inverse of `fftshift`."""
+    return _shift(x, axes, -1)

@@ -1,0 +1,124 @@
+"""Fourier transforms along several axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp.conversion import cast, to_numpy
+from np2tf.tnp.fft.one import complex_transform, real_inverse, real_transform, result_dtype, scale
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.normalize import Array, Axis, op
+
+__all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn"]
+
+_LAST = (-2, -1)
+#: Transforms of the last two and three axes in one operation, by direction.
+_TOGETHER: dict[bool, dict[int, Callable[[tf.Tensor], tf.Tensor]]] = {
+    False: {2: tf.signal.fft2d, 3: tf.signal.fft3d},
+    True: {2: tf.signal.ifft2d, 3: tf.signal.ifft3d},
+}
+
+
+def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[int]]:
+    """The length (None: as it is) and the axis of every transform.
+
+    Raises:
+        ValueError: there are not as many lengths as axes.
+    """
+    rank = rank_of(x)
+    if axes is None:
+        count = rank if s is None else len(s)
+        axes = range(-count, 0)
+    axes = [int(axis) for axis in np.atleast_1d(axes)]
+    lengths = [None] * len(axes) if s is None else [None if n in (None, -1) else int(n) for n in to_numpy(s)]
+    if len(lengths) != len(axes):
+        raise ValueError("Shape and axes have different lengths.")
+    return lengths, axes
+
+
+def _complex(x: tf.Tensor, s: Any, axes: Any, norm: Any, inverse: bool) -> tf.Tensor:
+    lengths, where = _lengths(x, s, axes)
+    rank, count = rank_of(x), len(where)
+    together = _TOGETHER[inverse].get(count)
+    last = sorted(axis % rank for axis in where) == list(range(rank - count, rank)) if rank else False
+    if (
+        together is not None
+        and last
+        and not any(lengths)
+        and 0 not in x.shape[-count:]
+        and x.dtype != tf.float16
+    ):
+        dtype = result_dtype(np.fft.ifft if inverse else np.fft.fft, x)
+        factor = scale(norm, tf.reduce_prod(tf.shape(x)[-count:]), tf.as_dtype(dtype), inverse, half=False)
+        result = together(cast(x, dtype))
+        return result if factor is None else result * factor
+    for n, axis in zip(reversed(lengths), reversed(where)):
+        x = complex_transform(x, n, axis, norm, inverse)
+    return x
+
+
+def _real(x: tf.Tensor, s: Any, axes: Any, norm: Any) -> tf.Tensor:
+    lengths, where = _lengths(x, s, axes)
+    x = real_transform(x, lengths[-1], where[-1], norm)
+    for n, axis in zip(lengths[-2::-1], where[-2::-1]):
+        x = complex_transform(x, n, axis, norm, inverse=False)
+    return x
+
+
+def _real_inverse(x: tf.Tensor, s: Any, axes: Any, norm: Any) -> tf.Tensor:
+    lengths, where = _lengths(x, s, axes)
+    for n, axis in zip(lengths[:-1], where[:-1]):
+        x = complex_transform(x, n, axis, norm, inverse=True)
+    return real_inverse(x, lengths[-1], where[-1], norm)
+
+
+@op(np.fft.fftn)
+def fftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The transform along several axes, by default all of them."""
+    return _complex(a, s, axes, norm, inverse=False)
+
+
+@op(np.fft.ifftn)
+def ifftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The inverse of `fftn`."""
+    return _complex(a, s, axes, norm, inverse=True)
+
+
+@op(np.fft.rfftn)
+def rfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The transform of real numbers: half of it along the last of the axes."""
+    return _real(a, s, axes, norm)
+
+
+@op(np.fft.irfftn)
+def irfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The inverse of `rfftn`."""
+    return _real_inverse(a, s, axes, norm)
+
+
+@op(np.fft.fft2)
+def fft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The transform along two axes."""
+    return _complex(a, s, axes, norm, inverse=False)
+
+
+@op(np.fft.ifft2)
+def ifft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The inverse of `fft2`."""
+    return _complex(a, s, axes, norm, inverse=True)
+
+
+@op(np.fft.rfft2)
+def rfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The transform of real numbers along two axes."""
+    return _real(a, s, axes, norm)
+
+
+@op(np.fft.irfft2)
+def irfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The inverse of `rfft2`."""
+    return _real_inverse(a, s, axes, norm)

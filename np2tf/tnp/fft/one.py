@@ -1,0 +1,191 @@
+"""Fourier transforms along one axis."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import cast
+from np2tf.tnp.linalg.products import rank_of, transposed
+from np2tf.tnp.normalize import Array, Int, op
+
+__all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
+
+_NORMS = ("backward", "ortho", "forward")
+
+
+@functools.cache
+def _result_dtype(transform: Callable[..., Any], dtype: Any) -> np.dtype[Any]:
+    """The dtype of NumPy's result; NumPy itself is asked, once for each dtype.
+
+    Raises:
+        TypeError: NumPy's, where the transform does not take the dtype (rfft of complex numbers).
+    """
+    return transform(np.zeros(2, dtype)).dtype
+
+
+def result_dtype(transform: Callable[..., Any], x: tf.Tensor) -> np.dtype[Any]:
+    """The dtype of NumPy's result for `x`."""
+    return _result_dtype(transform, x.dtype.as_numpy_dtype)
+
+
+def scale(norm: Any, length: Any, dtype: tf.DType, inverse: bool, half: bool) -> tf.Tensor | None:
+    """By what TensorFlow's transform is to be multiplied, None for nothing.
+
+    `half` says that the input was float16, for which NumPy rounds the factor to float16.
+
+    Raises:
+        ValueError: there is no such normalisation.
+    """
+    if norm is None:
+        norm = "backward"
+    if norm not in _NORMS:
+        raise ValueError(f'Invalid norm value {norm}; should be "backward", "ortho" or "forward".')
+    if half:
+        return _half_scale(opposite(norm) if inverse else norm, length, dtype, inverse)
+    if norm == "backward":
+        return None
+    factor = tf.cast(length, dtype.real_dtype)
+    factor = tf.sqrt(factor) if norm == "ortho" else factor
+    return tf.cast(factor if inverse else 1 / factor, dtype)
+
+
+def _half_scale(norm: str, length: Any, dtype: tf.DType, inverse: bool) -> tf.Tensor:
+    if not isinstance(length, int):
+        raise StagingError("the length of a Fourier transform is known only at run time")
+    count = np.float16(length)
+    factor = {"backward": np.float16(1), "ortho": 1 / np.sqrt(count), "forward": 1 / count}[norm]
+    return tf.constant(float(factor) * (length if inverse else 1), dtype)
+
+
+def opposite(norm: Any) -> Any:
+    """The normalisation of the transform in the other direction."""
+    return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
+
+
+def length_of(x: tf.Tensor, n: Any, axis: int) -> Any:
+    """The length of the transform.
+
+    Raises:
+        ValueError: it is less than one.
+    """
+    length = x.shape[axis] if n is None else n
+    if length is None:
+        return tf.shape(x)[axis]
+    if length < 1:
+        raise ValueError(f"Invalid number of FFT data points ({length}) specified.")
+    return length
+
+
+def fitted(x: tf.Tensor, length: Any) -> tf.Tensor:
+    """`x` with its last axis cropped, or padded with zeros, to `length`."""
+    have = x.shape[-1]
+    if have is None or not isinstance(length, int):
+        raise StagingError("the length of a Fourier transform is known only at run time")
+    if have >= length:
+        return x if have == length else x[..., :length]
+    return tf.pad(x, [*[[0, 0]] * (rank_of(x) - 1), [0, length - have]])
+
+
+def _axis(x: tf.Tensor, axis: int) -> int:
+    return normalize_axis_index(axis, rank_of(x))
+
+
+def to_last(x: tf.Tensor, axis: int) -> tf.Tensor:
+    """`x` with `axis` moved to the end."""
+    return transposed(x, [*(k for k in range(rank_of(x)) if k != axis), axis])
+
+
+def from_last(x: tf.Tensor, axis: int) -> tf.Tensor:
+    """`x` with the last axis moved to `axis`."""
+    order = list(range(rank_of(x) - 1))
+    order.insert(axis, rank_of(x) - 1)
+    return transposed(x, order)
+
+
+def complex_transform(x: tf.Tensor, n: Any, axis: int, norm: Any, inverse: bool) -> tf.Tensor:
+    """fft or ifft along one axis."""
+    axis = _axis(x, axis)
+    length = length_of(x, n, axis)
+    half = x.dtype == tf.float16
+    x = cast(to_last(x, axis), result_dtype(np.fft.ifft if inverse else np.fft.fft, x))
+    factor = scale(norm, length, x.dtype, inverse, half)
+    if n is not None and n != x.shape[-1]:
+        x = fitted(x, length)
+    result = tf.signal.ifft(x) if inverse else tf.signal.fft(x)
+    return from_last(result if factor is None else result * factor, axis)
+
+
+def real_transform(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
+    """rfft along one axis."""
+    axis = _axis(x, axis)
+    dtype = tf.as_dtype(result_dtype(np.fft.rfft, x))
+    length = length_of(x, n, axis)
+    factor = scale(norm, length, dtype, inverse=False, half=x.dtype == tf.float16)
+    x = cast(to_last(x, axis), dtype.real_dtype.as_numpy_dtype)
+    result = tf.signal.rfft(fitted(x, length) if isinstance(length, int) else x)
+    return from_last(result if factor is None else result * factor, axis)
+
+
+def real_inverse(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
+    """irfft along one axis: to `n` real numbers, by default twice the length less two."""
+    axis = _axis(x, axis)
+    dtype = tf.as_dtype(result_dtype(np.fft.irfft, x))
+    have = x.shape[axis]
+    if n is None and have is None:
+        raise StagingError("the length of a Fourier transform is known only at run time")
+    length = 2 * (have - 1) if n is None else n
+    if length < 1:
+        raise ValueError(f"Invalid number of FFT data points ({length}) specified.")
+    half = x.dtype == tf.float16
+    x = cast(to_last(x, axis), tf.complex128 if dtype == tf.float64 else tf.complex64)
+    factor = scale(norm, length, x.dtype.real_dtype, inverse=True, half=half)
+    result = tf.signal.irfft(fitted(x, length // 2 + 1), [length])
+    return from_last(cast(result if factor is None else result * factor, dtype), axis)
+
+
+def conjugate(x: tf.Tensor) -> tf.Tensor:
+    """The complex conjugate; real numbers are their own."""
+    return tf.math.conj(x) if x.dtype.is_complex else x
+
+
+@op(np.fft.fft)
+def fft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The discrete Fourier transform."""
+    return complex_transform(a, n, axis, norm, inverse=False)
+
+
+@op(np.fft.ifft)
+def ifft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The inverse of `fft`."""
+    return complex_transform(a, n, axis, norm, inverse=True)
+
+
+@op(np.fft.rfft)
+def rfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The first half of the transform of real numbers; the rest is its mirror image."""
+    return real_transform(a, n, axis, norm)
+
+
+@op(np.fft.irfft)
+def irfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The inverse of `rfft`."""
+    return real_inverse(a, n, axis, norm)
+
+
+@op(np.fft.hfft)
+def hfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The transform of a signal whose spectrum is real."""
+    return real_inverse(conjugate(a), n, axis, opposite(norm))
+
+
+@op(np.fft.ihfft)
+def ihfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+    """The inverse of `hfft`."""
+    return tf.math.conj(real_transform(a, n, axis, opposite(norm)))
