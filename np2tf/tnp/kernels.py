@@ -1,7 +1,7 @@
 """Choosing the TensorFlow function for an element type, once, at import.
 
-TensorFlow lacks some functions for some dtypes, or gives another result than NumPy for them. A *kernel* is a function
-over tensors that picks, by the dtype of its first operand, the function that has NumPy's result.
+TensorFlow lacks some functions for some dtypes, or gives another result than NumPy for them. A *kernel* is a
+function over tensors that picks, by the dtype of its first operand, the function that has NumPy's result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def kernel(
     half: Function | None = None,
     complex: Function | None = None,
 ) -> Function:
-    """A function that picks by dtype; what is not given is `default` (signed integers also stand for unsigned)."""
+    """A function that picks by dtype, else `default`; `signed` also stands for unsigned integers."""
     table: dict[tf.DType, Function] = {}
     rows = (
         ((tf.bool,), boolean),

@@ -126,6 +126,9 @@ class _Plan:
                 self.rows.append((parameter.name, normaliser, parameter.default))
                 self.keyword_only += parameter.kind is inspect.Parameter.KEYWORD_ONLY
         self.names = {name for name, _, _ in self.rows}
+        self.order = [name for name, _, _ in self.rows]
+        #: How many arguments come before `out`, which NumPy also takes by position.
+        self.before_out = self.order.index("out") if "out" in self.names else len(self.rows)
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Normalised positional and keyword arguments.
@@ -153,7 +156,9 @@ class _Plan:
             if value is inspect.Parameter.empty:
                 raise TypeError(f"{self.name}() missing required argument {name!r}")
             values.append(value if value is default and k >= len(args) else self._one(value, normaliser))
-        named = {row[0]: value for row, value in zip(self.rows[positional:], values[positional:], strict=True)}
+        named = {
+            row[0]: value for row, value in zip(self.rows[positional:], values[positional:], strict=True)
+        }
         return values[:positional], named
 
     @staticmethod
@@ -211,6 +216,9 @@ def _on_tensors(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
 ) -> Any:
+    if len(args) > plan.before_out:
+        kwargs = {**kwargs, **dict(zip(plan.order[plan.before_out :], args[plan.before_out :]))}
+        args = args[: plan.before_out]
     out = kwargs.get("out")
     given = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
     staging = not tf.executing_eagerly()

@@ -1,7 +1,7 @@
 """NumPy's universal functions: one row each, the TensorFlow function that computes it.
 
-NumPy's loop (`dtypes.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the loop's input
-dtypes and its result is cast to the loop's output dtype.
+NumPy's loop (`dtypes.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the loop's
+input dtypes and its result is cast to the loop's output dtype.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ def _test(function: Function, of_integers: bool, complex: Function) -> Function:
 
 _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "add": kernel(tf.add, boolean=tf.logical_or),
-    "subtract": tf.subtract,
+    "subtract": kernel(tf.subtract, unsigned=integers.subtract),
     "multiply": kernel(tf.multiply, boolean=tf.logical_and),
-    "divide": _divide,
+    "divide": kernel(_divide, complex=of_complex.divide),
     "floor_divide": kernel(real(floats.floor_divide), signed=integers.floor_divide),
     "remainder": kernel(real(floats.remainder), signed=integers.remainder),
     "divmod": kernel(
@@ -172,7 +172,7 @@ def _install() -> dict[str, Ufunc]:
 add: Any
 _TABLE = _install()
 globals().update(_TABLE)
-__all__ = sorted(_TABLE)  # noqa: PLE0605
+__all__ = sorted(_TABLE)
 
 attach("conjugate", _TABLE["conjugate"])
 attach("conj", _TABLE["conjugate"])

@@ -47,6 +47,13 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(isnan(a) | (~isnan(b) & ~less(b, a)), a, b)
 
 
+def divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a / b``; by zero each part is divided by 0."""
+    zero = tf.zeros((), a.dtype.real_dtype)
+    by_zero = tf.complex(tf.math.real(a) / zero, tf.math.imag(a) / zero)
+    return tf.where(tf.equal(b, constant(0, b)), by_zero, tf.raw_ops.RealDiv(x=a, y=b))
+
+
 def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``a ** b``, with ``0 ** 0 == 1``."""
     zero, one = constant(0, a), constant(1, a)

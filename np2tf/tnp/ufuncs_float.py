@@ -130,7 +130,7 @@ def _exact_log(x: tf.Tensor, base: float, powers: np.ndarray, lowest: int) -> tf
     whole = tf.round(result)
     position = tf.clip_by_value(whole, constant(lowest, x), constant(lowest + len(powers) - 1, x))
     index = tf.cast(tf.where(tf.math.is_nan(position), constant(lowest, x), position), tf.int32) - lowest
-    exact = tf.equal(tf.gather(tf.constant(powers, x.dtype), index), x)
+    exact = tf.equal(tf.gather(tf.constant(powers, x.dtype), index), x) & tf.math.is_finite(result)
     return result + tf.stop_gradient(tf.where(exact, whole - result, constant(0, x)))
 
 
@@ -157,7 +157,10 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def spacing(x: tf.Tensor) -> tf.Tensor:
     """Distance to the next number away from zero."""
-    return nextafter(x, copysign(constant(np.inf, x), x)) - x
+    infinity = constant(np.inf, x)
+    # Of float16 NumPy gives the distance to the next larger one, whatever the sign.
+    gap = nextafter(x, infinity if x.dtype == tf.float16 else copysign(infinity, x)) - x
+    return tf.where(tf.math.is_inf(x), constant(np.nan, x), gap)
 
 
 def _power_of_2(exponent: tf.Tensor) -> tf.Tensor:
@@ -170,6 +173,8 @@ def ldexp(x: tf.Tensor, exponent: tf.Tensor) -> tf.Tensor:
     exponent = tf.clip_by_value(tf.cast(exponent, tf.int64), -2200, 2200)
     third = tf.math.floordiv(exponent, tf.constant(3, tf.int64))
     factor = _power_of_2(third)
+    # Without this the graph optimiser multiplies the factors first, and overflows.
+    x = tf.broadcast_to(x, tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(exponent)))
     return tf.cast(tf.cast(x, tf.float64) * factor * factor * _power_of_2(exponent - 2 * third), x.dtype)
 
 
@@ -189,8 +194,3 @@ def frexp(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         tf.where(plain, x, tf.cast(mantissa, x.dtype)),
         tf.where(plain, 0, tf.cast(exponent, tf.int32)),
     )
-
-
-def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a ** b``."""
-    return tf.pow(a, b)

@@ -1,4 +1,4 @@
-"""Integer arithmetic with NumPy's meaning: division by zero gives 0, shifts may exceed the width, results wrap."""
+"""Integer arithmetic with NumPy's meaning: dividing by zero gives 0, shifts may exceed the width."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.kernels import UNSIGNED, as_signed, constant, low_bits, through, width
+from np2tf.tnp.kernels import SIGNED, UNSIGNED, as_signed, constant, low_bits, through, width
 
 
 def _divisible(b: tf.Tensor) -> tf.Tensor:
@@ -60,7 +60,13 @@ def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def negative(a: tf.Tensor) -> tf.Tensor:
     """``-a`` of unsigned integers, which wraps."""
-    return tf.zeros((), a.dtype) - a
+    # Not 0 - a: the graph optimiser makes of it a negation, which TensorFlow lacks for unsigned integers.
+    return tf.bitwise.invert(a) + constant(1, a)
+
+
+def subtract(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a - b`` of unsigned integers; in a graph as a sum, for the same reason."""
+    return a - b if tf.executing_eagerly() else a + negative(b)
 
 
 def bitwise_count(a: tf.Tensor) -> tf.Tensor:
@@ -68,10 +74,15 @@ def bitwise_count(a: tf.Tensor) -> tf.Tensor:
     return tf.raw_ops.PopulationCount(x=a if a.dtype in UNSIGNED else tf.abs(a))
 
 
-def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Greatest common divisor, by Euclid."""
-    if a.dtype not in UNSIGNED:
-        a, b = tf.abs(a), tf.abs(b)
+_UNSIGNED_LIKE = dict(zip(SIGNED, UNSIGNED))
+
+
+def _magnitude(a: tf.Tensor) -> tf.Tensor:
+    """The absolute value, unsigned: that of the smallest number fits, too."""
+    return a if a.dtype in UNSIGNED else tf.bitcast(tf.abs(a), _UNSIGNED_LIKE[a.dtype])
+
+
+def _euclid(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     zero = constant(0, a)
     shape = tf.broadcast_static_shape(a.shape, b.shape)
     a, b = a + tf.zeros_like(b), b + tf.zeros_like(a)
@@ -81,26 +92,26 @@ def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         rest = tf.math.floormod(a, tf.where(done, constant(1, b), b))
         return tf.where(done, a, b), tf.where(done, zero, rest)
 
-    result, _ = tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))
-    return result
+    return tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))[0]
+
+
+def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Greatest common divisor, by Euclid."""
+    return tf.bitcast(_euclid(_magnitude(a), _magnitude(b)), a.dtype)
 
 
 def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Lowest common multiple."""
-    divisor = gcd(a, b)
-    product = floor_divide(a, divisor) * b
-    return product if a.dtype in UNSIGNED else tf.abs(product)
+    one, other = _magnitude(a), _magnitude(b)
+    return tf.bitcast(floor_divide(one, _euclid(one, other)) * other, a.dtype)
 
 
 def reciprocal(a: tf.Tensor) -> tf.Tensor:
     """1/a rounded to zero: of integers only 1 and -1 have one; of 0 it is undefined, here 0."""
-    return floor_divide(
-        constant(1, a), tf.where(tf.less_equal(_magnitude(a), constant(1, a)), a, constant(0, a))
-    )
-
-
-def _magnitude(a: tf.Tensor) -> tf.Tensor:
-    return a if a.dtype in UNSIGNED else tf.maximum(a, -a)
+    has_one = tf.equal(a, constant(1, a))
+    if a.dtype not in UNSIGNED:
+        has_one |= tf.equal(a, constant(-1, a))
+    return tf.where(has_one, a, constant(0, a))
 
 
 def positive_power(a: tf.Tensor, exponent: int) -> tf.Tensor:

@@ -40,8 +40,8 @@ def _check(name: str, position: int, x: tf.Tensor, needed: int, signature: str) 
 def _check_core(name: str, dimension: int, a: Any, b: Any, signature: str) -> None:
     if a is not None and b is not None and a != b:
         raise ValueError(
-            f"{name}: Input operand 1 has a mismatch in its core dimension {dimension}, with gufunc signature "
-            f"{signature} (size {b} is different from {a})"
+            f"{name}: Input operand 1 has a mismatch in its core dimension {dimension}, with gufunc "
+            f"signature {signature} (size {b} is different from {a})"
         )
 
 

@@ -24,6 +24,14 @@ _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
 }
 
 
+def _never_negative(exponent: Any) -> bool:
+    kind = kind_of(exponent)
+    if isinstance(kind, np.dtype):
+        return kind.kind in "bu"
+    known = exponent.known if type(exponent) is scalar else None
+    return known is not None and known.low is not None and known.low >= 0
+
+
 class Power(Ufunc):
     """``a ** b``."""
 
@@ -35,7 +43,8 @@ class Power(Ufunc):
         """
         base, exponent = operands
         known = type(exponent) in (int, float) and type(base) not in (int, float, complex)
-        counts = type(exponent) is scalar and exponent.weak is int
+        kind = kind_of(exponent)
+        counts = kind is int or (isinstance(kind, np.dtype) and kind.kind in "bu")
         if not (known or counts) or dtype is not None:
             return super().compute(operands, dtype)
         loop = ufunc_loop(self.numpy, (kind_of(base), kind_of(exponent)))
@@ -52,8 +61,7 @@ class Power(Ufunc):
             if exponent < 0:
                 raise ValueError("Integers to negative integer powers are not allowed.")
             return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])
-        low = exponent.known.low if type(exponent) is scalar and exponent.known is not None else None
-        if low is not None and low >= 0:
+        if _never_negative(exponent):
             tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
             return nonnegative_power(*tensors)
         return super().compute(operands)

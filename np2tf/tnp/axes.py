@@ -1,0 +1,68 @@
+"""Axis arguments: negative numbers, tuples and None, with NumPy's errors."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+
+
+def rank(x: tf.Tensor) -> int:
+    """Number of axes.
+
+    Raises:
+        StagingError: it is known only at run time.
+    """
+    if x.shape.rank is None:
+        raise StagingError("the rank of an array is known only at run time")
+    return x.shape.rank
+
+
+def normalize_axis(axis: Any, ndim: int, prefix: str | None = None) -> int:
+    """`axis` counted from the front.
+
+    Raises:
+        np.exceptions.AxisError: it is out of bounds.
+    """
+    position = operator.index(axis)
+    if not -ndim <= position < ndim:
+        raise np.exceptions.AxisError(position, ndim, prefix)
+    return position + ndim if position < 0 else position
+
+
+def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
+    """`axis` (None for all, a number, or several) as a tuple counted from the front.
+
+    Raises:
+        np.exceptions.AxisError: one is out of bounds.
+        ValueError: one occurs twice.
+    """
+    if axis is None:
+        return tuple(range(ndim))
+    if not isinstance(axis, (tuple, list)):
+        # NumPy allows the axes 0 and -1 of a number in reductions.
+        return () if ndim == 0 and axis in (0, -1) else (normalize_axis(axis, ndim),)
+    axes = tuple(normalize_axis(item, ndim) for item in axis)
+    if len(set(axes)) != len(axes):
+        raise ValueError("duplicate value in 'axis'")
+    return axes
+
+
+def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
+    """The array and the one axis to work along: for None the flattened array and 0."""
+    if axis is None:
+        return (x if rank(x) == 1 else tf.reshape(x, (-1,))), 0
+    return x, normalize_axis(axis, rank(x))
+
+
+def length(x: tf.Tensor, axes: tuple[int, ...]) -> int | tf.Tensor:
+    """Number of elements along `axes`: a number where it is known, otherwise a tensor."""
+    static = [x.shape[axis] for axis in axes]
+    if None not in static:
+        return int(np.prod(static, dtype=np.int64))
+    shape = tf.shape(x, out_type=tf.int64)
+    return tf.reduce_prod(tf.gather(shape, list(axes)))

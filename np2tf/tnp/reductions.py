@@ -1,0 +1,364 @@
+"""Sums, products, means, extremes and truth over axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.axes import flattened, length, normalize_axes, rank
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.kernels import COMPLEX
+from np2tf.tnp.normalize import Array, Axis, DType, op
+from np2tf.tnp.reducing import (
+    Reducer,
+    accumulating,
+    count,
+    divided,
+    isnan,
+    masked,
+    narrow_float,
+    raw_all,
+    raw_any,
+    raw_max,
+    raw_min,
+    raw_prod,
+    raw_sum,
+    tree_reduce,
+)
+from np2tf.tnp.ufuncs_compare import EXTREMES, truth
+
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "ptp",
+    "std",
+    "sum",
+    "var",
+]
+
+
+def _total(
+    reducer: Reducer,
+    identity: int,
+    a: tf.Tensor,
+    axis: Any,
+    dtype: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> tf.Tensor:
+    axes = normalize_axes(axis, rank(a))
+    wanted = accumulating(a, dtype)
+    wide = np.dtype(np.float32) if wanted == np.float16 else wanted
+    result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
+    if initial is not None:
+        start = as_tensor(initial, wide)
+        result = result + start if identity == 0 else result * start
+    return cast(result, wanted)
+
+
+@op(np.sum, method=True)
+def sum(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, where)
+
+
+@op(np.prod, method=True)
+def prod(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
+    return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, where)
+
+
+# -- means ---------------------------------------------------------------------------------------------------
+
+
+def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
+    """The mean over axes, accumulated and rounded as NumPy does."""
+    axes = normalize_axes(axis, rank(a))
+    if dtype is None:
+        given = np.dtype(a.dtype.as_numpy_dtype)
+        dtype = given if given.kind in "fc" else np.dtype(np.float64)
+    wide = np.dtype(np.float32) if dtype == np.float16 and narrow_float(a) else dtype
+    total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
+    number = count(a, axes, keepdims, where)
+    if wide.kind not in "fc":
+        return cast(divided(cast(total, np.float64), number), dtype)
+    return cast(divided(total, number), dtype)
+
+
+@op(np.mean, method=True)
+def mean(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    return mean_of(a, axis, dtype, keepdims, where)
+
+
+def variance_of(
+    a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
+) -> tf.Tensor:
+    """The variance over axes, in the dtype in which NumPy accumulates."""
+    axes = normalize_axes(axis, rank(a))
+    given = np.dtype(a.dtype.as_numpy_dtype)
+    wide = dtype if dtype is not None else given if given.kind in "fc" else np.dtype(np.float64)
+    wide = np.dtype(np.float32) if wide == np.float16 else wide
+    x = cast(a, wide)
+    number = count(a, axes, keepdims, where)
+    if mean is None:
+        keep = count(a, axes, True, where)
+        center = divided(raw_sum(masked(x, where, 0), axes, True), keep)
+    else:
+        center = as_tensor(mean, wide)
+    off = x - center
+    squares = tf.square(tf.math.real(off)) + tf.square(tf.math.imag(off)) if x.dtype in COMPLEX else off * off
+    total = raw_sum(masked(squares, where, 0), axes, keepdims)
+    if isinstance(number, tf.Tensor):
+        left = tf.cast(number, tf.float64) - tf.cast(ddof, tf.float64)
+        return divided(total, tf.maximum(left, tf.zeros((), left.dtype)))
+    left = number - ddof
+    return divided(total, left if left > 0 else 0)
+
+
+def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
+    given = np.dtype(dtype if dtype is not None else a.dtype.as_numpy_dtype)
+    if given.kind == "c":
+        return np.dtype(f"f{given.itemsize // 2}")
+    return given if given.kind == "f" else np.dtype(np.float64)
+
+
+def degrees(ddof: Any, correction: Any) -> Any:
+    """`ddof` under either of its names.
+
+    Raises:
+        ValueError: both are given.
+    """
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+@op(np.var, method=True)
+def var(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(found, _result_of_variance(a, dtype))
+
+
+@op(np.std, method=True)
+def std(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(tf.sqrt(found), _result_of_variance(a, dtype))
+
+
+# -- extremes ------------------------------------------------------------------------------------------------
+
+
+def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
+    axes = normalize_axes(axis, rank(a))
+    if initial is None:
+        if where is not True:
+            raise ValueError(
+                f"reduction operation '{name}' does not have an identity, so to use a where mask one has "
+                "to specify 'initial'"
+            )
+        require_elements(a, axes, name)
+    else:
+        a = masked(a, where, initial)
+    result = extreme_of(name, a, axes, keepdims)
+    return result if initial is None else EXTREMES[name](result, as_tensor(initial, a.dtype.as_numpy_dtype))
+
+
+def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
+    """Refuse to reduce nothing.
+
+    Raises:
+        ValueError: there is no element to start from.
+    """
+    if _is_zero(length(a, axes)) and not _has_no_result(a, axes):
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+
+
+def _is_zero(number: Any) -> bool:
+    return isinstance(number, int) and number == 0
+
+
+def _has_no_result(a: tf.Tensor, axes: tuple[int, ...]) -> bool:
+    """Whether the result is empty, too, so that nothing is missing."""
+    return 0 in [a.shape[axis] for axis in range(rank(a)) if axis not in axes]
+
+
+def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
+    """The maximum or minimum over axes; NaN if there is one."""
+    if a.dtype == tf.bool:
+        return (raw_any if name == "maximum" else raw_all)(a, axes, keepdims)
+    if a.dtype in COMPLEX:
+        for axis in sorted(axes, reverse=True):
+            if a.shape[axis] is None:
+                raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
+            a = tree_reduce(EXTREMES[name], a, axis, keepdims)
+        return a
+    return (raw_max if name == "maximum" else raw_min)(a, axes, keepdims)
+
+
+@op(np.max, method=True)
+def max(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
+    return _extreme("maximum", a, axis, keepdims, initial, where)
+
+
+@op(np.min, method=True)
+def min(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
+    return _extreme("minimum", a, axis, keepdims, initial, where)
+
+
+amax = op(np.amax)(max.__wrapped__)  # type: ignore[attr-defined]
+amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
+
+
+@op(np.ptp)
+def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
+    require_elements(a, normalize_axes(axis, rank(a)), "maximum")
+    if a.dtype == tf.bool:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    return _extreme("maximum", a, axis, keepdims, None, True) - _extreme(
+        "minimum", a, axis, keepdims, None, True
+    )
+
+
+def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
+    given = rank(a)
+    x, along = flattened(a, axis)
+    if x.shape[along] == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    result = position_of(name, x, along)
+    if not keepdims:
+        return result
+    return tf.reshape(result, [1] * given) if axis is None else tf.expand_dims(result, along)
+
+
+def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
+    """The first position of the extreme along an axis; the first NaN, if there is one."""
+    if x.dtype in COMPLEX:
+        raise StagingError(f"{name} of complex numbers", "NP2TF503")
+    if x.dtype == tf.bool:
+        x = tf.cast(x, tf.int32)
+    function = tf.argmax if name == "argmax" else tf.argmin
+    nan = isnan(x)
+    if nan is None:
+        return function(x, axis, output_type=tf.int64)
+    # NaN is less than nothing: the search itself must not see it.
+    hidden = tf.where(nan, tf.zeros((), x.dtype), x)
+    first_nan = tf.argmax(tf.cast(nan, tf.int32), axis, output_type=tf.int64)
+    return tf.where(tf.reduce_any(nan, axis), first_nan, function(hidden, axis, output_type=tf.int64))
+
+
+@op(np.argmax, method=True)
+def argmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argmax.html"""
+    return _position("argmax", a, axis, keepdims)
+
+
+@op(np.argmin, method=True)
+def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argmin.html"""
+    return _position("argmin", a, axis, keepdims)
+
+
+# -- truth ---------------------------------------------------------------------------------------------------
+
+
+@op(np.any, method=True)
+def any(
+    a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
+    return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank(a)), keepdims)
+
+
+@op(np.all, method=True)
+def all(
+    a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
+    return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank(a)), keepdims)
+
+
+@op(np.count_nonzero)
+def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
+    return raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)

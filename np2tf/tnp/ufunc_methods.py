@@ -1,0 +1,96 @@
+"""`reduce` and `accumulate` of ufuncs on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp import cumulative, reductions, ufuncs
+from np2tf.tnp.axes import normalize_axes, normalize_axis, rank
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.dtypes import ufunc_loop
+from np2tf.tnp.ndarray import wrap_tensor
+from np2tf.tnp.reducing import scan, tree_reduce
+from np2tf.tnp.ufunc import Ufunc
+
+_ASSOCIATIVE = (
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "gcd",
+    "lcm",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+)
+
+
+def _operand(ufunc: Ufunc, array: Any, dtype: Any) -> tuple[tf.Tensor, np.dtype[Any]]:
+    x = as_tensor(array)
+    given = np.dtype(x.dtype.as_numpy_dtype)
+    loop = ufunc_loop(ufunc.numpy, (given, given), dtype)
+    # A logical function is associative over truth values only.
+    return cast(x, loop[-1] if ufunc.__name__.startswith("logical_") else loop[0]), loop[-1]
+
+
+def _known_length(x: tf.Tensor, axis: int) -> int:
+    if x.shape[axis] is None:
+        raise StagingError("a ufunc's reduction along an axis of unknown length", "NP2TF503")
+    return int(x.shape[axis])
+
+
+def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
+    def reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = False) -> Any:
+        x, wanted = _operand(ufunc, array, dtype)
+        for along in sorted(normalize_axes(axis, rank(x)), reverse=True):
+            if _known_length(x, along) == 0:
+                if ufunc.identity is None:
+                    raise ValueError(
+                        f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+                    )
+                shape = [1 if k == along else n for k, n in enumerate(x.shape)]
+                x = tf.fill(shape, tf.constant(np.array(ufunc.identity).astype(x.dtype.as_numpy_dtype)))
+            x = tree_reduce(ufunc.implementation, x, along, keepdims)
+        return wrap_tensor(cast(x, wanted))
+
+    return reduce
+
+
+def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
+    def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
+        x, wanted = _operand(ufunc, array, dtype)
+        along = normalize_axis(axis, rank(x))
+        _known_length(x, along)
+        return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
+
+    return accumulate
+
+
+def _install() -> None:
+    for name in _ASSOCIATIVE:
+        ufunc = getattr(ufuncs, name)
+        Ufunc.reducers[name] = _reduce(ufunc)
+        Ufunc.accumulators[name] = _accumulate(ufunc)
+    Ufunc.reducers |= {
+        "add": reductions.sum,
+        "multiply": reductions.prod,
+        "maximum": reductions.max,
+        "minimum": reductions.min,
+        "logical_and": reductions.all,
+        "logical_or": reductions.any,
+    }
+    Ufunc.accumulators |= {"add": cumulative.cumsum, "multiply": cumulative.cumprod}
+
+
+_install()
