@@ -13,7 +13,7 @@ from np2tf import rules
 from np2tf.facts.imports import Imports
 from np2tf.facts.parents import Parents
 from np2tf.facts.scopes import Scopes
-from np2tf.tree.names import words
+from np2tf.tree.names import dotted, words
 
 
 class Kind(Enum):
@@ -26,13 +26,11 @@ class Kind(Enum):
     UNKNOWN = "unknown"
 
 
-_STATIC_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "__name__"})
-_STATIC_CALLS = frozenset(
-    {"len", "isinstance", "issubclass", "hasattr", "callable", "type", "str", "repr", "id"}
-)
-_CONTAINER_CALLS = frozenset(
-    {"list", "dict", "set", "tuple", "frozenset", "bytearray", "defaultdict", "OrderedDict"}
-)
+_STATIC_ATTRIBUTES = words("shape ndim size dtype itemsize nbytes __name__")
+_STATIC_CALLS = words("len isinstance issubclass hasattr callable type str repr id")
+_FACTORIES = words("defaultdict OrderedDict Counter deque ChainMap")
+_CONTAINER_CALLS = _FACTORIES | words("list dict set tuple frozenset bytearray sorted")
+_CONTAINER_TYPES = _CONTAINER_CALLS | words("Dict List Set Tuple Mapping MutableMapping MutableSequence DefaultDict")
 _CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 _STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
@@ -116,6 +114,8 @@ class Kinds:
 
     def _binding(self, binding: cst.CSTNode) -> Kind:
         """The kind of what one binding gives its name."""
+        if isinstance(binding, cst.Param):
+            return _annotated(binding.annotation)
         up = self._parents[binding]
         if isinstance(up, cst.AssignTarget):
             assign = self._parents[up]
@@ -152,6 +152,8 @@ class Kinds:
         if qualified is not None:
             return _result_of(qualified)
         name = self._builtin(node)
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _FACTORIES:
+            return Kind.CONTAINER
         if name in _STATIC_CALLS:
             return Kind.STATIC
         if name in _CONTAINER_CALLS:
@@ -189,6 +191,15 @@ class Kinds:
         return (
             Kind.STATIC if set(sides) <= {Kind.STATIC, Kind.NUMBER} and Kind.STATIC in sides else Kind.UNKNOWN
         )
+
+
+def _annotated(annotation: cst.Annotation | None) -> Kind:
+    """The kind that an annotation promises; only containers are trusted, for `float` may be given an array."""
+    head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
+    if isinstance(head, cst.Subscript):
+        head = head.value
+    name = dotted(head)
+    return Kind.CONTAINER if name is not None and name.split(".")[-1] in _CONTAINER_TYPES else Kind.UNKNOWN
 
 
 def _result_of(qualified: str) -> Kind:

@@ -1,0 +1,124 @@
+"""The API map: complete, consistent, and quick to load."""
+
+from __future__ import annotations
+
+import builtins
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from np2tf import rules
+from np2tf.rewrites.uses import ON_NUMPY
+
+RULES = rules.rules()
+MODULES = ("linalg", "fft", "random")
+
+
+def public(module: object) -> list[str]:
+    """The names of a module that a program may use."""
+    return [name for name in dir(module) if not name.startswith("_")]
+
+
+def test_main_namespace_is_complete() -> None:
+    """Every public name of NumPy has a rule, is a module np2tf has, or is left to NumPy on purpose."""
+    missing = {name for name in np.__all__ if f"numpy.{name}" not in RULES} - ON_NUMPY - set(MODULES)
+    assert not missing
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_submodules_are_complete(module: str) -> None:
+    """numpy.linalg, numpy.fft and numpy.random as well."""
+    missing = {name for name in public(getattr(np, module)) if f"numpy.{module}.{name}" not in RULES}
+    assert missing <= {"test"}
+
+
+def test_methods_are_complete() -> None:
+    """And the methods and attributes of an array."""
+    assert not {name for name in public(np.ndarray) if f"numpy.ndarray.{name}" not in RULES}
+
+
+def test_no_rule_is_about_nothing() -> None:
+    """A name outside `removed` exists in NumPy 2."""
+    gone = {"numpy.ndarray.ptp"}  # NumPy 2 dropped the method; np2tf keeps it for old programs
+    for name, rule in RULES.items():
+        if rule.chapter != "removed" and name not in gone:
+            owner, _, last = name.rpartition(".")
+            holder = np
+            for part in owner.split(".")[1:]:
+                holder = getattr(holder, part)
+            assert hasattr(holder, last), name
+
+
+def test_removed_names_lead_somewhere() -> None:
+    """What a removed name is called now exists, or is Python's own; the others say what to do."""
+    for name, rule in RULES.items():
+        if rule.chapter == "removed" and rule.kind == "no":
+            assert rule.reason, name
+        elif rule.chapter == "removed":
+            holder = builtins if rule.builtin else np
+            assert hasattr(holder, rule.new_name), name
+            assert not rule.builtin or hasattr(np, rule.when_hidden), name
+
+
+def test_removed_names_are_removed() -> None:
+    """A name that NumPy 2 still has belongs to its chapter, but for one that only warns."""
+    still = {name for name, rule in RULES.items() if rule.chapter == "removed" and name[6:] in np.__all__}
+    assert still == {"numpy.row_stack"}
+
+
+def test_ufuncs_are_ufuncs() -> None:
+    """The chapter holds NumPy's ufuncs, all of them and nothing else; each has `at`."""
+    listed = {name[6:] for name, rule in RULES.items() if rule.chapter == "ufuncs" and name.count(".") == 1}
+    assert listed == {name for name in np.__all__ if isinstance(getattr(np, name), np.ufunc)}
+    assert rules.find("numpy.add.at").writes == ("a",)
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter"),
+    [("copyto", "dst"), ("put", "a"), ("place", "arr"), ("putmask", "a"), ("fill_diagonal", "a")],
+)
+def test_writes(name: str, parameter: str) -> None:
+    """Functions that write say into which argument, which is their first."""
+    assert rules.find(f"numpy.{name}").writes == (parameter,)
+
+
+def test_writing_parameter_is_the_first() -> None:
+    """Where NumPy tells its signature, the written parameter comes first in it."""
+    import inspect
+
+    checked = 0
+    for name, rule in RULES.items():
+        if not rule.writes or name.count(".") != 1:
+            continue
+        try:
+            parameters = list(inspect.signature(getattr(np, name[6:])).parameters)
+        except ValueError:
+            continue
+        assert parameters[0] == rule.writes[0], name
+        checked += 1
+    assert checked >= 3
+
+
+def test_random_and_shapes() -> None:
+    """Facts that hold for a whole chapter, and for single names."""
+    assert all(rule.random for rule in RULES.values() if rule.chapter == "random")
+    assert rules.find("numpy.unique").dynamic_shape
+    assert rules.find("numpy.reshape").returns_view
+    assert rules.find("numpy.no_such_name") is None
+
+
+def test_unknown_facts_are_refused(tmp_path, monkeypatch) -> None:
+    """A fact about a name that the chapter does not list is a slip of the pen."""
+    (tmp_path / "odd.toml").write_text('native = ["a"]\n[facts]\nb.returns_view = true\n')
+    monkeypatch.setattr(rules, "rules_folder", lambda: tmp_path)
+    with pytest.raises(ValueError, match="odd.toml"):
+        rules._chapter("odd")
+
+
+def test_loading_needs_the_standard_library_only() -> None:
+    """Rules are read without tensorflow, numpy or libcst."""
+    code = "import sys; from np2tf import rules; rules.rules(); print(sorted({'numpy','tensorflow','libcst'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert done.stdout.strip() == "[]"
