@@ -1,0 +1,212 @@
+"""numpy.random: the same streams bit for bit, whoever asks, and refused while staging."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+import np2tf
+from np2tf import tnp
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import region
+from np2tf.tnp.ndarray import is_array, tensor_array
+
+#: method -> arguments: every distribution, with and without a shape.
+SHARED: dict[str, tuple[Any, ...]] = {
+    "beta": (2.0, 3.0, 4),
+    "binomial": (10, 0.3, (2, 3)),
+    "bytes": (5,),
+    "chisquare": (3.0, 4),
+    "choice": ([1.5, 2.5, 3.5], 5),
+    "dirichlet": ([1.0, 2.0, 3.0], 2),
+    "exponential": (2.0, 4),
+    "f": (3.0, 4.0, 4),
+    "gamma": (2.0, 1.0, 4),
+    "geometric": (0.3, 4),
+    "gumbel": (0.0, 1.0, 4),
+    "hypergeometric": (5, 6, 4, 4),
+    "laplace": (0.0, 1.0, 4),
+    "logistic": (0.0, 1.0, 4),
+    "lognormal": (0.0, 1.0, 4),
+    "logseries": (0.5, 4),
+    "multinomial": (10, [0.2, 0.3, 0.5], 3),
+    "multivariate_normal": ([0.0, 1.0], [[2.0, 0.5], [0.5, 1.0]], 3),
+    "negative_binomial": (5, 0.5, 4),
+    "noncentral_chisquare": (3.0, 1.0, 4),
+    "noncentral_f": (3.0, 4.0, 1.0, 4),
+    "normal": ([0.0, 10.0], 1.0),
+    "pareto": (3.0, 4),
+    "permutation": (6,),
+    "poisson": (3.0, 4),
+    "power": (3.0, 4),
+    "random": ((2, 2),),
+    "rayleigh": (2.0, 4),
+    "standard_cauchy": (4,),
+    "standard_exponential": (4,),
+    "standard_gamma": (2.0, 4),
+    "standard_normal": (4,),
+    "standard_t": (3.0, 4),
+    "triangular": (0.0, 1.0, 2.0, 4),
+    "uniform": (-1.0, 1.0, 4),
+    "vonmises": (0.0, 1.0, 4),
+    "wald": (1.0, 2.0, 4),
+    "weibull": (2.0, 4),
+    "zipf": (2.0, 4),
+}
+LEGACY = {
+    **SHARED,
+    "rand": (2, 3),
+    "randn": (3,),
+    "randint": (0, 9, (3, 2)),
+    "random_sample": (3,),
+    "ranf": (3,),
+    "sample": (3,),
+}
+MODERN = {
+    **SHARED,
+    "integers": (0, 9, 5),
+    "permuted": ([1.0, 2.0, 3.0],),
+    "multivariate_hypergeometric": ([3, 4, 5], 4),
+}
+WITHOUT_SHAPE = ("normal", "random", "uniform", "poisson", "standard_normal")
+
+
+def same(ours: Any, numpys: Any) -> None:
+    """The same bits, an array of ours for an array of NumPy's, and a number for a number."""
+    if isinstance(numpys, np.ndarray):
+        assert is_array(ours)
+        assert ours.dtype == numpys.dtype
+        np.testing.assert_array_equal(ours.numpy(), numpys)
+    else:
+        assert type(ours) is type(numpys)
+        assert ours == numpys
+
+
+@pytest.mark.parametrize("eager", ["auto", "tensorflow"])
+def test_functions_draw_from_numpys_global_stream(eager: str) -> None:
+    with np2tf.config.using(eager=eager):
+        for name, args in LEGACY.items():
+            tnp.random.seed(7)
+            ours = getattr(tnp.random, name)(*args)
+            np.random.seed(7)
+            same(ours, getattr(np.random, name)(*args))
+
+
+@pytest.mark.parametrize("eager", ["auto", "tensorflow"])
+def test_generators_draw_numpys_stream(eager: str) -> None:
+    with np2tf.config.using(eager=eager):
+        ours, numpys = tnp.random.default_rng(7), np.random.default_rng(7)
+        for name, args in MODERN.items():
+            same(getattr(ours, name)(*args), getattr(numpys, name)(*args))
+
+
+def test_random_states_draw_numpys_stream() -> None:
+    ours, numpys = tnp.random.RandomState(7), np.random.RandomState(7)
+    for name, args in LEGACY.items():
+        if name not in ("ranf", "sample"):
+            same(getattr(ours, name)(*args), getattr(numpys, name)(*args))
+
+
+@pytest.mark.parametrize("name", WITHOUT_SHAPE)
+def test_numbers_stay_numbers(name: str) -> None:
+    same(getattr(tnp.random.default_rng(3), name)(), getattr(np.random.default_rng(3), name)())
+    same(getattr(tnp.random.RandomState(3), name)(), getattr(np.random.RandomState(3), name)())
+
+
+def test_arrays_of_ours_are_arguments() -> None:
+    means = tensor_array(tnp.asarray([0.0, 5.0]).tensor)
+    same(tnp.random.default_rng(1).normal(means, 2.0), np.random.default_rng(1).normal([0.0, 5.0], 2.0))
+    same(tnp.random.default_rng(tnp.asarray([1, 2])).random(2), np.random.default_rng([1, 2]).random(2))
+
+
+@pytest.mark.parametrize("eager", ["auto", "tensorflow"])
+def test_shuffle_is_in_place(eager: str) -> None:
+    with np2tf.config.using(eager=eager):
+        array, alias = tnp.arange(10), None
+        alias = array[:]
+        assert tnp.random.default_rng(2).shuffle(array) is array
+        expected = np.arange(10)
+        np.random.default_rng(2).shuffle(expected)
+        np.testing.assert_array_equal(array.numpy(), expected)
+        np.testing.assert_array_equal(alias.numpy(), expected)
+
+
+def test_shuffle_of_a_list() -> None:
+    values, expected = list("abcdef"), list("abcdef")
+    tnp.random.seed(4)
+    tnp.random.shuffle(values)
+    np.random.seed(4)
+    np.random.shuffle(expected)
+    assert values == expected
+
+
+def test_out_is_written() -> None:
+    out = tensor_array(tnp.zeros(3).tensor)
+    assert tnp.random.default_rng(5).random(out=out) is out
+    np.testing.assert_array_equal(out.numpy(), np.random.default_rng(5).random(3))
+
+
+def test_isinstance_takes_ours_and_numpys() -> None:
+    for rng in (tnp.random.default_rng(0), np.random.default_rng(0)):
+        assert isinstance(rng, tnp.random.Generator)
+        assert isinstance(rng, np.random.Generator)
+        assert not isinstance(rng, tnp.random.RandomState)
+    for state in (tnp.random.RandomState(0), np.random.RandomState(0)):
+        assert isinstance(state, tnp.random.RandomState)
+        assert not isinstance(state, tnp.random.Generator)
+
+
+@pytest.mark.parametrize("make", [tnp.random.default_rng, tnp.random.RandomState])
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda rng: pickle.loads(pickle.dumps(rng))])
+def test_copies_go_on_with_the_stream(make: Any, duplicate: Any) -> None:
+    rng = make(9)
+    rng.standard_normal(3)
+    copied = duplicate(rng)
+    assert type(copied) is type(rng)
+    np.testing.assert_array_equal(rng.standard_normal(5).numpy(), copied.standard_normal(5).numpy())
+
+
+def test_state_goes_round() -> None:
+    tnp.random.seed(11)
+    state = tnp.random.get_state()
+    first = tnp.random.rand(3)
+    tnp.random.set_state(state)
+    np.testing.assert_array_equal(first.numpy(), tnp.random.rand(3).numpy())
+
+
+def test_default_rng_shares_what_it_is_given() -> None:
+    ours, numpys = tnp.random.default_rng(1), np.random.default_rng(1)
+    assert tnp.random.default_rng(ours) is ours
+    first, second = tnp.random.default_rng(numpys).random(), numpys.random()
+    again = np.random.default_rng(1)
+    assert [first, second] == [again.random(), again.random()]
+
+
+def test_spawned_generators() -> None:
+    ours, numpys = tnp.random.default_rng(1).spawn(2), np.random.default_rng(1).spawn(2)
+    assert [type(rng) for rng in ours] == [tnp.random.Generator] * 2
+    same(ours[1].random(3), numpys[1].random(3))
+
+
+def test_bit_generators_are_numpys() -> None:
+    for name in ("MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence", "BitGenerator"):
+        assert getattr(tnp.random, name) is getattr(np.random, name)
+    same(
+        tnp.random.Generator(tnp.random.Philox(3)).random(2),
+        np.random.Generator(np.random.Philox(3)).random(2),
+    )
+
+
+def test_refused_while_staging() -> None:
+    rng = tnp.random.default_rng(0)
+    before = copy.deepcopy(rng.bit_generator.state)
+    with region(None):
+        for draw in (tnp.random.rand, rng.random, tnp.random.default_rng, lambda: rng.shuffle([1, 2])):
+            with pytest.raises(StagingError) as raised:
+                draw()
+            assert raised.value.code == "NP2TF506"
+    assert rng.bit_generator.state == before
