@@ -15,6 +15,7 @@ from np2tf.rewrites.control.layout import (
     call,
     code,
     comment_of,
+    else_of,
     footer_of,
     has_comment,
     helper,
@@ -57,7 +58,7 @@ class _Branch:
 
 def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
     """The helpers and the call that an `if` becomes."""
-    sources = _without_pass(statements_of(node)), _without_pass(statements_of(node.orelse))
+    sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
     if returns:
         assert tail, "a lowered return stands in tail position"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf.facts.flow import block, bound_after
-from np2tf.rewrites.control.layout import block_of, code, footer_of, line, statements_of
+from np2tf.rewrites.control.layout import block_of, code, else_of, footer_of, line, statements_of
 from np2tf.rewrites.control.marks import CannotLower, Marks
 from np2tf.rewrites.control.naming import Naming
 from np2tf.tree.templates import Statement
@@ -85,7 +85,7 @@ class JumpFree:
 
     def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
         lowered = loop in self._marks
-        body = self._loops(statements_of(loop), depth + lowered)
+        body = self._loops(_reachable(statements_of(loop)), depth + lowered)
         if not lowered:
             changed = self._plain_body(body)
             return [self._with_body(loop, changed)]
@@ -131,7 +131,7 @@ class JumpFree:
             if isinstance(loop, cst.While) and not frame.has_break and is_true(loop.test):
                 return statements_of(guard)
             out.append(guard)
-        orelse = self._loops(statements_of(loop.orelse), depth)
+        orelse = self._loops(else_of(loop), depth)
         if orelse and frame.has_break:
             out.append(self._lowered_if(f"np2tf.not_({frame.stop})", orelse))
         else:
@@ -190,7 +190,7 @@ class JumpFree:
         return [self._if(changed, self._guarded(rest, frame), ())]
 
     def _guarded_if(self, node: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
-        then, other = statements_of(node), statements_of(node.orelse)
+        then, other = statements_of(node), else_of(node)
         if not rest and not other and len(then) == 1 and _is_comparison(node.test):
             only = _jump_of(then[0])
             breaks = isinstance(only, cst.Break) or (isinstance(only, cst.Return) and frame.returns_break)
@@ -234,6 +234,7 @@ class JumpFree:
     # -- returns in tail position ------------------------------------------------------------------------------
 
     def _tail(self, body: Sequence[Statement]) -> list[Statement]:
+        body = _reachable(body)
         for index, statement in enumerate(body):
             if not isinstance(statement, cst.If) or not self._has_lowered_jump(statement):
                 if isinstance(statement, _LOOPS) and statement in self._marks:
@@ -243,7 +244,7 @@ class JumpFree:
         return list(body)
 
     def _tail_if(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
-        then, other = statements_of(node), statements_of(node.orelse)
+        then, other = statements_of(node), else_of(node)
         then_leaves, other_leaves = leaves(then), leaves(other)
         short = len(rest) == 1 and _jump_of(rest[0]) is not None and len(code(rest[0]).strip()) <= _SHORT
         if rest and not then_leaves and not other_leaves and not short:
@@ -271,7 +272,7 @@ class JumpFree:
             under = under or node in self._marks
             if under and list(jumps_in([node])):
                 return True
-            parts = [*statements_of(node), *statements_of(node.orelse)]
+            parts = [*statements_of(node), *else_of(node)]
             return any(isinstance(part, cst.If) and self._has_lowered_jump(part, under) for part in parts)
         return False
 
@@ -298,7 +299,7 @@ class JumpFree:
         return cst.Else(body=block_of(other))
 
     def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
-        then, other = statements_of(node), statements_of(node.orelse)
+        then, other = _reachable(statements_of(node)), _reachable(else_of(node))
         new_then, new_other = change(then), change(other)
         if new_then == then and new_other == other:
             return node
@@ -320,6 +321,14 @@ class JumpFree:
 def is_true(test: cst.BaseExpression) -> bool:
     """Whether a test is a literal that always holds: `while True`, `while 1`."""
     return code(test).strip("() ") in ("True", "1")
+
+
+def _reachable(body: Sequence[Statement]) -> list[Statement]:
+    """`body` up to the statement behind which nothing runs."""
+    for index, statement in enumerate(body):
+        if leaves([statement]):
+            return list(body[: index + 1])
+    return list(body)
 
 
 def _is_comparison(test: cst.BaseExpression) -> bool:

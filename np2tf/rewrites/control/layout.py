@@ -69,6 +69,11 @@ def statements_of(owner: cst.CSTNode | None) -> list[Statement]:
     return [part for statement in block(suite) for part in _split(statement)]  # type: ignore[arg-type]
 
 
+def else_of(owner: cst.If | cst.For | cst.While) -> list[Statement]:
+    """The statements of an `else`; an `elif` is one statement, an `if`."""
+    return [owner.orelse] if isinstance(owner.orelse, cst.If) else statements_of(owner.orelse)
+
+
 def _split(statement: Statement) -> list[Statement]:
     """`a = 1; break` as two lines, so that each simple statement stands alone where that matters."""
     if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) < 2:

@@ -18,7 +18,7 @@ from np2tf.facts.flow import (
 )
 from np2tf.rewrites.control import branch, for_, while_
 from np2tf.rewrites.control.jumps import JumpFree
-from np2tf.rewrites.control.layout import footer_of, line, statements_of, suite
+from np2tf.rewrites.control.layout import else_of, footer_of, line, statements_of, suite
 from np2tf.rewrites.control.marks import Marks
 from np2tf.rewrites.control.naming import Naming
 from np2tf.rewrites.control.scope import Scope
@@ -107,7 +107,7 @@ class Lowering:
         made = node.with_changes(body=_like(node.body, then))
         if node.orelse is None:
             return made
-        other = self.block(statements_of(node.orelse), live, scope.inner(), jumps, tail)
+        other = self.block(else_of(node), live, scope.inner(), jumps, tail)
         if isinstance(node.orelse, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
             return made.with_changes(orelse=other[0])
         old = node.orelse.body if isinstance(node.orelse, cst.Else) else None
@@ -124,7 +124,7 @@ class Lowering:
         made = node.with_changes(body=_like(node.body, self.block(body, head, inner, Jumps(live, head))))
         if node.orelse is None:
             return made
-        other = self.block(statements_of(node.orelse), live, scope.inner(), jumps)
+        other = self.block(else_of(node), live, scope.inner(), jumps)
         return made.with_changes(orelse=node.orelse.with_changes(body=_like(node.orelse.body, other)))
 
 

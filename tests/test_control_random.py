@@ -1,0 +1,115 @@
+"""Random small programs mean the same before and after lowering."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import np2tf
+from tests.plain_operators import executed
+
+NAMES = ("a", "b", "c")
+
+
+@st.composite
+def expressions(draw: st.DrawFn) -> str:
+    left = draw(st.sampled_from((*NAMES, "x[0]", "x[1]", "np.sum(x)", "1", "2")))
+    right = draw(st.sampled_from((*NAMES, "x[2]", "3", "0")))
+    return draw(st.sampled_from((f"{left} + {right}", f"{left} - {right}", f"{left}", f"{left} * 2")))
+
+
+@st.composite
+def conditions(draw: st.DrawFn) -> str:
+    one = f"{draw(expressions())} {draw(st.sampled_from(('<', '>', '==')))} {draw(expressions())}"
+    other = f"{draw(st.sampled_from(NAMES))} > 1"
+    form = draw(st.sampled_from(("{}", "{}", "not ({})", "{} and {}", "{} or {}", "0 < a < 4")))
+    return form.format(one, other)
+
+
+@st.composite
+def blocks(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
+    lines: list[str] = []
+    for _ in range(draw(st.integers(1, 3))):
+        lines += draw(statements(depth, loop))
+    return lines
+
+
+def indented(lines: list[str]) -> list[str]:
+    return ["    " + line for line in lines]
+
+
+@st.composite
+def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
+    kinds = ["assign", "assign", "augment", "store", "call"]
+    if depth:
+        kinds += ["if", "if", "if", "for", "while", "return"]
+    if loop:
+        kinds += ["break", "continue", "return"]
+    kind = draw(st.sampled_from(kinds))
+    name = draw(st.sampled_from(NAMES))
+    if kind == "assign":
+        return [f"{name} = {draw(expressions())}"]
+    if kind == "augment":
+        return [f"{name} += {draw(expressions())}"]
+    if kind == "store":
+        return [f"x[{draw(st.integers(0, 2))}] {draw(st.sampled_from(('=', '+=')))} {draw(expressions())}"]
+    if kind == "call":
+        return [f"{name} = {draw(expressions())} if {draw(conditions())} else {draw(expressions())}"]
+    if kind == "if":
+        lines = [f"if {draw(conditions())}:", *indented(draw(blocks(depth - 1, loop)))]
+        if draw(st.booleans()):
+            lines += [f"elif {draw(conditions())}:", *indented(draw(blocks(depth - 1, loop)))]
+        if draw(st.booleans()):
+            lines += ["else:", *indented(draw(blocks(depth - 1, loop)))]
+        return lines
+    if kind == "for":
+        header = draw(st.sampled_from(("for i in range(a % 4):", "for k in range(x[1] % 3):", "for v in x:",
+                                       "for i, (v, k) in enumerate(zip(x, x)):", "for a in range(c % 3):")))  # fmt: skip
+        lines = [header, *indented(draw(blocks(depth - 1, True)))]
+        return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
+    if kind == "while":
+        test = draw(st.sampled_from(("n < 5", "n < 4 and a < 9", "True")))
+        body = ["n += 1", "if n > 7:", "    break", *draw(blocks(depth - 1, True))]
+        lines = [f"while {test}:", *indented(body)]
+        return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
+    if kind == "return":
+        return [f"return a, {draw(st.sampled_from(NAMES))}, x, n"]
+    return [kind]
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> str:
+    first = draw(st.sampled_from((["c = 2"], ["c = 3"], ["c = 1"], [])))
+    # Enough array work for the function to be staged.
+    body = ["n = 0", "b = np.sum(np.abs(np.minimum(x, 5)))", *first, *draw(blocks(3, False))]
+    body += ["return a, b, x, n"]
+    lines = ["import numpy as np", "", "", "def f(x, a):", *indented(body)]
+    return "\n".join(lines) + "\n"
+
+
+def outcome(text: str) -> Any:
+    array, number = np.array([3, 1, 2]), 2
+    try:
+        return executed(text)["f"](array, number), copy.copy(array)
+    except (UnboundLocalError, NameError):
+        return "unbound"
+    except (OverflowError, ZeroDivisionError) as error:
+        return type(error)
+
+
+@given(programs())
+@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+def test_lowered_program_means_the_same(text: str) -> None:
+    result = np2tf.convert(text)
+    expected = outcome(text)
+    got = outcome(result.text)
+    if isinstance(expected, str) or isinstance(got, str):
+        assert type(got) is type(expected) or "undefined" in result.text, result.text
+        return
+    np.testing.assert_equal(got, expected, result.text)
+    again = np2tf.convert(result.text)
+    assert again.text == result.text
