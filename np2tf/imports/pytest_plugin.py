@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
 from np2tf.imports.hook import install, uninstall
+
+_INSTALLED = pytest.StashKey[bool]()
 
 
 def pytest_addoption(parser: Any) -> None:
@@ -19,10 +23,19 @@ def pytest_addoption(parser: Any) -> None:
     )
 
 
+def pytest_load_initial_conftests(early_config: Any) -> None:
+    """Install the import hook before a conftest of the package itself imports it untranslated."""
+    _install(early_config, early_config.known_args_namespace.np2tf)
+
+
 def pytest_configure(config: Any) -> None:
-    """Install the import hook before any test module is collected."""
-    packages = config.getoption("--np2tf")
-    if packages:
+    """Install the import hook where this plugin came too late for the hook above (in xdist's workers)."""
+    _install(config, config.getoption("--np2tf"))
+
+
+def _install(config: Any, packages: list[str]) -> None:
+    if packages and not config.stash.get(_INSTALLED, False):
+        config.stash[_INSTALLED] = True
         install(packages)
 
 
