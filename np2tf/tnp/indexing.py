@@ -37,11 +37,11 @@ def getitem(array: ndarray, key: Any) -> Any:
         view = array.view_through(Basic(tuple(items)))
         _ = view.tensor
         return view
-    mask = _leading_mask(items)
+    mask = leading_mask(items)
     if mask is not None:
         _check_mask(mask, tensor)
         return tensor_array(tf.boolean_mask(tensor, mask))
-    result = _Advanced(tensor, items).gather()
+    result = Advanced(tensor, items).gather()
     return tensor_array(result) if result.shape.rank != 0 else tensor_scalar(result)
 
 
@@ -59,12 +59,12 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     if not any(isinstance(item, tf.Tensor) for item in items):
         array.store(slicing.write(tensor, tuple(items), new))
         return
-    mask = _leading_mask(items)
+    mask = leading_mask(items)
     if mask is not None:
         _check_mask(mask, tensor)
         array.store(_write_masked(tensor, mask, new))
     else:
-        array.store(_Advanced(tensor, items).scatter(new))
+        array.store(Advanced(tensor, items).scatter(new))
 
 
 def _assignable(value: Any, dtype: tf.DType) -> tf.Tensor:
@@ -164,7 +164,7 @@ def _integer(value: Any) -> int | SymInt:
     return int(value.__index__())
 
 
-def _leading_mask(items: list[Any]) -> tf.Tensor | None:
+def leading_mask(items: list[Any]) -> tf.Tensor | None:
     """The boolean array of a key like ``x[mask]`` or ``x[mask, :]``, None for any other key."""
     first = items[0] if items else None
     if isinstance(first, tf.Tensor) and first.dtype == tf.bool and first.shape.rank and _plain(items[1:]):
@@ -213,7 +213,28 @@ def _check_count(count: tf.Tensor, value: tf.Tensor, mask: tf.Tensor) -> None:
         record_violation(tf.not_equal(given, count))
 
 
-class _Advanced:
+def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
+    """Indices into an axis, counted from the start.
+
+    Raises:
+        IndexError: a known one is out of bounds (one that is staged is recorded, see `bounds`).
+    """
+    tensor = index.tensor if isinstance(index, SymInt) else tf.convert_to_tensor(index, tf.int64)
+    known = tf.get_static_value(tensor) if isinstance(length, int) else None
+    if known is not None:
+        if known.size and (known.min() < -length or known.max() >= length):
+            bad = known[(known < -length) | (known >= length)].flat[0] if known.ndim else known
+            raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
+        return tf.constant(np.where(known < 0, known + length, known))
+    proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
+    if not proven:
+        tensor = tf.where(tensor < 0, tensor + length, tensor)
+        if current_region() is not None:
+            record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
+    return tensor
+
+
+class Advanced:
     """A key with index arrays, applied to one tensor."""
 
     def __init__(self, base: tf.Tensor, items: list[Any]) -> None:
@@ -226,7 +247,7 @@ class _Advanced:
         self.cut = base if self._is_whole() else slicing.read(base, self.basic)
         self.axes = indexed
         lengths = [self._length(k) for k in indexed]
-        given = [self._positions(items[k], length, k) for k, length in zip(indexed, lengths, strict=True)]
+        given = [positions(items[k], length, k) for k, length in zip(indexed, lengths, strict=True)]
         self.indices = _broadcast(given)
         adjacent = all(b - a == 1 for a, b in zip(indexed, indexed[1:], strict=False))
         self.place = indexed[0] if adjacent else 0
@@ -249,22 +270,6 @@ class _Advanced:
         size = self.cut.shape[axis]
         return size if size is not None else tf.shape(self.cut, tf.int64)[axis]
 
-    def _positions(self, index: Any, length: Any, axis: int) -> tf.Tensor:
-        tensor = index.tensor if isinstance(index, SymInt) else tf.convert_to_tensor(index, tf.int64)
-        known = tf.get_static_value(tensor) if isinstance(length, int) else None
-        if known is not None:
-            if known.size and (known.min() < -length or known.max() >= length):
-                bad = known[(known < -length) | (known >= length)].flat[0] if known.ndim else known
-                raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
-            return tf.constant(np.where(known < 0, known + length, known))
-        proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
-        if not proven:
-            tensor = tf.where(tensor < 0, tensor + length, tensor)
-            violated = tf.reduce_any((tensor < 0) | (tensor >= length))
-            if current_region() is not None:
-                record_violation(violated)
-        return tensor
-
     def gather(self) -> tf.Tensor:
         """The elements of the key."""
         if len(self.indices) == 1:
@@ -273,10 +278,10 @@ class _Advanced:
         taken = tf.gather_nd(front, tf.stack(self.indices, axis=-1))
         return taken if self.place == 0 else tf.transpose(taken, self._into_place(taken.shape.rank))
 
-    def scatter(self, value: tf.Tensor) -> tf.Tensor:
-        """The base with the elements of the key replaced."""
+    def scatter(self, value: tf.Tensor, combine: Any = None) -> tf.Tensor:
+        """The base with the elements of the key replaced, or combined with `value` once for every index."""
         front = tf.transpose(self.cut, self._to_front())
-        positions = tf.stack(self.indices, axis=-1)
+        places_of = tf.stack(self.indices, axis=-1)
         rest = tf.shape(front)[len(self.axes) :]
         places = tf.shape(self.indices[0])
         width = self.indices[0].shape.rank
@@ -289,11 +294,11 @@ class _Advanced:
             value = _broadcast_value(
                 value, tf.concat([places, rest], 0), width + front.shape.rank - len(self.axes)
             )
-        if staging_for_xla() and width and not self._distinct():
+        if combine is None and staging_for_xla() and width and not self._distinct():
             raise StagingError(
                 "an index array that may hold duplicates is assigned through under XLA", "NP2TF505"
             )
-        front = tf.tensor_scatter_nd_update(front, positions, value)
+        front = (combine or tf.tensor_scatter_nd_update)(front, places_of, value)
         cut = tf.transpose(front, np.argsort(self._to_front()))
         return cut if self._is_whole() else slicing.write(self.base, self.basic, cut)
 

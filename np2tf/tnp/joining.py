@@ -78,8 +78,6 @@ def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
 def concatenate(
     arrays: Operands, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
-    if out is not None:
-        raise StagingError("out given by position", "NP2TF503")
     tensors = same_dtype(arrays, dtype, casting)
     if axis is None:
         return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from np2tf.tnp.lenses import Basic, Diagonal, Lens, Part, ReadOnly, Reshape, Sealed, Transpose
+from np2tf.tnp.lenses import Basic, Bitcast, Diagonal, Lens, Part, ReadOnly, Reshape, Sealed, Transpose
 from np2tf.tnp.ndarray import ndarray
 from np2tf.tnp.symint import SymInt
 
@@ -53,6 +53,8 @@ def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
         return base.imag if lens.imaginary else base.real
     if isinstance(lens, Diagonal):
         return np.diagonal(base, lens.offset, -2, -1)
+    if isinstance(lens, Bitcast):
+        return base.view(lens.dtype)
     if isinstance(lens, Sealed):
         return base
     return np.broadcast_to(base, lens.shape) if isinstance(lens, ReadOnly) else None

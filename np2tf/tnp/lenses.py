@@ -120,6 +120,29 @@ class Sealed:
         raise ValueError("assignment destination is read-only")
 
 
+@dataclass(frozen=True, eq=False)
+class Bitcast:
+    """The same bytes as elements of another dtype; the last axis grows or shrinks where the sizes differ."""
+
+    dtype: np.dtype[Any]
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return _bitcast(base, tf.as_dtype(self.dtype))
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return _bitcast(value, base.dtype)
+
+
+def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    if tensor.dtype.size == dtype.size:
+        return tf.bitcast(tensor, dtype)
+    shape = tf.shape(tensor) if None in tensor.shape.as_list() else tensor.shape.as_list()
+    if tensor.dtype.size > dtype.size:
+        return tf.reshape(tf.bitcast(tensor, dtype), tf.concat([shape[:-1], [-1]], 0))
+    ratio = dtype.size // tensor.dtype.size
+    return tf.bitcast(tf.reshape(tensor, tf.concat([shape[:-1], [-1, ratio]], 0)), dtype)
+
+
 def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
     """The value seen through all of `path`."""
     for lens in path:

@@ -162,7 +162,7 @@ def logspace(
         return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
     if not _is_known(base):
         raise StagingError("logspace with a base that is an array", "NP2TF503")
-    exponents = linspace.__wrapped__(start, stop, num, endpoint, axis=axis).tensor
+    exponents = as_tensor(linspace(start, stop, num, endpoint, axis=axis))
     made = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
     return tensor_array(made if dtype is None else cast(made, dtype))
 
@@ -179,7 +179,7 @@ def geomspace(
     begin, end = as_tensor(start, result), as_tensor(stop, result)
     ten = tf.constant(math.log(10.0), begin.dtype)
     logs = [tf.math.log(end_point / begin) / ten for end_point in (begin, end)]
-    powers = linspace.__wrapped__(*logs, num, endpoint).tensor
+    powers = as_tensor(linspace(*logs, num, endpoint))
     made = begin * tf.pow(tf.constant(10.0, begin.dtype), powers)
     if num > 1 and endpoint:
         made = tf.concat([made[:-1], tf.broadcast_to(end, tf.shape(made[-1:]))], 0)

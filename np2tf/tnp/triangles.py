@@ -64,7 +64,7 @@ def eye(
 
 @op(np.identity, creates=True)
 def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
-    return eye.__wrapped__(n, dtype=dtype or _FLOAT)
+    return eye(n, dtype=dtype or _FLOAT)
 
 
 @op(np.tri, creates=True)

@@ -1,0 +1,109 @@
+"""``x.flat``: an array's elements in C order, to read and to write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.indexing import getitem, setitem
+from np2tf.tnp.lenses import Reshape
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap
+from np2tf.tnp.views import lengths
+
+
+def flat_view(array: ndarray) -> ndarray:
+    """All elements of a tensor array along one axis, always writing through (also where NumPy would copy)."""
+    have = lengths(array)
+    size = int(np.prod(have)) if all(isinstance(n, int) for n in have) else -1
+    return array.view_through(Reshape((size,)))
+
+
+def cycled(values: tf.Tensor, count: int) -> tf.Tensor:
+    """`count` values, the given ones over and over."""
+    flat = tf.reshape(values, [-1])
+    if flat.shape[0] == count:
+        return flat
+    if flat.shape[0] == 1:
+        return tf.broadcast_to(flat, [count])
+    have = tf.shape(flat, tf.int64)[0] if flat.shape[0] is None else flat.shape[0]
+    return tf.gather(flat, tf.range(count, dtype=tf.int64) % have)
+
+
+class flatiter:
+    """Iterator over, and 1-d indexing of, all elements; see numpy.flatiter."""
+
+    __slots__ = ("_iterator", "base")
+
+    def __init__(self, array: ndarray) -> None:
+        self.base = array
+        self._iterator = np.empty(array._host.shape if array._host is not None else array.shape, bool).flat
+
+    def _on_host(self) -> bool:
+        return self.base._host is not None and current_region() is None
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._on_host():
+            return iter(self.base._host.flat)  # type: ignore[union-attr]
+        return iter(flat_view(self.base))
+
+    def __next__(self) -> Any:
+        place = self._iterator.index
+        next(self._iterator)
+        return self[place]
+
+    @property
+    def index(self) -> int:
+        """Position of the next element."""
+        return self._iterator.index
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Position of the next element, one number for each axis."""
+        return self._iterator.coords
+
+    def copy(self) -> ndarray:
+        """All elements as a 1-d array."""
+        if self._on_host():
+            return host_array(self.base._host.flat.copy())  # type: ignore[union-attr]
+        return tensor_array(flat_view(self.base).tensor)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.copy().numpy(), dtype=dtype)
+
+    def __getitem__(self, key: Any) -> Any:
+        if self._on_host():
+            return wrap(self.base._host.flat[to_numpy(key)])  # type: ignore[union-attr]
+        picked = getitem(flat_view(self.base), key)
+        return tensor_array(picked.tensor) if type(picked) is ndarray else picked
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self._on_host():
+            self.base._host.flat[to_numpy(key)] = to_numpy(value)  # type: ignore[union-attr]
+            return
+        view = flat_view(self.base)
+        given = as_tensor(value, self.base.dtype)
+        picked = getitem(view, key)
+        count = picked.tensor.shape[0] if picked.tensor.shape.rank else None
+        if count is None:
+            given = tf.reshape(given, [-1])[0] if given.shape.num_elements() == 1 else tf.reshape(given, [-1])
+        else:
+            given = cycled(given, count)
+        setitem(view, key, tensor_array(given))
+
+    def __eq__(self, other: Any) -> Any:
+        return self.copy() == (other.copy() if isinstance(other, flatiter) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def write_flat(array: ndarray, value: Any) -> None:
+    """``x.flat = value``."""
+    flatiter(array)[...] = value if is_array(value) else np.asarray(to_numpy(value))

@@ -1,0 +1,110 @@
+"""Functions that apply a Python function to parts of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.hosted import known, place
+from np2tf.tnp.ndarray import is_array, tensor_array, wrap
+from np2tf.tnp.normalize import OPS
+from np2tf.tnp.residence import runs_on_host
+from np2tf.tnp.views import expand_dims
+
+__all__ = ["apply_along_axis", "apply_over_axes", "frompyfunc", "vectorize"]
+
+#: How many calls of a Python function are written out one by one into a graph.
+_UNROLLED = 256
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Apply a function to every 1-d slice along `axis`; see numpy.apply_along_axis."""
+    if runs_on_host((arr, *args), kwargs):
+
+        def on_slice(row: np.ndarray) -> Any:
+            return known(func1d(wrap(row), *args, **kwargs))
+
+        return place(np.apply_along_axis(on_slice, axis, known(arr)))
+    tensor = as_tensor(arr)
+    rank = tensor.shape.rank
+    axis = normalize_axis_index(axis, rank)
+    last = tf.transpose(tensor, [k for k in range(rank) if k != axis] + [axis])
+    outer = last.shape.as_list()[:-1]
+    if None in outer or np.prod(outer) > _UNROLLED:
+        raise StagingError(
+            "apply_along_axis over very many slices, or a number known only at run time", "NP2TF503"
+        )
+    if 0 in outer:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    rows = tf.unstack(
+        tf.reshape(last, [-1, tf.shape(last)[-1] if last.shape[-1] is None else last.shape[-1]])
+    )
+    results = [as_tensor(func1d(tensor_array(row), *args, **kwargs)) for row in rows]
+    made = tf.stack([tf.cast(result, results[0].dtype) for result in results])
+    inner = results[0].shape.as_list()
+    made = tf.reshape(made, [*outer, *inner])
+    width = len(inner)
+    front = list(range(len(outer)))
+    order = front[:axis] + [len(outer) + k for k in range(width)] + front[axis:]
+    return tensor_array(tf.transpose(made, order))
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
+    """Apply ``func(a, axis)`` for each of `axes` in turn, keeping the number of axes; see numpy.apply_over_axes."""
+    value = (
+        a if is_array(a) else place(np.asarray(known(a))) if not isinstance(a, tf.Tensor) else tensor_array(a)
+    )
+    rank = value.ndim
+    for axis in np.atleast_1d(np.asarray(known(axes))).tolist():
+        axis = axis + rank if axis < 0 else axis
+        result = func(value, axis)
+        if result.ndim != value.ndim:
+            result = expand_dims(result, axis)
+            if result.ndim != value.ndim:
+                raise ValueError("function is not returning an array of the correct shape")
+        value = result
+    return value
+
+
+class vectorize:
+    """A Python function called once for each element, on the host; see numpy.vectorize."""
+
+    def __init__(self, pyfunc: Any = np._NoValue, *args: Any, **kwargs: Any) -> None:  # type: ignore[attr-defined]
+        self._numpy = np.vectorize(pyfunc, *args, **kwargs)
+        self.__doc__ = self._numpy.__doc__
+        self.__name__ = getattr(self._numpy, "__name__", type(self).__name__)
+
+    @property
+    def pyfunc(self) -> Any:
+        """The function that is called."""
+        return self._numpy.pyfunc
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()})
+        return self if result is self._numpy else place(result)
+
+
+class frompyfunc:
+    """A Python function as a universal function over objects, on the host; see numpy.frompyfunc."""
+
+    def __init__(self, func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> None:
+        self._numpy = np.frompyfunc(func, nin, nout, **kwargs)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return place(self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()}))
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self.__dict__["_numpy"], name)
+        if not callable(value):
+            return value
+        return lambda *args, **kwargs: place(value(*map(known, args), **kwargs))
+
+
+OPS[np.apply_along_axis] = apply_along_axis
+OPS[np.apply_over_axes] = apply_over_axes

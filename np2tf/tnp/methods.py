@@ -1,0 +1,337 @@
+"""Attributes and methods of arrays that are no functions of NumPy's namespace.
+
+On the host every one of them is np.ndarray's own. A tensor array computes what depends on its contents and its
+layout, and hands a copy to NumPy for what only reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import Cell, current_region
+from np2tf.tnp.conversion import as_tensor, cast, to_numpy
+from np2tf.tnp.flat import flatiter, write_flat
+from np2tf.tnp.indexing import getitem, setitem
+from np2tf.tnp.layout import reshapes_in_place, shadow
+from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
+from np2tf.tnp.ndarray import _new, ndarray, scalar, tensor_array, weak_scalar, wrap, wrap_tensor
+from np2tf.tnp.normalize import attach
+from np2tf.tnp.views import matrix_transpose, permuted, reshaped
+from np2tf.tnp.weak import is_weak
+
+__all__: list[str] = []
+
+
+def _attribute(
+    name: str, on_tensor: Callable[[ndarray], Any], setter: Callable[[ndarray, Any], None] | None = None
+) -> None:
+    """An attribute that on the host is NumPy's, wrapped."""
+    own = getattr(np.ndarray, name)
+
+    def get(self: ndarray) -> Any:
+        if self._host is not None and current_region() is None:
+            return wrap(own.__get__(self._host))
+        return on_tensor(self)
+
+    def put(self: ndarray, value: Any) -> None:
+        if self._host is not None and current_region() is None:
+            own.__set__(self._host, to_numpy(value))
+        elif setter is None:
+            raise AttributeError(f"attribute {name!r} of an array on TensorFlow cannot be set")
+        else:
+            setter(self, value)
+
+    setattr(ndarray, name, property(get, put, doc=own.__doc__))
+
+
+# -- views ---------------------------------------------------------------------------------------------------
+
+
+def _transposed(self: ndarray) -> ndarray:
+    if type(self) is scalar:
+        return self
+    return permuted(self, reversed(range(self.tensor.shape.rank)))
+
+
+def _real(self: ndarray) -> ndarray:
+    if not self.tensor.dtype.is_complex:
+        return self
+    return _part(self, imaginary=False)
+
+
+def _imag(self: ndarray) -> ndarray:
+    tensor = self.tensor
+    if not tensor.dtype.is_complex:
+        zeros = wrap_tensor(tf.zeros_like(tensor))
+        return zeros if type(self) is scalar else zeros.view_through(Sealed())
+    return _part(self, imaginary=True)
+
+
+def _part(self: ndarray, imaginary: bool) -> Any:
+    if type(self) is scalar:
+        value = tf.math.imag(self.tensor) if imaginary else tf.math.real(self.tensor)
+        return weak_scalar(value, float) if is_weak(self) else wrap_tensor(value)
+    return self.view_through(Part(imaginary))
+
+
+def _set_real(self: ndarray, value: Any) -> None:
+    setitem(_real(self), ..., value)
+
+
+def _set_imag(self: ndarray, value: Any) -> None:
+    if not self.tensor.dtype.is_complex:
+        raise TypeError("array does not have imaginary part to set")
+    setitem(_imag(self), ..., value)
+
+
+def _set_shape(self: ndarray, shape: Any) -> None:
+    """``x.shape = …``: this object sees the same memory in another shape."""
+    wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    view = reshaped(self, tuple(int(n) for n in wanted))
+    if view.storage()[0] is not self.storage()[0]:
+        raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy")
+    self._cell, self._path = view.storage()
+    self._host = None
+    self._cache = None
+
+
+def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
+    if isinstance(dtype, builtin_type) and issubclass(dtype, (np.ndarray, ndarray)):
+        dtype = None
+    if type not in (None, np.ndarray, ndarray):
+        raise StagingError(f"a view as {type!r}", "NP2TF503")
+    rank = self.tensor.shape.rank
+    if dtype is None or np.dtype(dtype) == self.dtype:
+        return self.view_through(Basic((slice(None),) * rank))
+    wanted = np.dtype(dtype)
+    if wanted.kind not in "biufc" or bool in (wanted, self.dtype):
+        raise StagingError(f"a view of {self.dtype} as {wanted}", "NP2TF504")
+    if wanted.itemsize != self.dtype.itemsize and not (rank and reshapes_in_place(self, (-1,))):
+        raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+    if rank and self.shape[-1] * self.dtype.itemsize % wanted.itemsize:
+        raise ValueError(
+            "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the "
+            "last axis of the array."
+        )
+    return self.view_through(Bitcast(wanted))
+
+
+builtin_type = type
+
+
+# -- numbers and copies out ------------------------------------------------------------------------------------
+
+
+def _number(tensor: tf.Tensor) -> Any:
+    """A 0-d tensor as Python's number: itself where it is known, a staged one where it is not."""
+    if hasattr(tensor, "numpy"):
+        return tensor.numpy().item()
+    kind: type = bool if tensor.dtype == tf.bool else int if tensor.dtype.is_integer else float
+    kind = complex if tensor.dtype.is_complex else kind
+    wide = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}[kind]
+    return weak_scalar(cast(tensor, wide), kind)
+
+
+def _item_method(self: ndarray, *args: Any) -> Any:
+    tensor = self.tensor
+    if len(args) == 1 and isinstance(args[0], tuple):
+        args = args[0]
+    if not args:
+        if tensor.shape.num_elements() not in (1, None):
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return _number(tf.reshape(tensor, []))
+    if len(args) == 1 and tensor.shape.rank != 1:
+        return _number(getitem(tensor_array(tf.reshape(tensor, [-1])), args[0]).tensor)
+    if len(args) != tensor.shape.rank:
+        raise ValueError("incorrect number of indices for array")
+    return _number(getitem(self, args).tensor)
+
+
+def _tolist_method(self: ndarray) -> Any:
+    tensor = self.tensor
+    if hasattr(tensor, "numpy"):
+        return self.numpy().tolist()
+    static = tf.get_static_value(tensor)
+    return static.tolist() if static is not None else _nested(tensor)
+
+
+def _nested(tensor: tf.Tensor) -> Any:
+    if tensor.shape.rank == 0:
+        return _number(tensor)
+    if tensor.shape[0] is None:
+        raise StagingError("a list whose length is known only at run time")
+    return [_nested(part) for part in tf.unstack(tensor)]
+
+
+def _read_only(name: str) -> None:
+    """A method that only reads: a copy on the host answers it."""
+    own = getattr(np.ndarray, name)
+
+    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+        return wrap(own(self.numpy(), *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()}))
+
+    method.__name__ = name
+    method.__doc__ = own.__doc__
+    setattr(ndarray, name, method)
+
+
+# -- in place ----------------------------------------------------------------------------------------------------
+
+
+def _fill_method(self: ndarray, value: Any) -> None:
+    setitem(self, ..., as_tensor(value, self.dtype))
+
+
+def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
+    """In place, zeros at the end; memory that others see too is not resized, as in NumPy."""
+    wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    size = int(np.prod(wanted, dtype=np.int64))
+    if self._host is not None and current_region() is None:
+        if refcheck and self._host.base is not None:
+            raise ValueError("cannot resize this array: it does not own its data")
+        made = np.zeros(wanted, self._host.dtype)
+        kept = min(size, self._host.size)
+        made.flat[:kept] = self._host.flat[:kept]
+        self._host = made
+        return
+    if self.storage()[1]:
+        raise ValueError("cannot resize this array: it does not own its data")
+    flat = tf.reshape(self.tensor, [-1])[:size]
+    self._cell = Cell(tf.reshape(tf.pad(flat, [[0, size - flat.shape[0]]]), wanted))
+    self._host = None
+    self._cache = None
+
+
+def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    if self._host is not None and current_region() is None:
+        self._host.setflags(write=write, align=align, uic=uic)
+    elif write is not None:
+        cell, path = self.storage()
+        while path and isinstance(path[-1], Sealed):
+            path = path[:-1]
+        if write and any(isinstance(lens, (Sealed, ReadOnly)) for lens in path):
+            raise ValueError("cannot set WRITEABLE flag to True of this array")
+        self._cell, self._path = cell, path if write else (*path, Sealed())
+        self._cache = None
+
+
+# -- memory ------------------------------------------------------------------------------------------------------
+
+
+def _layout(self: ndarray) -> np.ndarray:
+    made = shadow(self)
+    if made is None or not self.tensor.shape.is_fully_defined():
+        raise StagingError("the memory layout of an array whose shape is known only at run time")
+    if any(isinstance(lens, (Sealed, ReadOnly)) for lens in self.storage()[1]):
+        made.flags.writeable = False
+    return made
+
+
+class Flags:
+    """Information about the memory layout of a tensor array; see numpy.ndarray.flags."""
+
+    def __init__(self, array: ndarray) -> None:
+        object.__setattr__(self, "_array", array)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "owndata":
+            return not self._array.storage()[1]
+        return getattr(_layout(self._array).flags, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name != "writeable":
+            raise StagingError(f"the flag {name!r} of an array on TensorFlow", "NP2TF503")
+        _setflags_method(self._array, write=value)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.owndata if name in ("OWNDATA", "O") else _layout(self._array).flags[name]
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
+
+    def __repr__(self) -> str:
+        return repr(_layout(self._array).flags)
+
+
+def _base(self: ndarray) -> Any:
+    cell, path = self.storage()
+    return _new(ndarray, None, cell, ()) if path else None
+
+
+def _device(self: ndarray) -> str:
+    return "gpu" if "GPU" in getattr(self.tensor, "device", "") else "cpu"
+
+
+def _remaining(self: ndarray, name: str) -> Any:
+    """Public attributes of np.ndarray (of NumPy's numbers, for a number) that nothing above defines."""
+    known = np.generic if type(self) is scalar else np.ndarray
+    if (name.startswith("_") and name not in _INTERFACES) or not hasattr(known, name):
+        if type(self) is not scalar or name.startswith("_") or not hasattr(np.dtype(self.dtype).type, name):
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+    held = self.numpy()
+    value = getattr(held[()] if type(self) is scalar else held, name)
+    if not callable(value) or isinstance(value, type):
+        return wrap(value)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = wrap(value(*map(to_numpy, args), **kwargs))
+        if name in _WRITING and self._host is not held:
+            self.store(tf.constant(held))
+        return result
+
+    return call
+
+
+_WRITING = frozenset({"setfield", "byteswap"})
+_INTERFACES = frozenset(
+    {"__array_interface__", "__array_struct__", "__dlpack__", "__dlpack_device__", "__buffer__"}
+)
+
+
+def _round(self: scalar, ndigits: int | None = None) -> Any:
+    """``round(x)`` of a number: an int, as Python has it."""
+    if hasattr(self.tensor, "numpy"):
+        return round(self.numpy()[()], ndigits) if ndigits is not None else round(self.numpy()[()])
+    if ndigits is not None:
+        raise StagingError("round(x, digits) of a number known only at run time", "NP2TF503")
+    return weak_scalar(tf.cast(tf.round(self.tensor), tf.int64), int)
+
+
+def _install() -> None:
+    _attribute("T", _transposed)
+    _attribute("mT", matrix_transpose)
+    _attribute("real", _real, _set_real)
+    _attribute("imag", _imag, _set_imag)
+    _attribute("strides", lambda self: _layout(self).strides)
+    _attribute("base", _base)
+    _attribute("flags", Flags)
+    if hasattr(np.ndarray, "device"):
+        _attribute("device", _device)
+    ndarray.flat = property(flatiter, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
+    read_shape: Any = ndarray.shape.fget  # type: ignore[attr-defined]
+    ndarray.shape = property(read_shape, _put_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
+    for name in ("tobytes", "tofile", "dump", "dumps", "getfield"):
+        _read_only(name)
+    attach("view", _view_method)
+    attach("item", _item_method)
+    attach("tolist", _tolist_method)
+    attach("fill", _fill_method)
+    ndarray.resize = _resize_method  # type: ignore[attr-defined]
+    ndarray.setflags = _setflags_method  # type: ignore[attr-defined]
+    ndarray.__getattr__ = _remaining  # type: ignore[attr-defined]
+    scalar.__round__ = _round  # type: ignore[attr-defined]
+
+
+def _put_shape(self: ndarray, shape: Any) -> None:
+    if self._host is not None and current_region() is None:
+        self._host.shape = to_numpy(shape)
+    else:
+        _set_shape(self, shape)
+
+
+_install()

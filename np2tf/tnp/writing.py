@@ -1,0 +1,249 @@
+"""Functions that write into their first argument. Each returns what it wrote to: always use that.
+
+An array is written through, so that its views and its owner see it; a tf.Tensor, which cannot change, is replaced.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.conversion import as_tensor, cast, to_numpy
+from np2tf.tnp.dtypes import kind_of, ufunc_loop
+from np2tf.tnp.flat import cycled, flat_view, flatiter
+from np2tf.tnp.indexing import Advanced, expand, getitem, leading_mask, setitem
+from np2tf.tnp.indexing_functions import along, axis_length, indices_of, truth, within
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.normalize import OPS
+from np2tf.tnp.ufunc import Ufunc
+
+__all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
+
+
+def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., Any]]:
+    """Make a function that writes into its first argument of an implementation over tensor arrays."""
+
+    def decorate(implementation: Callable[..., None]) -> Callable[..., Any]:
+        def on_numpy(target: Any, args: Any, kwargs: Any) -> None:
+            numpy(target, *map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
+
+        @functools.wraps(implementation)
+        def call(target: Any, /, *args: Any, **kwargs: Any) -> Any:
+            held = target._host if is_array(target) else target if isinstance(target, np.ndarray) else None
+            if isinstance(held, np.ndarray) and current_region() is None:
+                on_numpy(held, args, kwargs)
+                return target
+            if isinstance(target, tf.Tensor):
+                return call(tensor_array(target), *args, **kwargs).tensor
+            array = host_array(target) if isinstance(target, np.ndarray) else target
+            if not is_array(array) or type(array) is scalar:
+                raise TypeError(f"argument 1 must be numpy.ndarray, not {type(target).__name__}")
+            try:
+                implementation(array, *args, **kwargs)
+            except (StagingError, tf.errors.OpError):
+                if not tf.executing_eagerly():
+                    raise
+                counts.host += 1
+                copy = np.array(array.numpy())
+                on_numpy(copy, args, kwargs)
+                array.store(tf.constant(copy))
+            return target
+
+        call.numpy = numpy  # type: ignore[attr-defined]
+        OPS[numpy] = call
+        return call
+
+    return decorate
+
+
+def _static_size(array: ndarray) -> int:
+    size = array.tensor.shape.num_elements()
+    if size is None:
+        raise StagingError("a write by position into an array whose size is known only at run time")
+    return size
+
+
+@writes(np.put)
+def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    values = as_tensor(v, a.dtype)
+    index = tf.reshape(indices_of(ind), [-1])
+    if index.shape[0] is None:
+        raise StagingError("put at places whose number is known only at run time")
+    if index.shape[0] == 0 or values.shape.num_elements() == 0:
+        return
+    flat = flat_view(a)
+    place = within(index, _static_size(a), 0, mode)
+    setitem(flat, tensor_array(place), tensor_array(cycled(values, index.shape[0])))
+
+
+@writes(np.put_along_axis)
+def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
+    target = flat_view(arr) if axis is None else arr
+    tensor, index, along_axis = along(target.tensor, indices, 0 if axis is None else axis)
+    rank = tensor.shape.rank
+    key = tuple(
+        tensor_array(index)
+        if k == along_axis
+        else tensor_array(
+            tf.reshape(tf.range(axis_length(tensor, k)), [-1 if j == k else 1 for j in range(rank)])
+        )
+        for k in range(rank)
+    )
+    setitem(target, key, values)
+
+
+@writes(np.place)
+def place(arr: ndarray, mask: Any, vals: Any) -> None:
+    values = tf.reshape(as_tensor(vals, arr.dtype), [-1])
+    chosen = tf.reshape(truth(as_tensor(mask)), [-1])
+    if values.shape[0] == 0:
+        none = tf.get_static_value(~tf.reduce_any(chosen))
+        if not none:
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    if chosen.shape[0] != _static_size(arr):
+        raise ValueError("place: mask and data must be the same size")
+    count = tf.shape(values, tf.int64)[0]
+    source = tf.math.floormod(tf.cumsum(tf.cast(chosen, tf.int64)) - 1, count)
+    flat = flat_view(arr)
+    flat.store(tf.where(chosen, tf.gather(values, source), flat.tensor))
+
+
+@writes(np.putmask)
+def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
+    chosen = tf.reshape(truth(as_tensor(mask)), [-1])
+    size = _static_size(a)
+    if chosen.shape[0] != size:
+        raise ValueError("putmask: mask and data must be the same size")
+    given = as_tensor(values)
+    if not np.can_cast(given.dtype.as_numpy_dtype, a.dtype, "same_kind") and kind_of(values) not in (
+        int,
+        float,
+    ):
+        raise TypeError(
+            f"Cannot cast array data from {np.dtype(given.dtype.as_numpy_dtype)!r} to {a.dtype!r}"
+        )
+    if given.shape.num_elements() == 0:
+        return
+    flat = flat_view(a)
+    flat.store(tf.where(chosen, cycled(cast(given, a.dtype), size), flat.tensor))
+
+
+@writes(np.copyto)
+def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    kind = kind_of(src)
+    sample = kind(1) if isinstance(kind, type) and kind in (int, float, complex) else None
+    allowed = (
+        np.can_cast(kind, dst.dtype, casting)  # type: ignore[arg-type]
+        if sample is None
+        else casting == "unsafe" or np.result_type(dst.dtype, sample).kind == dst.dtype.kind or kind is int
+    )
+    if not allowed:
+        raise TypeError(
+            f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule {casting!r}"
+        )
+    if where is True:
+        setitem(dst, ..., src)
+        return
+    target = dst.tensor
+    value = tf.where(as_tensor(where, np.bool_), as_tensor(src, dst.dtype), target)
+    if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
+        raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
+    dst.store(value)
+
+
+@writes(np.fill_diagonal)
+def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    rank = a.ndim
+    if rank < 2:
+        raise ValueError("array must be at least 2-d")
+    shape = a.tensor.shape.as_list()
+    if rank == 2 and not (wrap and shape[0] > shape[1]):
+        _fill_matrix(a, val)
+        return
+    if rank > 2 and len(set(shape)) != 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    step = shape[1] + 1 if rank == 2 else 1 + int(np.cumprod(shape[:-1]).sum())
+    flatiter(a)[slice(None, None, step)] = val
+
+
+def _fill_matrix(a: ndarray, val: Any) -> None:
+    tensor = a.tensor
+    rows, columns = tensor.shape.as_list()
+    if rows is None or columns is None:
+        raise StagingError("fill_diagonal of a matrix whose shape is known only at run time")
+    values = cycled(as_tensor(val, a.dtype), min(rows, columns))
+    wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
+    on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))
+    a.store(tf.where(on_diagonal, wide, tensor))
+
+
+def _put_method(self: ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
+    put(self, indices, values, mode)
+
+
+ndarray.put = _put_method  # type: ignore[attr-defined]
+
+
+# -- ufunc.at -------------------------------------------------------------------------------------------------
+
+_SCATTER: dict[str, Callable[..., tf.Tensor]] = {
+    "add": tf.tensor_scatter_nd_add,
+    "subtract": tf.tensor_scatter_nd_sub,
+    "maximum": tf.tensor_scatter_nd_max,
+    "minimum": tf.tensor_scatter_nd_min,
+}
+
+
+def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
+    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated ones.
+
+    Raises:
+        IndexError: an index is out of bounds.
+    """
+    tensor = array.tensor
+    operands = (tensor,) if operand is None else (tensor, operand)
+    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of, operands)))
+    items = expand(indices, tensor.shape.rank)
+    if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
+        old = getitem(array, indices)
+        setitem(array, indices, ufunc(old) if operand is None else ufunc(old, operand))
+        return
+    # What is not the same kind of number is cast back after every single step, as NumPy does.
+    combine = _SCATTER.get(ufunc.__name__)
+    value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
+    if combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf":
+        array.store(Advanced(tensor, items).scatter(value, functools.partial(_one_by_one, ufunc, loop)))
+        return
+    wide = Advanced(cast(tensor, loop[0]), items).scatter(value, combine)
+    array.store(cast(wide, array.dtype))
+
+
+def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    """Apply a ufunc at each place in turn; places are the last axis of `places`, as in tensor_scatter_nd_add."""
+    if tf.executing_eagerly():
+        raise StagingError("a loop over the indices, one operation at a time", "NP2TF503")
+    width = places.shape[-1]
+    rows = tf.reshape(places, [-1, width])
+    parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))
+
+    def step(k: tf.Tensor, held: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        row = rows[k][None]
+        old = cast(tf.gather_nd(held, row), loop[0])
+        new = ufunc.implementation(old) if ufunc.nin == 1 else ufunc.implementation(old, parts[k][None])
+        return k + 1, tf.tensor_scatter_nd_update(
+            held, row, cast(cast(new, loop[-1]), held.dtype.as_numpy_dtype)
+        )
+
+    count = tf.shape(rows)[0]
+    return tf.while_loop(lambda k, _: k < count, step, (tf.zeros((), tf.int32), base))[1]
+
+
+Ufunc.scatter = staticmethod(scatter)  # type: ignore[assignment]
