@@ -44,13 +44,17 @@ _CHAPTERS = (
     "joining",
     "manipulation",
     "indexing_functions",
+    "writing",
     "sorting",
     "sets",
     "functional",
+    "stride_tricks",
     "methods",
     "linalg.products",
     "linalg.einsum",
+    "linalg.convolution",
     "polynomial.classic",
+    "polynomial.fitting",
 )
 #: Submodules that are NumPy's own on the host.
 _HOST_MODULES = (
@@ -74,7 +78,9 @@ def _load_chapters() -> None:
         if importlib.util.find_spec(package) is None or importlib.util.find_spec(path) is None:
             continue
         chapter = importlib.import_module(path)
-        globals().update({public: getattr(chapter, public) for public in getattr(chapter, "__all__", ())})
+        # A chapter may be there for what it attaches only.
+        names = [public for public in getattr(chapter, "__all__", ()) if public in __all__]
+        globals().update({public: getattr(chapter, public) for public in names})
 
 
 for _name in _HOST_MODULES:

@@ -152,7 +152,7 @@ def provide(value: Any, qualified: str) -> Any:
     if isinstance(value, ModuleType):
         return host_module(value.__name__, qualified.replace("numpy", "np2tf.tnp", 1))
     if isinstance(value, _FUNCTIONS) and qualified.rpartition(".")[2] not in _AS_GIVEN:
-        return fallback(value, qualified)
+        return OPS.get(value) or fallback(value, qualified)
     if type(value).__name__ in ("CClass", "RClass", "MGridClass", "OGridClass"):
         return HostIndexer(value, qualified)
     return value

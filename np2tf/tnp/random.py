@@ -1,7 +1,7 @@
 """`tnp.random`: numpy.random.
 
 Every number is drawn by NumPy, from its own streams and on the host; only the arrays are ours. NumPy's global
-state is the state of the functions here too. While staging, drawing is refused: it would draw once, while tracing.
+state is the state of the functions here too. While staging, drawing is refused: it would happen only once.
 """
 
 from __future__ import annotations

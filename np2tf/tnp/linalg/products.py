@@ -1,4 +1,4 @@
-"""Products of arrays in NumPy's main namespace: dot, inner, outer, tensordot, cross, trace."""
+"""Products of arrays in NumPy's main namespace: dot, inner, outer, tensordot, cross."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.conversion import cast, promote
-from np2tf.tnp.normalize import Array, Axis, DType, Int, op
+from np2tf.tnp.normalize import Array, Axis, Int, op
 from np2tf.tnp.ufuncs_matrix import matmul
 
-__all__ = ["cross", "dot", "inner", "outer", "tensordot", "trace", "vdot"]
+__all__ = ["cross", "dot", "inner", "outer", "tensordot", "vdot"]
 
 
 def rank_of(x: tf.Tensor) -> int:
@@ -178,21 +178,6 @@ def _last(x: tf.Tensor, axis: int) -> tf.Tensor:
 def summed_dtype(dtype: Any) -> Any:
     """The dtype in which NumPy sums elements of `dtype`."""
     return np.add.reduce(np.empty(0, dtype)).dtype
-
-
-@op(np.trace, method=True)
-def trace(
-    a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None, out: Any = None
-) -> tf.Tensor:
-    """Sum along the diagonals."""
-    rank = rank_of(a)
-    if rank < 2:
-        raise ValueError("diag requires an array of at least two dimensions")
-    first, second = normalize_axis_index(axis1, rank), normalize_axis_index(axis2, rank)
-    if first == second:
-        raise ValueError("axis1 and axis2 cannot be the same")
-    rest = [k for k in range(rank) if k not in (first, second)]
-    return diagonal_sum(transposed(a, [*rest, first, second]), offset, dtype)
 
 
 def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:

@@ -112,6 +112,20 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
     return pseudo_inverse(a, as_tensor(rcond, real_dtype(a).as_numpy_dtype))
 
 
+def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor, ...]:
+    """Solution, residuals, rank, singular values; those below `relative` times the greatest count as 0."""
+    left, values, adjoint = svd_of(a, full_matrices=False)
+    cutoff = as_tensor(relative, real_dtype(a).as_numpy_dtype)
+    cutoff = tf.where(cutoff < 0, tf.constant(epsilon(a), cutoff.dtype), cutoff)
+    large = values > cutoff * tf.reduce_max(values)
+    inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
+    solution = matmul(
+        tf.linalg.adjoint(adjoint), scaled(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
+    )
+    rank = tf.reduce_sum(tf.cast(large, tf.int32))
+    return solution, _residuals(a, b, solution, rank), rank, values
+
+
 @op(np.linalg.lstsq)
 def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
     """Least squares solution, sums of squared residuals, rank and singular values."""
@@ -125,18 +139,8 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
     rows, columns = lengths(a, [0, 1])
     if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
         raise LinAlgError("Incompatible dimensions")
-    left, values, adjoint = svd_of(a, full_matrices=False)
-    cutoff = as_tensor(
-        max(rows, columns) * epsilon(a) if rcond is None else rcond, real_dtype(a).as_numpy_dtype
-    )
-    cutoff = tf.where(cutoff < 0, tf.constant(epsilon(a), cutoff.dtype), cutoff)
-    large = values > cutoff * tf.reduce_max(values)
-    inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
-    solution = matmul(
-        tf.linalg.adjoint(adjoint), scaled(matmul(tf.linalg.adjoint(left), right), inverse[:, None])
-    )
-    rank = tf.reduce_sum(tf.cast(large, tf.int32))
-    residuals = _residuals(a, right, solution, rank)
+    relative = max(rows, columns) * epsilon(a) if rcond is None else rcond
+    solution, residuals, rank, values = least_squares(a, right, relative)
     return solution[:, 0] if vector else solution, residuals, rank, values
 
 

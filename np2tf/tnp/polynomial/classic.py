@@ -1,0 +1,137 @@
+"""Polynomials as vectors of coefficients, the highest power first: polyval, polyder, polyint, polyadd, poly.
+
+poly1d objects are NumPy's own, so that calls with one of them go to NumPy. So do roots and polydiv: how many
+numbers they return depends on values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
+from np2tf.tnp.linalg.convolution import slid
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.normalize import Int, op
+
+__all__ = ["poly", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval"]
+
+
+def coefficients(p: Any) -> tf.Tensor:
+    """A polynomial as a tensor.
+
+    Raises:
+        StagingError: it is a poly1d, which NumPy computes with.
+    """
+    if isinstance(p, np.poly1d):
+        raise StagingError("poly1d objects are NumPy's", "NP2TF503")
+    tensor = as_tensor(p)
+    if rank_of(tensor) == 0:
+        tensor = tf.reshape(tensor, [1])
+    if tensor.shape[0] is None:
+        raise StagingError("the degree of a polynomial is known only at run time")
+    return tensor
+
+
+@op(np.polyval)
+def polyval(p: Any, x: Any) -> tf.Tensor:
+    """The values of a polynomial, by Horner's scheme."""
+    given = coefficients(p)
+    if isinstance(x, np.poly1d):
+        raise StagingError("poly1d objects are NumPy's", "NP2TF503")
+    at = as_tensor(x)
+    if given.shape[0] == 0:
+        return tf.zeros_like(at)
+    given, at = promote(given, at)
+    value = tf.zeros_like(at)
+    for coefficient in tf.unstack(given):
+        value = value * at + coefficient
+    return value
+
+
+def _order(m: int, what: str) -> int:
+    if m < 0:
+        raise ValueError(f"Order of {what} must be positive")
+    return m
+
+
+@op(np.polyder)
+def polyder(p: Any, m: Int = 1) -> tf.Tensor:
+    """The derivative of order `m`."""
+    given = coefficients(p)
+    for _ in range(_order(m, "derivative")):
+        powers = np.arange(max(given.shape[0] - 1, 0), 0, -1)
+        first, factors = promote(given[:-1], powers)
+        given = first * factors
+    return given
+
+
+@op(np.polyint)
+def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
+    """The antiderivative of order `m`, with the integration constants `k`."""
+    _order(m, "integral")
+    given = coefficients(p)
+    constants = np.zeros(m) if k is None else np.atleast_1d(to_numpy(k))
+    if len(constants) == 1 and m > 1:
+        constants = constants[0] * np.ones(m)
+    if len(constants) < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    for constant in constants[:m]:
+        quotient = tf.divide(*promote(given, np.arange(given.shape[0], 0, -1.0)))
+        given = tf.concat(promote(quotient, np.array([constant])), 0)
+    return given
+
+
+def _aligned(a1: Any, a2: Any) -> list[tf.Tensor]:
+    operands = promote(coefficients(a1), coefficients(a2))
+    length = max(x.shape[0] for x in operands)
+    return [tf.pad(x, [[length - x.shape[0], 0]]) for x in operands]
+
+
+def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor:
+    first, second = _aligned(a1, a2)
+    if first.dtype == tf.bool:
+        raise StagingError("polynomials of booleans", "NP2TF503")
+    return function(first, second)
+
+
+@op(np.polyadd)
+def polyadd(a1: Any, a2: Any) -> tf.Tensor:
+    """The sum of two polynomials."""
+    return _termwise(tf.add, a1, a2)
+
+
+@op(np.polysub)
+def polysub(a1: Any, a2: Any) -> tf.Tensor:
+    """The difference of two polynomials."""
+    return _termwise(tf.subtract, a1, a2)
+
+
+@op(np.polymul)
+def polymul(a1: Any, a2: Any) -> tf.Tensor:
+    """The product of two polynomials."""
+    operands = promote(coefficients(a1), coefficients(a2))
+    if any(x.shape[0] == 0 for x in operands):
+        raise StagingError("a polynomial without coefficients", "NP2TF503")
+    long, short = sorted(operands, key=lambda x: -x.shape[0])
+    return slid(long, short[::-1], "full")
+
+
+@op(np.poly)
+def poly(seq_of_zeros: Any) -> tf.Tensor:
+    """The coefficients of the polynomial with these roots."""
+    roots = coefficients(seq_of_zeros)
+    if rank_of(roots) != 1 or roots.dtype.is_complex or roots.shape[0] == 0:
+        # Of a matrix: by its eigenvalues. Complex roots in conjugate pairs give real coefficients.
+        raise StagingError("poly of a matrix or of complex roots", "NP2TF503")
+    roots = roots if roots.dtype.is_floating and roots.dtype != tf.float16 else cast(roots, np.float64)
+    result = tf.ones([1], roots.dtype)
+    for root in tf.unstack(roots):
+        result = tf.concat([result, tf.zeros([1], roots.dtype)], 0) - tf.concat(
+            [tf.zeros([1], roots.dtype), root * result], 0
+        )
+    return result

@@ -1,0 +1,95 @@
+"""polyfit: a polynomial through points, by least squares."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.exceptions import RankWarning
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import cast
+from np2tf.tnp.linalg.checks import epsilon
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.linalg.solving import least_squares
+from np2tf.tnp.normalize import Array, Int, OptionalArray, op
+from np2tf.tnp.ufuncs_matrix import matmul
+
+__all__ = ["polyfit"]
+
+
+def _check(x: tf.Tensor, y: tf.Tensor, w: tf.Tensor | None, deg: int) -> None:
+    if deg < 0:
+        raise ValueError("expected deg >= 0")
+    if rank_of(x) != 1:
+        raise TypeError("expected 1D vector for x")
+    if x.shape[0] is None:
+        raise StagingError("the number of points is known only at run time")
+    if x.shape[0] == 0:
+        raise TypeError("expected non-empty vector for x")
+    if not 1 <= rank_of(y) <= 2:
+        raise TypeError("expected 1D or 2D array for y")
+    if x.shape[0] != y.shape[0]:
+        raise TypeError("expected x and y to have same length")
+    if w is not None and rank_of(w) != 1:
+        raise TypeError("expected a 1-d array for weights")
+    if w is not None and w.shape[0] != y.shape[0]:
+        raise TypeError("expected w and y to have the same length")
+
+
+def _real(x: tf.Tensor) -> tf.Tensor:
+    """As NumPy's ``x + 0.0``: integers become float64."""
+    if x.dtype.is_complex or x.dtype == tf.float16:
+        raise StagingError(f"polyfit of {x.dtype.name}", "NP2TF503")
+    return x if x.dtype.is_floating else cast(x, np.float64)
+
+
+@op(np.polyfit)
+def polyfit(
+    x: Array,
+    y: Array,
+    deg: Int,
+    rcond: Any = None,
+    full: bool = False,
+    w: OptionalArray = None,
+    cov: Any = False,
+) -> Any:
+    """The coefficients of the polynomial of degree `deg` that fits best, the highest power first."""
+    _check(x, y, w, deg)
+    if x.dtype != y.dtype or (w is not None and w.dtype != y.dtype):
+        x, y, w = (None if part is None else cast(part, np.float64) for part in (x, y, w))
+    x, y = _real(x), _real(y)
+    count = x.shape[0]
+    rcond = count * epsilon(x) if rcond is None else rcond
+    powers = tf.stack([x**k for k in range(deg, -1, -1)], axis=1)
+    right = y if rank_of(y) == 2 else y[:, None]
+    if w is not None:
+        weights = _real(w)[:, None]
+        powers, right = powers * weights, right * weights
+    scale = tf.sqrt(tf.reduce_sum(powers * powers, axis=0))
+    powers = powers / scale
+    solution, residuals, rank, values = least_squares(powers, right, rcond)
+    fitted = solution / scale[:, None]
+    answer = fitted if rank_of(y) == 2 else fitted[:, 0]
+    if full:
+        return answer, residuals, rank, values, rcond
+    if tf.executing_eagerly() and int(rank) != deg + 1:
+        warnings.warn("Polyfit may be poorly conditioned", RankWarning, stacklevel=5)
+    if not cov:
+        return answer
+    return answer, _covariance(powers, scale, residuals, count, rank_of(y), cov)
+
+
+def _covariance(
+    powers: tf.Tensor, scale: tf.Tensor, residuals: tf.Tensor, count: int, rank_y: int, cov: Any
+) -> tf.Tensor:
+    base = tf.linalg.inv(matmul(tf.transpose(powers), powers)) / (scale[:, None] * scale[None, :])
+    if isinstance(cov, str) and cov == "unscaled":
+        return base if rank_y == 1 else base[:, :, None]
+    order = powers.shape[1]
+    if count <= order:
+        raise ValueError("the number of data points must exceed order to scale the covariance matrix")
+    factor = residuals / (count - order)
+    return base * factor if rank_y == 1 else base[:, :, None] * factor
