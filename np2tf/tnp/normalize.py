@@ -10,6 +10,7 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
+import sys
 from collections.abc import Callable
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
@@ -128,7 +129,8 @@ class _Plan:
         self.names = {name for name, _, _ in self.rows}
         self.order = [name for name, _, _ in self.rows]
         #: How many arguments come before `out`, which NumPy also takes by position.
-        self.before_out = self.order.index("out") if "out" in self.names else len(self.rows)
+        positional = [] if self.variadic else self.order[: len(self.order) - self.keyword_only]
+        self.before_out = positional.index("out") if "out" in positional else sys.maxsize
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
         """Normalised positional and keyword arguments.
@@ -248,9 +250,15 @@ def store_into(out: Any, result: Any) -> Any:
         )
         return stored if len(stored) > 1 else stored[0]
     if not np.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise np._core._exceptions._UFuncOutputCastingError(np.add, "same_kind", result.dtype, out.dtype, 0)  # type: ignore[attr-defined]
+        raise casting_error(np.add, result.dtype, out.dtype)
     out[...] = result
     return out
+
+
+def casting_error(ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any]) -> TypeError:
+    """NumPy's error for a result that the 'same_kind' rule does not let into an output array."""
+    error = np._core._exceptions._UFuncOutputCastingError  # type: ignore[attr-defined]
+    return error(ufunc, "same_kind", result, out, 0)
 
 
 def attach(name: str, function: Callable[..., Any]) -> None:
