@@ -20,7 +20,9 @@ TESTS = ("tests", "test", "conftest", "test_*", "*_test")
 class TranslatingFinder(importlib.abc.MetaPathFinder):
     """Finds the modules that match `include` and not `exclude`, and gives them the translating loader."""
 
-    def __init__(self, include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None) -> None:
+    def __init__(
+        self, include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None
+    ) -> None:
         self.include = tuple(include)
         self.exclude = tuple(exclude)
         self.options = options

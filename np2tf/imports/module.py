@@ -36,7 +36,9 @@ def import_module(
         module = importlib.util.module_from_spec(spec)
         loader.exec_module(module)
         return module
-    before = {key: sys.modules.pop(key) for key in list(sys.modules) if key == name or key.startswith(f"{name}.")}
+    before = {
+        key: sys.modules.pop(key) for key in list(sys.modules) if key == name or key.startswith(f"{name}.")
+    }
     try:
         with translating(name, options=options):
             return importlib.import_module(name)

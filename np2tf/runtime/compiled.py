@@ -68,7 +68,9 @@ class Compiled:
         self.function = self._traced(body, arrays, specs, xla=False, loops=False)
         self.how = "graph"
 
-    def _traced(self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True) -> Any:
+    def _traced(
+        self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True
+    ) -> Any:
         self._specs = specs
 
         def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
@@ -79,7 +81,9 @@ class Compiled:
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with region(trace) as root:
                 result = body(staged, numbers)
-                return self._outputs(result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace)
+                return self._outputs(
+                    result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
+                )
 
         return tf.function(run, jit_compile=xla or None, autograph=False).get_concrete_function(*specs)
 
@@ -104,7 +108,12 @@ class Compiled:
         return [*outputs, *[cells[k].value for k in written], trace.violations.value]
 
     def _result(
-        self, leaf: Any, cells: list[Cell], leaves: list[Any], outputs: list[tf.Tensor], places: dict[Any, int]
+        self,
+        leaf: Any,
+        cells: list[Cell],
+        leaves: list[Any],
+        outputs: list[tf.Tensor],
+        places: dict[Any, int],
     ) -> _Result:
         if isinstance(leaf, Undefined):
             bool(leaf)
@@ -145,14 +154,25 @@ class Compiled:
         outputs = self.function(*inputs)
         if outputs[-1].numpy():
             raise OutOfBounds
-        setattr(counts, "compiled" if self.how == "xla" else "graph", getattr(counts, "compiled" if self.how == "xla" else "graph") + 1)
+        setattr(
+            counts,
+            "compiled" if self.how == "xla" else "graph",
+            getattr(counts, "compiled" if self.how == "xla" else "graph") + 1,
+        )
         first = len(outputs) - 1 - len(self._written)
         for place, value in zip(self._written, outputs[first:-1], strict=True):
             _write_back(arrays[place], value)
         bases: dict[int, Any] = {}
         return self._rebuild([self._made(made, arrays, outputs, bases, on_tensors) for made in self._results])
 
-    def _made(self, made: _Result, arrays: Sequence[Any], outputs: Sequence[tf.Tensor], bases: dict[int, Any], on_tensors: bool) -> Any:
+    def _made(
+        self,
+        made: _Result,
+        arrays: Sequence[Any],
+        outputs: Sequence[tf.Tensor],
+        bases: dict[int, Any],
+        on_tensors: bool,
+    ) -> Any:
         if made.kind == "constant":
             return made.constant
         if made.kind == "tensor":

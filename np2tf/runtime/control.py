@@ -69,7 +69,9 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     return stage_branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
 
 
-def while_loop(keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]) -> tuple[Any, ...]:
+def while_loop(
+    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
     """``while keep_going(*state): state = step(*state)``; returns the state after the loop.
 
     From the first test on that is known only at run time, the loop is staged as `tf.while_loop`.
@@ -130,7 +132,9 @@ def for_loop(
         return _in_python(items, step, state, keep_going)
 
 
-def _in_python(iterable: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None) -> Any:
+def _in_python(
+    iterable: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+) -> Any:
     remaining = iter(iterable)
     for item in remaining:
         if keep_going is not None:
@@ -151,7 +155,9 @@ def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Call
     return state
 
 
-def _staged_for(items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None) -> Any:
+def _staged_for(
+    items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+) -> Any:
     length = items.length
     first = 0
     while True:
@@ -166,7 +172,9 @@ def _staged_for(items: Staged, step: Callable[..., Any], state: Any, keep_going:
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
         runs_once = isinstance(length, int) and length > first and keep_going is None
-        loop = stage_loop(_trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, runs_once)
+        loop = stage_loop(
+            _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, runs_once
+        )
         # An iteration before the loop gives its variables the types that they have from then on.
         if not (loop.changes_type and runs_once and first < 2):
             return loop.run()
@@ -190,4 +198,3 @@ def not_(value: Any) -> Any:
     """``not value``."""
     staged = _staged_test(value)
     return (not value) if staged is None else weak_scalar(tf.logical_not(staged), bool)
-

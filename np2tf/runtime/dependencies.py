@@ -9,7 +9,17 @@ import types
 from collections.abc import Callable, Iterator
 from typing import Any
 
-_FOREIGN_PREFIXES = ("np2tf", "numpy", "tensorflow", "keras", "builtins", "math", "cmath", "functools", "itertools")
+_FOREIGN_PREFIXES = (
+    "np2tf",
+    "numpy",
+    "tensorflow",
+    "keras",
+    "builtins",
+    "math",
+    "cmath",
+    "functools",
+    "itertools",
+)
 
 #: Reads one dependency; raises KeyError, AttributeError or ValueError where it is not bound (yet).
 Reader = Callable[[], Any]
@@ -39,11 +49,18 @@ def _collect(function: Any, found: list[Reader], seen: set[int]) -> None:
         _follow(function.__globals__[name], names, found, seen, set())
 
 
-def _follow(value: Any, names: set[str] | None, found: list[Reader], seen: set[int], inside: set[int]) -> None:
+def _follow(
+    value: Any, names: set[str] | None, found: list[Reader], seen: set[int], inside: set[int]
+) -> None:
     if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
         if not _is_foreign(getattr(value, "__module__", None)):
             _collect(value, found, seen)
-    elif isinstance(value, types.ModuleType) and names and not _is_foreign(value.__name__) and id(value) not in inside:
+    elif (
+        isinstance(value, types.ModuleType)
+        and names
+        and not _is_foreign(value.__name__)
+        and id(value) not in inside
+    ):
         for name in names & vars(value).keys():
             found.append(lambda name=name, module=value: getattr(module, name))  # type: ignore[misc]
             _follow(vars(value)[name], names, found, seen, inside | {id(value)})

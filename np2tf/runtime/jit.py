@@ -165,7 +165,13 @@ class Jitted:
     # -- running ---------------------------------------------------------------------------------------------
 
     def _run(
-        self, compiled: Compiled, is_new: bool, family: _Family, call: _Call, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self,
+        compiled: Compiled,
+        is_new: bool,
+        family: _Family,
+        call: _Call,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
     ) -> Any:
         arrays, numbers = call.signature.arrays, call.signature.numbers
         start = time.perf_counter()
@@ -213,7 +219,9 @@ class Jitted:
             code = getattr(error, "code", "NP2TF501")
             file, line = self._place(error)
             warnings.warn(
-                f"{code} {file}:{line}: {self.__wrapped__.__qualname__} runs unjitted: {reason}", UnjittedWarning, 4
+                f"{code} {file}:{line}: {self.__wrapped__.__qualname__} runs unjitted: {reason}",
+                UnjittedWarning,
+                4,
             )
         return result
 
@@ -230,8 +238,12 @@ class Jitted:
 
 def _is_opaque(value: Any) -> bool:
     """A class, function or module: what it is made of is followed by `dependencies`, its identity does not vary."""
-    return isinstance(value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Jitted)) or (
-        type(value).__module__.split(".")[0] in ("np2tf", "numpy", "typing") and not is_array(value) and callable(value)
+    return isinstance(
+        value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Jitted)
+    ) or (
+        type(value).__module__.split(".")[0] in ("np2tf", "numpy", "typing")
+        and not is_array(value)
+        and callable(value)
     )
 
 

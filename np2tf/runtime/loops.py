@@ -43,7 +43,9 @@ class Plan:
         """Carried arrays that are written to, under whichever name they go in the course of the loop."""
         found = {k for k, cell in self.fresh.items() if cell in self.written}
         place = {id(cell): k for k, cell in self.fresh.items()}
-        moves = [(k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh]
+        moves = [
+            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
+        ]
         while True:
             more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
             if more == found:
@@ -82,7 +84,8 @@ class StagedLoop:
         plan = Plan(forms)
         with tf.__internal__.FuncGraph("discovery").as_default() as graph:
             inputs = [
-                None if form is None else tf.compat.v1.placeholder(form.spec().dtype, form.shape) for form in forms
+                None if form is None else tf.compat.v1.placeholder(form.spec().dtype, form.shape)
+                for form in forms
             ]
             counter = tf.compat.v1.placeholder(tf.int64, ())
             state = self._enter(forms, inputs, plan)
@@ -99,7 +102,9 @@ class StagedLoop:
         fresh = set(plan.fresh.values())
         plan.written = set(written)
         plan.cells = [cell for cell in written if cell not in fresh]
-        plan.exits = {k: out.cell for k, out in enumerate(outs) if forms[k] is not None and out.cell is not None}
+        plan.exits = {
+            k: out.cell for k, out in enumerate(outs) if forms[k] is not None and out.cell is not None
+        }
         self._read = read
         return plan, outs
 
@@ -116,7 +121,9 @@ class StagedLoop:
     def _leaves_of(self, state: Any) -> list[Any]:
         leaves, _, outline = flatten(state)
         if outline != self.outline:
-            raise StagingError("the structure of a loop's variables changes from one iteration to the next", "NP2TF510")
+            raise StagingError(
+                "the structure of a loop's variables changes from one iteration to the next", "NP2TF510"
+            )
         return leaves
 
     def _form(self, k: int, form: Carried | None, out: _Out) -> Carried | None:
@@ -126,13 +133,16 @@ class StagedLoop:
                 return None
             if isinstance(entry, Undefined):
                 if not self.runs_once:
-                    raise StagingError(f"{entry.name!r} may be unbound after a loop that may not run", "NP2TF511")
+                    raise StagingError(
+                        f"{entry.name!r} may be unbound after a loop that may not run", "NP2TF511"
+                    )
                 form = out.form
             else:
                 form = carried(entry)
         if form is None or out.form is None:
             raise StagingError(
-                f"a loop's variable is {_named(entry)} before and {_named(out.value)} after an iteration", "NP2TF510"
+                f"a loop's variable is {_named(entry)} before and {_named(out.value)} after an iteration",
+                "NP2TF510",
             )
         if out.overflows:
             raise StagingError("a Python integer grows in a staged loop and may exceed 64 bits", "NP2TF512")
@@ -146,13 +156,25 @@ class StagedLoop:
             written = k in mutable
             entry = entries.get(k)
             exit_cell = plan.exits.get(k)
-            shared_exit = [j for j, other in plan.exits.items() if j != k and other is exit_cell and exit_cell is not None]
-            shared_entry = [j for j, other in entries.items() if j != k and other is entry and entry is not None]
-            outside = exit_cell is not None and exit_cell in self._read | plan.written and exit_cell not in plan.fresh.values()
+            shared_exit = [
+                j
+                for j, other in plan.exits.items()
+                if j != k and other is exit_cell and exit_cell is not None
+            ]
+            shared_entry = [
+                j for j, other in entries.items() if j != k and other is entry and entry is not None
+            ]
+            outside = (
+                exit_cell is not None
+                and exit_cell in self._read | plan.written
+                and exit_cell not in plan.fresh.values()
+            )
             twins = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
             if twins or entry in plan.cells or exit_cell in plan.cells or (written and doubtful):
-                raise StagingError("two names in a staged loop may be the same array, and one is written to", "NP2TF513")
+                raise StagingError(
+                    "two names in a staged loop may be the same array, and one is written to", "NP2TF513"
+                )
 
     @property
     def changes_type(self) -> bool:
@@ -172,7 +194,9 @@ class StagedLoop:
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
         before = [cell.value for cell in plan.cells]
         slots = _Slots(self, plan)
-        carried_in = [form.tensor(leaf) for leaf, form in zip(self.leaves, plan.forms, strict=True) if form is not None]
+        carried_in = [
+            form.tensor(leaf) for leaf, form in zip(self.leaves, plan.forms, strict=True) if form is not None
+        ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *before]
         if not self.trace.xla and self.trace.compile_loops and xla_pays(plan.ops):
             with self.trace.compiling():
@@ -201,9 +225,11 @@ class StagedLoop:
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
             inner = Plan(plan.forms)
             state = self._bind(tensors, inner)
-            with region(self.trace):
+            with region(self.trace, counter):
                 outs = self._leaves_of(self.step(counter, state))
-                new = [form.tensor(out) for out, form in zip(outs, plan.forms, strict=True) if form is not None]
+                new = [
+                    form.tensor(out) for out, form in zip(outs, plan.forms, strict=True) if form is not None
+                ]
                 moved = _Slots.after(self, inner, outs, tensors[len(forms) :])
                 written = [cell.value for cell in plan.cells]
             return [counter + 1, *new, *moved, *written]
@@ -259,7 +285,9 @@ class _Slots:
         self.initial = [tf.constant(n, tf.int32) for n in range(len(self.names))] if permuted else []
 
     @staticmethod
-    def after(loop: StagedLoop, inner: Plan, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    def after(
+        loop: StagedLoop, inner: Plan, outs: list[Any], tensors: Sequence[tf.Tensor]
+    ) -> list[tf.Tensor]:
         """The original that each name stands for at the end of an iteration."""
         owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.slotted)}
         return [tensors[owner[id(outs[k]._cell)]] for k in loop.slotted]
@@ -292,4 +320,3 @@ def stage_loop(trace: Trace, test: Test, step: Step, state: Any, runs_once: bool
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
     return StagedLoop(trace, test, step, state, runs_once)
-

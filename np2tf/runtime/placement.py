@@ -9,13 +9,44 @@ import tensorflow as tf
 
 #: No XLA:CPU kernel, or one with another meaning.
 UNSUPPORTED = frozenset(
-    {"HistogramFixedWidth", "Eig", "LogMatrixDeterminant", "RepeatV2", "PyFunc", "EagerPyFunc", "Bincount", "DenseBincount"}
+    {
+        "HistogramFixedWidth",
+        "Eig",
+        "LogMatrixDeterminant",
+        "RepeatV2",
+        "PyFunc",
+        "EagerPyFunc",
+        "Bincount",
+        "DenseBincount",
+    }
 )
 #: XLA:CPU takes several times as long as the kernel.
 SLOW = frozenset(
-    {"Svd", "SelfAdjointEigV2", "Cholesky", "MatrixSolve", "MatrixSolveLs", "MatrixInverse", "Qr", "MatrixTriangularSolve"}
+    {
+        "Svd",
+        "SelfAdjointEigV2",
+        "Cholesky",
+        "MatrixSolve",
+        "MatrixSolveLs",
+        "MatrixInverse",
+        "Qr",
+        "MatrixTriangularSolve",
+    }
     | {"TopKV2", "Unique", "UniqueV2", "UniqueWithCountsV2", "LowerBound", "UpperBound", "MatrixDeterminant"}
-    | {"FFT", "FFT2D", "FFT3D", "FFTND", "IFFT", "IFFT2D", "IFFT3D", "IFFTND", "RFFT", "RFFT2D", "IRFFT", "IRFFT2D"}
+    | {
+        "FFT",
+        "FFT2D",
+        "FFT3D",
+        "FFTND",
+        "IFFT",
+        "IFFT2D",
+        "IFFT3D",
+        "IFFTND",
+        "RFFT",
+        "RFFT2D",
+        "IRFFT",
+        "IRFFT2D",
+    }
 )
 
 

@@ -38,7 +38,7 @@ def _is_staged_number(value: Any) -> bool:
     return type(value) is scalar and tf.get_static_value(value.tensor) is None
 
 
-def range(*ends: Any) -> Any:  # noqa: A001 - the builtin's name is the point
+def range(*ends: Any) -> Any:
     """``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
 
     Raises:
@@ -62,7 +62,11 @@ def range(*ends: Any) -> Any:  # noqa: A001 - the builtin's name is the point
 
     def item(k: Any) -> Any:
         value = start + k * step
-        return weak_scalar(value.tensor, int, SymInt.fresh(value.tensor, low, high)) if is_array(value) else value
+        return (
+            weak_scalar(value.tensor, int, SymInt.fresh(value.tensor, low, high))
+            if is_array(value)
+            else value
+        )
 
     return Staged(tensor, item)
 
@@ -104,7 +108,7 @@ def _combined(*iterables: Any) -> list[Staged] | None:
     return [part for part in parts if part is not None]
 
 
-def enumerate(iterable: Any, start: int = 0) -> Any:  # noqa: A001
+def enumerate(iterable: Any, start: int = 0) -> Any:
     """``enumerate(iterable, start)``."""
     parts = _combined(iterable)
     if parts is None:
@@ -112,7 +116,7 @@ def enumerate(iterable: Any, start: int = 0) -> Any:  # noqa: A001
     return Staged(parts[0].length, lambda k: (start + k, parts[0].item(k)))
 
 
-def zip(*iterables: Any, strict: bool = False) -> Any:  # noqa: A001
+def zip(*iterables: Any, strict: bool = False) -> Any:
     """``zip(*iterables)``."""
     parts = _combined(*iterables)
     if parts is None:
@@ -123,7 +127,7 @@ def zip(*iterables: Any, strict: bool = False) -> Any:  # noqa: A001
     return Staged(min(lengths), lambda k: tuple(part.item(k) for part in parts))
 
 
-def reversed(iterable: Any) -> Any:  # noqa: A001
+def reversed(iterable: Any) -> Any:
     """``reversed(iterable)``."""
     parts = _combined(iterable)
     if parts is None:

@@ -101,11 +101,15 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> Rebuild:
     if kind is slice:
         parts = take_apart((value.start, value.stop, value.step), signature, depth + 1)
         return lambda arrays, numbers: slice(*parts(arrays, numbers))
-    raise StagingError(f"an argument or variable of type {kind.__qualname__} cannot be an input of a graph", "NP2TF520")
+    raise StagingError(
+        f"an argument or variable of type {kind.__qualname__} cannot be an input of a graph", "NP2TF520"
+    )
 
 
 def _take_array(value: Any, signature: Signature) -> Rebuild:
-    if not has_tf_dtype(np.dtype(value.dtype.as_numpy_dtype) if isinstance(value, tf.Tensor) else value.dtype):
+    if not has_tf_dtype(
+        np.dtype(value.dtype.as_numpy_dtype) if isinstance(value, tf.Tensor) else value.dtype
+    ):
         raise StagingError(f"TensorFlow has no dtype {value.dtype}", "NP2TF504")
     if type(value) is scalar and value.weak is not None:
         raise StagingError("a staged number outside of its trace", "NP2TF520")

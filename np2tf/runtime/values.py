@@ -32,12 +32,41 @@ class Undefined:
 
 
 def _refuse(self: Undefined, *args: Any) -> Any:
-    raise UnboundLocalError(f"cannot access local variable '{self.name}' where it is not associated with a value")
+    raise UnboundLocalError(
+        f"cannot access local variable '{self.name}' where it is not associated with a value"
+    )
 
 
-for _name in ("bool", "int", "float", "index", "len", "iter", "getitem", "setitem", "call", "add", "radd", "sub"):
+for _name in (
+    "bool",
+    "int",
+    "float",
+    "index",
+    "len",
+    "iter",
+    "getitem",
+    "setitem",
+    "call",
+    "add",
+    "radd",
+    "sub",
+):
     setattr(Undefined, f"__{_name}__", _refuse)
-for _name in ("rsub", "mul", "rmul", "truediv", "rtruediv", "pow", "neg", "lt", "le", "gt", "ge", "matmul", "array"):
+for _name in (
+    "rsub",
+    "mul",
+    "rmul",
+    "truediv",
+    "rtruediv",
+    "pow",
+    "neg",
+    "lt",
+    "le",
+    "gt",
+    "ge",
+    "matmul",
+    "array",
+):
     setattr(Undefined, f"__{_name}__", _refuse)
 
 
@@ -107,7 +136,9 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
     if a == b:
         return a
     if len(a.shape) != len(b.shape):
-        raise StagingError(f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510")
+        raise StagingError(
+            f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510"
+        )
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
     if a.weak is not None and b.weak is not None:
         kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
@@ -157,8 +188,14 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]
         ends = np.cumsum([0, *[len(leaves) for leaves, _, _ in parts]])
 
         def rebuild(new: Sequence[Any]) -> Any:
-            items = [part[1](new[start:stop]) for part, start, stop in zip(parts, ends, ends[1:], strict=False)]
+            items = [
+                part[1](new[start:stop]) for part, start, stop in zip(parts, ends, ends[1:], strict=False)
+            ]
             return kind(items) if kind in (list, tuple) else kind(*items)
 
-        return [leaf for leaves, _, _ in parts for leaf in leaves], rebuild, (kind, tuple(o for _, _, o in parts))
+        return (
+            [leaf for leaves, _, _ in parts for leaf in leaves],
+            rebuild,
+            (kind, tuple(o for _, _, o in parts)),
+        )
     return [value], lambda new: new[0], "leaf"

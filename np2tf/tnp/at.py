@@ -12,9 +12,12 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.ndarray import is_array, tensor_array
+from np2tf.tnp import ufuncs
+from np2tf.tnp.ndarray import is_array, scalar, tensor_array
+from np2tf.tnp.normalize import casting_error
 
 _UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.iadd,
@@ -71,9 +74,19 @@ def _as_given(written: Any, given: Any) -> Any:
 
 
 def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[_Place, Any], Any]:
+    ufunc = getattr(ufuncs, name)
+
     def update(self: _Place, value: Any) -> Any:
         target = _writable(self._target)
-        target[self._key] = function(target[self._key], value)
+        place = target[self._key]
+        if is_array(place) and place._host is None and type(place) is not scalar:
+            # In place would write through the view, and storing the view once more; one write does.
+            result = ufunc(place, value)
+            if not np.can_cast(result.dtype, place.dtype, "same_kind"):
+                raise casting_error(ufunc.numpy, result.dtype, place.dtype)
+            target[self._key] = result
+        else:
+            target[self._key] = function(place, value)
         return _as_given(target, self._target)
 
     update.__name__ = name

@@ -8,6 +8,7 @@ the cells born outside of it that are written inside of it, which is what makes 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,12 +26,16 @@ class Region:
         written: cells born outside and written inside, with the value they had before.
         read: cells born outside and read inside.
         poisoned: cells whose contents became unknown inside.
+        counter: the number of the iteration, in the body of a staged loop.
+        numbers: the staged numbers made in the body of a loop.
     """
 
-    __slots__ = ("poisoned", "read", "trace", "written")
+    __slots__ = ("counter", "numbers", "poisoned", "read", "trace", "written")
 
-    def __init__(self, trace: Any) -> None:
+    def __init__(self, trace: Any, counter: tf.Tensor | None = None) -> None:
         self.trace = trace
+        self.counter = counter
+        self.numbers: list[weakref.ref[Any]] = []
         self.written: dict[Cell, tf.Tensor] = {}
         self.read: set[Cell] = set()
         self.poisoned: list[Cell] = []
@@ -62,9 +67,9 @@ def current_region() -> Region | None:
 
 
 @contextmanager
-def region(trace: Any) -> Iterator[Region]:
+def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
     """Stage the body of the with block as a region of its own."""
-    entered = Region(trace)
+    entered = Region(trace, counter)
     _stack.regions.append(entered)
     try:
         yield entered

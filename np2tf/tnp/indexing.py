@@ -18,6 +18,7 @@ from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar
+from np2tf.tnp.ordering import compute_before_write
 from np2tf.tnp.symint import SymInt
 
 _FULL = slice(None)
@@ -57,6 +58,8 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     items = expand(key, tensor.shape.rank)
     new = _assignable(value, tensor.dtype)
     if not any(isinstance(item, tf.Tensor) for item in items):
+        if all(isinstance(item, (int, SymInt)) for item in items):
+            new = compute_before_write(array, new)
         array.store(slicing.write(tensor, tuple(items), new))
         return
     mask = leading_mask(items)

@@ -6,6 +6,7 @@ implement them (`normalize.method`), so that this class stays the small core tha
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from typing import Any
 
@@ -273,6 +274,9 @@ def tensor_scalar(tensor: tf.Tensor) -> scalar:
     number: scalar = _new(scalar, None, Cell(tensor), ())
     number.weak = None
     number.known = None
+    entered = current_region()
+    if entered is not None and entered.counter is not None:
+        entered.numbers.append(weakref.ref(number))
     return number
 
 

@@ -1,0 +1,57 @@
+"""Keeping XLA from copying an array for every element that a loop writes.
+
+XLA updates an array in place if nothing reads the old contents afterwards. It also likes to compute a cheap value twice,
+once for the write and once for each further use; the second computation then reads the old contents, and the whole
+array is copied in every iteration (measured: 2000 ns instead of 7 for an element of a 48 × 48 array). So the numbers
+that were computed from the array and are still in use are pinned down before the write.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp.ndarray import ndarray
+
+#: How many ops to look back for the array; further back is assumed not to matter.
+_HORIZON = 400
+
+
+def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
+    """`value`, about to be written to one element of `array`, computed once and before the write.
+
+    The other staged numbers in use that depend on the array's contents are pinned with it.
+    """
+    entered = current_region()
+    if entered is None or entered.counter is None or not staging_for_xla() or array._cell is None:
+        return value
+    base = array._cell.value
+    alive = [number for number in (reference() for reference in entered.numbers) if number is not None]
+    pinned = [number for number in alive if _depends(number._cell.value, base)]
+    if not pinned:
+        return value
+    tensors = [value, *[number._cell.value for number in pinned]]
+    # A conditional is what XLA neither fuses nor computes twice; its predicate must not be known to be true.
+    first, *rest = tf.cond(
+        entered.counter >= 0, lambda: [tf.identity(t) for t in tensors], lambda: [tf.zeros_like(t) for t in tensors]
+    )
+    for number, tensor in zip(pinned, rest, strict=True):
+        number._cell.rebase(tensor)
+    return first
+
+
+def _depends(tensor: Any, base: Any) -> bool:
+    """Whether `tensor` is computed from `base`, as far as can be seen in the graph of the loop's body."""
+    if tensor is base or tensor.graph is not base.graph:
+        return False
+    pending, seen = [tensor.op], {tensor.op}
+    while pending and len(seen) < _HORIZON:
+        for used in pending.pop().inputs:
+            if used is base:
+                return True
+            if used.op not in seen:
+                seen.add(used.op)
+                pending.append(used.op)
+    return False
