@@ -1,6 +1,7 @@
 """Codes, diagnostics and reports: what np2tf has to say about a file.
 
-The texts live in rules/diagnostics.toml; a Diagnostic carries a code, a place and the words that fill its message.
+The texts live in rules/diagnostics.toml; a Diagnostic carries a code, a place and the words that fill its
+message.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Files on disk: which ones to translate, one file's translation, and writing without a half-written moment."""
+"""Files on disk: which ones to translate, one file's translation, and writing without a half-written
+moment."""
 
 from __future__ import annotations
 
@@ -82,7 +83,9 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options) -> O
     try:
         source = Source.of(data, str(path))
         result = translate(source, options)
-        return Outcome(path, root, source.original, result.text, source.encoded(result.text), result.diagnostics)
+        return Outcome(
+            path, root, source.original, result.text, source.encoded(result.text), result.diagnostics
+        )
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault

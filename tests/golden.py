@@ -1,4 +1,5 @@
-"""The golden fixtures: `<case>.np.py` beside `<case>.tf.py`, and `<case>.diag` where something is to be said."""
+"""The golden fixtures: `<case>.np.py` beside `<case>.tf.py`, and `<case>.diag` where something is to be
+said."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from np2tf.files import Outcome, translated, translated_bytes
 from np2tf.options import Options
 
 FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
-# The groups that show one rewrite are translated without control flow and jit, which have groups of their own.
+# The groups that show one rewrite are translated without control flow and jit, which have groups of their
+# own.
 PLAIN = frozenset({"imports", "names", "mutation", "methods", "refused"})
 
 

@@ -64,7 +64,9 @@ def test_default_is_a_diff_and_writes_nothing(tree: Path) -> None:
 def test_diff_applies(tree: Path) -> None:
     """The printed diff is a patch."""
     patch = np2tf("convert", tree / "a.py", "-q").stdout
-    done = subprocess.run(["patch", "-p0", "-d", "/"], input=patch, text=True, capture_output=True, timeout=20)
+    done = subprocess.run(
+        ["patch", "-p0", "-d", "/"], input=patch, text=True, capture_output=True, timeout=20
+    )
     assert done.returncode == 0, done.stdout
     assert (tree / "a.py").read_text() == TARGET
 
@@ -76,7 +78,8 @@ def test_diff_of_a_file_without_final_newline(tmp_path: Path) -> None:
 
 
 def test_write(tree: Path) -> None:
-    """--write changes what can be translated, leaves the rest, keeps permissions; a second run has nothing to do."""
+    """--write changes what can be translated, leaves the rest, keeps permissions; a second run has nothing
+    to do."""
     (tree / "a.py").chmod(0o750)
     result = np2tf("convert", "--write", tree)
     assert result.exit_code == 1
@@ -85,7 +88,7 @@ def test_write(tree: Path) -> None:
     assert (tree / "pkg/bad.py").read_text() == "import numpy\ndef f(:\n"
     assert (tree / ".hidden/c.py").read_text() == SOURCE
     assert (tree / "other/e.py").read_text() == SOURCE
-    assert not [path for path in tree.rglob(".*.py.*")]
+    assert not list(tree.rglob(".*.py.*"))
     (tree / "pkg/bad.py").unlink()
     assert np2tf("convert", "--write", tree).exit_code == 0
 
@@ -183,7 +186,9 @@ def test_internal_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert (tmp_path / "a.py").read_text() == SOURCE
 
 
-def test_internal_error_outside_a_file(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_internal_error_outside_a_file(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """Anything else that goes wrong ends in a code as well."""
     monkeypatch.setattr(commands.np2tf, "main", lambda *args, **kwargs: 1 / 0)
     with pytest.raises(SystemExit) as caught:
@@ -216,7 +221,9 @@ def test_every_command_loads() -> None:
         assert np2tf(name, "--help").exit_code == 0, name
 
 
-@pytest.mark.parametrize("args", ["['--help']", "['convert', FILE]", "['check', FILE]", "['explain', 'NP2TF101']"])
+@pytest.mark.parametrize(
+    "args", ["['--help']", "['convert', FILE]", "['check', FILE]", "['explain', 'NP2TF101']"]
+)
 def test_light_imports(args: str, tmp_path: Path) -> None:
     """The translator's commands load neither tensorflow nor numpy; help does not even load libcst."""
     (tmp_path / "a.py").write_text(SOURCE)
@@ -227,7 +234,9 @@ def test_light_imports(args: str, tmp_path: Path) -> None:
         "except SystemExit: pass\n"
         "print(sorted({'numpy', 'tensorflow', 'libcst', 'rich'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
     loaded = done.stdout.splitlines()[-1]
     assert loaded == ("['libcst']" if "FILE" in args else "[]")
 

@@ -7,9 +7,9 @@ import string
 from pathlib import Path
 
 import pytest
-from np2tf.diagnostics import Diagnostic, Report, codes
 
 from np2tf import convert
+from np2tf.diagnostics import Diagnostic, Report, codes
 
 PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
 
@@ -73,7 +73,9 @@ def test_ignore_comments() -> None:
 
 def test_errors_cannot_be_ignored() -> None:
     """A file that is not Python is reported whatever its comments say."""
-    assert [d.code for d in convert("# np2tf: ignore-file\nimport numpy\ndef f(:\n").diagnostics] == ["NP2TF901"]
+    assert [d.code for d in convert("# np2tf: ignore-file\nimport numpy\ndef f(:\n").diagnostics] == [
+        "NP2TF901"
+    ]
 
 
 def test_report_says_things_once() -> None:

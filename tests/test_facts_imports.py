@@ -100,5 +100,7 @@ def test_a_call_ends_a_name() -> None:
 def test_ambiguous(source: str) -> None:
     """A name with two meanings resolves to neither, and is told."""
     facts = Facts.of(cst.parse_module(source))
-    assert [facts.imports.qualified(node) for node in facts.nodes(cst.Attribute) if node.attr.value == "sin"] == [None]
+    assert [
+        facts.imports.qualified(node) for node in facts.nodes(cst.Attribute) if node.attr.value == "sin"
+    ] == [None]
     assert "np" in facts.imports.ambiguous.values()

@@ -71,7 +71,12 @@ def test_kind(expression: str, before: str, expected: Kind) -> None:
 
 @pytest.mark.parametrize(
     ("annotation", "expected"),
-    [("dict", Kind.CONTAINER), ("list[int]", Kind.CONTAINER), ("Dict[str, int]", Kind.CONTAINER), ("float", Kind.UNKNOWN)],
+    [
+        ("dict", Kind.CONTAINER),
+        ("list[int]", Kind.CONTAINER),
+        ("Dict[str, int]", Kind.CONTAINER),
+        ("float", Kind.UNKNOWN),
+    ],
 )
 def test_annotated_parameters(annotation: str, expected: Kind) -> None:
     """A parameter that is said to be a container is one."""

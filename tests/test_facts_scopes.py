@@ -12,7 +12,7 @@ from np2tf.facts import Facts
 from np2tf.facts.scopes import Scope
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = '''
+PROGRAM = """
 import os.path, a.b as c
 from x import y as z, w
 G = 1
@@ -52,14 +52,16 @@ async def g():
     async for n in aiter():
         yield n
 gen = (e for e in G for h in e)
-'''
+"""
 
 
 def tables(table: symtable.SymbolTable) -> list[tuple[str, frozenset[str], frozenset[str]]]:
     """(name, locals, globals and free names) of every function and class, in order."""
     own = {s.get_name() for s in table.get_symbols() if s.is_local()} - {"__class__"}
     own = {name.removeprefix(".") for name in own if not name.startswith(".")}
-    found = [(table.get_name(), frozenset(own), frozenset())] if table.get_type() in ("function", "class") else []
+    found = (
+        [(table.get_name(), frozenset(own), frozenset())] if table.get_type() in ("function", "class") else []
+    )
     for child in table.get_children():
         found.extend(tables(child))
     return found

@@ -44,7 +44,11 @@ def test_untouched_lines(case: Case) -> None:
 def _is_plain(line: bytes) -> bool:
     """Blank lines, comments, defs, and returns and passes that name nothing."""
     text = line.strip()
-    return not text or text.startswith((b"#", b"class ", b"else:", b"try:", b'"""')) or text in (b"return x", b"pass")
+    return (
+        not text
+        or text.startswith((b"#", b"class ", b"else:", b"try:", b'"""'))
+        or text in (b"return x", b"pass")
+    )
 
 
 @every_case

@@ -109,7 +109,9 @@ def test_columns(module: str) -> None:
 
 def test_no_cycles() -> None:
     """No module imports, while it loads, one that imports it."""
-    graph = {name: {i for i in imports(name, at_import=True) if i in MODULES and i != name} for name in MODULES}
+    graph = {
+        name: {i for i in imports(name, at_import=True) if i in MODULES and i != name} for name in MODULES
+    }
     done: set[str] = set()
 
     def visit(name: str, path: tuple[str, ...]) -> None:

@@ -10,7 +10,8 @@ import click
 
 from np2tf.diagnostics import INTERNAL
 
-# command -> what `np2tf --help` says of it; the module np2tf.commands.<command> defines a click command of that name.
+# command -> what `np2tf --help` says of it; the module np2tf.commands.<command> defines a click command of
+# that name.
 COMMANDS: dict[str, str] = {
     "convert": "Translate files: show a diff, write in place, or into another folder.",
     "check": "Say what a translation would change, and what it could not do.",

@@ -21,6 +21,5 @@ def explain(names: tuple[str, ...]) -> None:
         if code not in declared:
             raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
         entry = declared[code]
-        click.echo(
-            f"{entry.code} ({entry.severity})\n\n{entry.message}\n\nWhy: {entry.why}\n\nRemedy: {entry.remedy}\n"
-        )
+        click.echo(f"{entry.code} ({entry.severity})\n\n{entry.message}\n")
+        click.echo(f"Why: {entry.why}\n\nRemedy: {entry.remedy}\n")

@@ -1,4 +1,5 @@
-"""Which expressions are NumPy names: aliases, from-imports, submodules, star imports, shadowing, redefinition."""
+"""Which expressions are NumPy names: aliases, from-imports, submodules, star imports, shadowing,
+redefinition."""
 
 from __future__ import annotations
 
@@ -92,7 +93,8 @@ class Imports:
         """Names that are there without an import."""
         return _BUILTINS
 
-    # -- collecting ----------------------------------------------------------------------------------------------
+    # -- collecting
+    # ----------------------------------------------------------------------------------------------
 
     def _plain(self, node: cst.Import) -> None:
         ours = []
@@ -123,7 +125,8 @@ class Imports:
                 self._of_alias[alias] = f"{module}.{alias.evaluated_name}"
             self.statements.append(NumpyImport(node, tuple(node.names), module=module))
 
-    # -- resolving -----------------------------------------------------------------------------------------------
+    # -- resolving
+    # -----------------------------------------------------------------------------------------------
 
     def _resolve(self, node: cst.Name | cst.Attribute) -> str | None:
         if isinstance(node, cst.Attribute):
@@ -165,7 +168,8 @@ class Imports:
         return None
 
     def _may_be_unbound(self, owner: Scope, use: cst.Name) -> bool:
-        """A class body falls back on the names around it where its own binding comes later: too subtle to map."""
+        """A class body falls back on the names around it where its own binding comes later: too subtle to
+        map."""
         return owner.is_class and owner.parent is not None and owner.parent.owner_of(use.value) is not None
 
     def _from_star(self, name: str) -> str | None:

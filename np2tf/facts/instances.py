@@ -17,9 +17,10 @@ class Instances:
         self._by_method: dict[cst.CSTNode, set[str]] = {}
         for node in attributes:
             method = scopes.of(node).node
-            if isinstance(method, cst.FunctionDef) and _is_first_parameter(node.value, method):
-                if _is_assigned(node, parents):
-                    self._by_method.setdefault(method, set()).add(node.attr.value)
+            if not isinstance(method, cst.FunctionDef) or not _is_assigned(node, parents):
+                continue
+            if _is_first_parameter(node.value, method):
+                self._by_method.setdefault(method, set()).add(node.attr.value)
 
     def assigned_by(self, method: cst.FunctionDef) -> set[str]:
         """The names after `self.` that a method assigns plainly."""

@@ -30,7 +30,9 @@ _STATIC_ATTRIBUTES = words("shape ndim size dtype itemsize nbytes __name__")
 _STATIC_CALLS = words("len isinstance issubclass hasattr callable type str repr id")
 _FACTORIES = words("defaultdict OrderedDict Counter deque ChainMap")
 _CONTAINER_CALLS = _FACTORIES | words("list dict set tuple frozenset bytearray sorted")
-_CONTAINER_TYPES = _CONTAINER_CALLS | words("Dict List Set Tuple Mapping MutableMapping MutableSequence DefaultDict")
+_CONTAINER_TYPES = _CONTAINER_CALLS | words(
+    "Dict List Set Tuple Mapping MutableMapping MutableSequence DefaultDict"
+)
 _CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 _STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
@@ -38,11 +40,15 @@ _ARRAY_CHAPTERS = words("creation manipulation reductions sorting linalg fft sta
 # Functions of those chapters that give a number, a tuple, a list or nothing instead of one array.
 _NOT_ARRAYS = words(
     """
-    shape ndim size broadcast_arrays array_split split hsplit vsplit dsplit unstack meshgrid ogrid mgrid nonzero copyto
-    atleast_1d atleast_2d atleast_3d sum prod mean std var max min amax amin ptp all any count_nonzero argmax argmin
+    shape ndim size broadcast_arrays array_split split hsplit vsplit dsplit unstack meshgrid ogrid mgrid
+    nonzero copyto
+    atleast_1d atleast_2d atleast_3d sum prod mean std var max min amax amin ptp all any count_nonzero
+    argmax argmin
     nansum nanprod nanmean nanstd nanvar nanmax nanmin nanargmax nanargmin searchsorted where
-    norm vector_norm matrix_norm det slogdet cond matrix_rank trace svd eig eigh qr lstsq multi_dot vecdot LinAlgError
-    average median percentile quantile nanmedian nanpercentile nanquantile histogram histogram2d histogramdd interp
+    norm vector_norm matrix_norm det slogdet cond matrix_rank trace svd eig eigh qr lstsq multi_dot vecdot
+    LinAlgError
+    average median percentile quantile nanmedian nanpercentile nanquantile histogram histogram2d
+    histogramdd interp
     trapezoid digitize dot vdot inner tensordot einsum einsum_path
     """
 )
@@ -194,7 +200,8 @@ class Kinds:
 
 
 def _annotated(annotation: cst.Annotation | None) -> Kind:
-    """The kind that an annotation promises; only containers are trusted, for `float` may be given an array."""
+    """The kind that an annotation promises; only containers are trusted, for `float` may be given an
+    array."""
     head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
     if isinstance(head, cst.Subscript):
         head = head.value

@@ -1,6 +1,7 @@
 """Scopes: where each name is bound, and in which scope each node is evaluated.
 
-One hand-written pass; it follows Python's rules for defaults, decorators, comprehensions, class bodies, walrus,
+One hand-written pass; it follows Python's rules for defaults, decorators, comprehensions, class bodies,
+walrus,
 `global` and `nonlocal`.
 """
 
@@ -11,7 +12,7 @@ import keyword
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any
 
 import libcst as cst
 
@@ -19,8 +20,6 @@ from np2tf.tree.names import dotted, target_names
 from np2tf.tree.walk import children, walk
 
 Comprehension = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
-Function = Union[cst.FunctionDef, cst.Lambda]
-Owner = Union[cst.Module, cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.BaseComp, cst.DictComp]
 
 
 @dataclass(eq=False)
@@ -30,7 +29,8 @@ class Scope:
     node: cst.CSTNode
     parent: Scope | None = None
     bindings: dict[str, list[cst.CSTNode]] = field(default_factory=dict)
-    """Name -> the nodes that bind it here: Name, Param, ImportAlias, FunctionDef, ClassDef, ExceptHandler …"""
+    """Name -> the nodes that bind it here: Name, Param, ImportAlias, FunctionDef, ClassDef, ExceptHandler
+    …"""
     globals: set[str] = field(default_factory=set)
     nonlocals: set[str] = field(default_factory=set)
     loads: set[str] = field(default_factory=set)
@@ -126,7 +126,8 @@ class Scopes:
     def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
         """`wanted`, or `wanted_2`, …: a name for the def, lambda or module `where` that nobody uses.
 
-        It differs from every name of the user's in the whole file (shadowing one is legal, but makes poor reading)
+        It differs from every name of the user's in the whole file (shadowing one is legal, but makes poor
+        reading)
         and from the names given before to `where` and to what is around it.
         """
         if self._taken is None:
@@ -148,7 +149,8 @@ class Scopes:
         """Whether the file uses `name` anywhere."""
         return any(name in scope.bindings or name in scope.loads for scope in self.module.within())
 
-    # -- the pass ------------------------------------------------------------------------------------------------
+    # -- the pass
+    # ------------------------------------------------------------------------------------------------
 
     def _bind(self, scope: Scope, name: str, node: cst.CSTNode) -> None:
         scope.bindings.setdefault(name, []).append(node)
@@ -297,6 +299,18 @@ class Scopes:
                 self._visit(child, scope)
 
 
+_HOLDS_STATEMENTS = (
+    cst.BaseSuite,
+    cst.BaseCompoundStatement,
+    cst.SimpleStatementLine,
+    cst.Else,
+    cst.Finally,
+    cst.ExceptHandler,
+    cst.ExceptStarHandler,
+    cst.MatchCase,
+)
+
+
 def _declare(body: cst.CSTNode, scope: Scope) -> None:
     """Collect the `global` and `nonlocal` names of one body before its bindings are seen."""
     stack: list[cst.CSTNode] = [body]
@@ -305,13 +319,8 @@ def _declare(body: cst.CSTNode, scope: Scope) -> None:
         if isinstance(node, (cst.Global, cst.Nonlocal)):
             names = scope.globals if isinstance(node, cst.Global) else scope.nonlocals
             names.update(item.name.value for item in node.names)
-        elif isinstance(
-            node, (cst.BaseSuite, cst.BaseCompoundStatement, cst.SimpleStatementLine)
-        ) or isinstance(
-            node, (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
-        ):
-            if not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
-                stack.extend(children(node))
+        elif isinstance(node, _HOLDS_STATEMENTS) and not isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+            stack.extend(children(node))
 
 
 _Handler = Callable[[Scopes, Any, Scope], None]

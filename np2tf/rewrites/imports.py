@@ -12,6 +12,7 @@ from np2tf.rewrites.kept import Kept
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.templates import Statement, statement
 
+
 def name_for_tnp(facts: Facts) -> str:
     """What the output calls `np2tf.tnp`: `tnp`, unless the file uses that name for something else."""
     return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
@@ -42,7 +43,9 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         in_function = facts.scopes.of(found.node).is_function
         provided = has_tnp or block in blocks or (in_function and (top is not None or insert_tnp))
         blocks.add(block)
-        _replace(facts, plan, found, kept, with_tnp=not provided, runtime=runtime and found is top and not has_tnp)
+        _replace(
+            facts, plan, found, kept, with_tnp=not provided, runtime=runtime and found is top and not has_tnp
+        )
     if insert_tnp or (runtime and (top is None or has_tnp)):
         _insert(facts, plan, insert_tnp, runtime)
 
@@ -97,9 +100,7 @@ def _replace(
     plan.add(found.node, in_line)
 
 
-def _rest(
-    found: NumpyImport, kept: Kept
-) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
+def _rest(found: NumpyImport, kept: Kept) -> tuple[cst.Import | cst.ImportFrom | None, list[cst.ImportAlias]]:
     """What stays of an import, and the names that nothing here uses but others may import from here."""
     node = found.node
     if isinstance(node.names, cst.ImportStar):
@@ -137,7 +138,7 @@ def _remove(facts: Facts, plan: Plan, node: cst.CSTNode) -> None:
         return
     block = facts.parents[line]
     body = block.body if isinstance(block, (cst.Module, cst.IndentedBlock)) else ()
-    following = [other for other in body[list(body).index(line) + 1 :]] if body else []
+    following = list(body)[list(body).index(line) + 1 :] if body else []
     if following:
         plan.add(
             following[0],

@@ -57,7 +57,12 @@ class Kept:
         """Names that are ambiguous, exported by `__all__`, or that code in strings may mention."""
         facts = self._facts
         module = facts.scopes.module
-        names = {name for scope in module.within() for name, found in scope.bindings.items() if _mixed(facts, found)}
+        names = {
+            name
+            for scope in module.within()
+            for name, found in scope.bindings.items()
+            if _mixed(facts, found)
+        }
         for binding in module.bindings.get("__all__", ()):
             up = facts.parents[binding]
             assign = facts.parents[up] if isinstance(up, cst.AssignTarget) else up

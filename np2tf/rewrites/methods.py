@@ -31,7 +31,8 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
 
 def _rebound(updated: cst.Expr, tnp: str) -> cst.BaseSmallStatement:
     call = updated.value
-    assert isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute)
+    assert isinstance(call, cst.Call)
+    assert isinstance(call.func, cst.Attribute)
     array = call.func.value
     at = expression("{tnp}.at({x})", tnp=name_node(tnp), x=array)
     new = small_statement(

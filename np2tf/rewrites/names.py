@@ -1,4 +1,5 @@
-"""`np.sin` becomes `tnp.sin`, wherever a name resolves to NumPy; names that NumPy 2 removed get their new ones."""
+"""`np.sin` becomes `tnp.sin`, wherever a name resolves to NumPy; names that NumPy 2 removed get their new
+ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """The plan: which nodes get which edits, applied bottom-up in one pass.
 
-An edit is a function of the *updated* node, so that edits further down survive. Edits of one node compose in the
+An edit is a function of the *updated* node, so that edits further down survive. Edits of one node compose
+in the
 order they were added.
 """
 
@@ -34,7 +35,8 @@ class Plan:
         return bool(self._edits)
 
     def add(self, node: cst.CSTNode, edit: Edit) -> None:
-        """Have `edit` applied to `node`. After an edit that gives several nodes, the next one gets the last of them."""
+        """Have `edit` applied to `node`. After an edit that gives several nodes, the next one gets the
+        last of them."""
         self._edits.setdefault(node, []).append(edit)
         self._on_path.add(node)
         for up in self._parents.above(node):
@@ -98,7 +100,8 @@ def _as_nodes(edited: Edited) -> Sequence[cst.CSTNode]:
 
 
 def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
-    """`node` with `changes`; a line that lost its last statement goes, a block that lost its last line passes."""
+    """`node` with `changes`; a line that lost its last statement goes, a block that lost its last line
+    passes."""
     if not changes:
         return node
     if changes.get("body") == [] and isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
@@ -107,8 +110,9 @@ def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
         changes["body"] = [cst.Pass()]
     if changes.get("body") == [] and isinstance(node, cst.IndentedBlock):
         changes["body"] = [cst.SimpleStatementLine([cst.Pass()])]
-    if isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)) and changes.get("body"):
-        # The last statement of a line must not keep the semicolon of one that was removed behind it.
-        if len(changes["body"]) < len(node.body):
-            changes["body"][-1] = changes["body"][-1].with_changes(semicolon=node.body[-1].semicolon)
+    line = isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
+    if line and changes.get("body") and len(changes["body"]) < len(node.body):  # type: ignore[attr-defined]
+        # The last statement of a line must not keep the semicolon before one that was removed.
+        last = node.body[-1].semicolon  # type: ignore[attr-defined]
+        changes["body"][-1] = changes["body"][-1].with_changes(semicolon=last)
     return node.with_changes(**changes)

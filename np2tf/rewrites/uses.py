@@ -17,12 +17,15 @@ from np2tf.tree.walk import walk
 MODULES = frozenset({"numpy", "numpy.linalg", "numpy.fft", "numpy.random"})
 """The modules that np2tf.tnp has."""
 
-# Modules of NumPy that are not about computing, or that no tensor can serve: code that uses them stays on NumPy,
+# Modules of NumPy that are not about computing, or that no tensor can serve: code that uses them stays on
+# NumPy,
 # and is handed arrays through their protocols.
 ON_NUMPY = words(
     """
-    testing ma char rec strings lib ctypeslib f2py typing exceptions dtypes polynomial core _core version compat
-    distutils matlib emath __version__ __name__ __file__ __path__ __doc__ __config__ __dict__ show_config show_runtime
+    testing ma char rec strings lib ctypeslib f2py typing exceptions dtypes polynomial core _core version
+    compat
+    distutils matlib emath __version__ __name__ __file__ __path__ __doc__ __config__ __dict__ show_config
+    show_runtime
     get_include test
     """
 )
@@ -77,7 +80,8 @@ def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
         up = facts.parents[node]
         longer = isinstance(up, cst.Attribute) and up.value is node
         if rule is not None:
-            # `np.add.at` and `np.ndarray.sort` have rules of their own; `np.add.reduce` is an attribute of np.add.
+            # `np.add.at` and `np.ndarray.sort` have rules of their own; `np.add.reduce` is an attribute of
+            # np.add.
             if isinstance(up, cst.Attribute) and longer and rules.find(f"{path}.{up.attr.value}") is not None:
                 node, path = up, f"{path}.{up.attr.value}"
                 continue

@@ -85,7 +85,8 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
 
 
 def _check_syntax(text: str, path: str) -> None:
-    """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep nesting."""
+    """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep
+    nesting."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

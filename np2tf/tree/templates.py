@@ -1,6 +1,7 @@
 """Build code by quoting it: `statements("{x} = f({x})", x=node)`.
 
-A template is ordinary source with `{name}` holes for expressions (in `statements`, a hole that is a whole line takes
+A template is ordinary source with `{name}` holes for expressions (in `statements`, a hole that is a whole
+line takes
 statements).
 """
 
@@ -31,7 +32,8 @@ def _parsed(text: str) -> cst.Module:
 
 
 class _Fill:
-    """Puts the given nodes where the holes are. Every other name is copied: one node must not stand in two places."""
+    """Puts the given nodes where the holes are. Every other name is copied: one node must not stand in two
+    places."""
 
     def __init__(self, nodes: Mapping[str, Hole]) -> None:
         self._nodes = {_HOLE.format(name): node for name, node in nodes.items()}
@@ -70,7 +72,7 @@ class _Fill:
 
 def statements(template: str, **nodes: Hole) -> list[Statement]:
     """The statements that a template spells, its holes filled with `nodes`."""
-    return _Fill(nodes).lines(cast("Sequence[Statement]", _parsed(template).body))
+    return _Fill(nodes).lines(_parsed(template).body)
 
 
 def statement(template: str, **nodes: Hole) -> Statement:
@@ -82,8 +84,9 @@ def statement(template: str, **nodes: Hole) -> Statement:
 def small_statement(template: str, **nodes: Hole) -> cst.BaseSmallStatement:
     """The one simple statement that a template spells, without its line."""
     line = statement(template, **nodes)
-    assert isinstance(line, cst.SimpleStatementLine) and len(line.body) == 1, template
-    return line.body[0]
+    assert isinstance(line, cst.SimpleStatementLine), template
+    (only,) = line.body
+    return only
 
 
 def expression(template: str, **nodes: Hole) -> cst.BaseExpression:

@@ -16,7 +16,8 @@ from np2tf.tree.names import words
 
 _PUNCTUATION = words(
     """
-    lpar rpar leading_lines lines_after_decorators header footer semicolon comma trailing_whitespace equal lbracket
+    lpar rpar leading_lines lines_after_decorators header footer semicolon comma trailing_whitespace equal
+    lbracket
     rbracket lbrace rbrace indent newline dot colon first_colon second_colon lines_after_module_docstring
     leading_newline encoding default_indent default_newline has_trailing_newline asynchronous relative
     """

@@ -1,6 +1,7 @@
 """In-place writes become rebindings: `x[i] = v` -> `x = tnp.at(x)[i].set(v)`, and so on.
 
-What cannot be rebound rightly stays as it is: np2tf's ndarray writes through, so the plain statement is right too.
+What cannot be rebound rightly stays as it is: np2tf's ndarray writes through, so the plain statement is
+right too.
 """
 
 from __future__ import annotations

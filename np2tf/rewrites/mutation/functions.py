@@ -1,4 +1,5 @@
-"""Functions that write into an argument: `np.copyto(x, v)` -> `x = tnp.copyto(x, v)`; likewise `np.add.at` and `out=`."""
+"""Functions that write into an argument: `np.copyto(x, v)` -> `x = tnp.copyto(x, v)`; likewise `np.add.at`
+and `out=`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """May an index and a value be computed in the other order?
 
-`x[i] = v` computes v, then x and i; `x = tnp.at(x)[i].set(v)` computes x and i first. Nobody can tell the difference
+`x[i] = v` computes v, then x and i; `x = tnp.at(x)[i].set(v)` computes x and i first. Nobody can tell the
+difference
 unless one of them changes something that the other reads.
 """
 
@@ -29,14 +30,17 @@ class Effect(IntEnum):
 
 _PURE_BUILTINS = words(
     """
-    abs bool complex dict divmod enumerate float int isinstance len list max min pow range reversed round set slice
+    abs bool complex dict divmod enumerate float int isinstance len list max min pow range reversed round
+    set slice
     sorted str sum tuple type zip
     """
 )
 _PURE_METHODS = words(
     """
-    all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item max mean min
-    nonzero prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tolist trace transpose var
+    all any argmax argmin argsort astype clip conj conjugate copy cumprod cumsum diagonal dot flatten item
+    max mean min
+    nonzero prod ptp ravel repeat reshape round searchsorted squeeze std sum swapaxes take tolist trace
+    transpose var
     view get keys values items index count lower upper strip startswith endswith
     """
 )
@@ -92,7 +96,8 @@ def _is_pure(facts: Facts, call: cst.Call) -> bool:
             call.func.value in _PURE_BUILTINS and facts.scopes.of(call.func).owner_of(call.func.value) is None
         )
     if isinstance(call.func, cst.Attribute):
-        # A method of this name on an object of the user's may do anything; on `self` it is the user's for sure.
+        # A method of this name on an object of the user's may do anything; on `self` it is the user's for
+        # sure.
         on_self = isinstance(call.func.value, cst.Name) and call.func.value.value in ("self", "cls")
         return call.func.attr.value in _PURE_METHODS and not on_self
     return False
@@ -110,7 +115,8 @@ def may_swap(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool
 
 
 def _handed_over(index: list[cst.CSTNode], value: cst.CSTNode) -> bool:
-    """Whether the index computes with a name that the value's calls are given, and so might change in place."""
+    """Whether the index computes with a name that the value's calls are given, and so might change in
+    place."""
     computed = {
         name.value
         for part in index
