@@ -16,6 +16,7 @@ from np2tf.tnp.reducing import isnan, raw_all, raw_prod, raw_sum
 from np2tf.tnp.reductions import (
     _result_of_variance,
     _total,
+    complex_extreme,
     degrees,
     extreme_of,
     mean_of,
@@ -140,7 +141,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
     if nan is None:
         return extreme_of(name, a, axes, keepdims)
     if a.dtype in COMPLEX:
-        raise StagingError(f"nan{name[:3]} of complex numbers", "NP2TF503")
+        return complex_extreme("f" + name[:3], a, axes, keepdims)
     worst = tf.constant(-np.inf if name == "maximum" else np.inf, a.dtype)
     found = extreme_of(name, tf.where(nan, worst, a), axes, keepdims)
     return tf.where(raw_all(nan, axes, keepdims), tf.constant(np.nan, a.dtype), found)

@@ -8,9 +8,10 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.axes import flattened, length, normalize_axes, rank
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.kernels import COMPLEX
+from np2tf.tnp.kernels import COMPLEX, constant
 from np2tf.tnp.normalize import Array, Axis, DType, op
 from np2tf.tnp.reducing import (
     Reducer,
@@ -246,17 +247,29 @@ def _has_no_result(a: tf.Tensor, axes: tuple[int, ...]) -> bool:
     return 0 in [a.shape[axis] for axis in range(rank(a)) if axis not in axes]
 
 
+def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
+    """The maximum, minimum, fmax or fmin of complex numbers over axes."""
+    for axis in sorted(axes, reverse=True):
+        if a.shape[axis] is None:
+            raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
+        a = tree_reduce(EXTREMES[name], a, axis, keepdims)
+    return a
+
+
+def _may_lose_nan() -> bool:
+    """Whether XLA may compile this: its reductions on CPUs pass over NaN."""
+    return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
+
+
 def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
     """The maximum or minimum over axes; NaN if there is one."""
     if a.dtype == tf.bool:
         return (raw_any if name == "maximum" else raw_all)(a, axes, keepdims)
     if a.dtype in COMPLEX:
-        for axis in sorted(axes, reverse=True):
-            if a.shape[axis] is None:
-                raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
-            a = tree_reduce(EXTREMES[name], a, axis, keepdims)
-        return a
-    return (raw_max if name == "maximum" else raw_min)(a, axes, keepdims)
+        return complex_extreme(name, a, axes, keepdims)
+    result = (raw_max if name == "maximum" else raw_min)(a, axes, keepdims)
+    nan = isnan(a) if _may_lose_nan() else None
+    return result if nan is None else tf.where(raw_any(nan, axes, keepdims), constant(np.nan, a), result)
 
 
 @op(np.max, method=True)

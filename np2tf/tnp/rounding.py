@@ -1,0 +1,184 @@
+"""Rounding, clipping, and what replaces or tells apart special values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.dtypes import kind_of, result_type, ufunc_loop
+from np2tf.tnp.kernels import COMPLEX, by_parts, constant
+from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.normalize import OPS, Array, Int, Operand, attach, op
+from np2tf.tnp.ufuncs_compare import EXTREMES
+
+__all__ = [
+    "angle",
+    "around",
+    "clip",
+    "fix",
+    "i0",
+    "nan_to_num",
+    "real_if_close",
+    "round",
+    "sinc",
+]
+
+
+def _rounded(x: tf.Tensor, decimals: int) -> tf.Tensor:
+    if decimals == 0:
+        return tf.round(x)
+    factor = constant(10.0 ** abs(decimals), x)
+    if decimals > 0:
+        return tf.round(x * factor) / factor
+    return tf.round(x / factor) * factor
+
+
+def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
+    decimals = 0 if decimals is None else int(decimals)
+    if a.dtype == tf.bool:
+        if decimals != 0:
+            raise StagingError("rounding truth values to decimals", "NP2TF503")
+        return cast(a, np.float16)
+    if a.dtype in COMPLEX:
+        return by_parts(lambda part: _rounded(part, decimals))(a)
+    if not a.dtype.is_integer:
+        return _rounded(a, decimals)
+    return a if decimals >= 0 else cast(_rounded(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
+
+
+@op(np.round, method=True)
+def round(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
+    return _round(a, decimals)
+
+
+@op(np.around)
+def around(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.around.html"""
+    return _round(a, decimals)
+
+
+@op(np.fix)
+def fix(x: Array, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.fix.html"""
+    if x.dtype.is_integer or x.dtype == tf.bool:
+        return x
+    return tf.where(x < constant(0, x), tf.math.ceil(x), tf.floor(x))
+
+
+_CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
+
+
+def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
+    if low is None and high is None:
+        return as_tensor(a)
+    limits = [limit for limit in (low, high) if limit is not None]
+    operands = (a, *limits)
+    ufunc = _CLIP if len(limits) == 2 else np.maximum if high is None else np.minimum
+    wanted = ufunc_loop(ufunc, tuple(map(kind_of, operands)))[-1]
+    result, *rest = (as_tensor(operand, wanted) for operand in operands)
+    if low is not None:
+        result = EXTREMES["maximum"](result, rest.pop(0))
+    return result if high is None else EXTREMES["minimum"](result, rest.pop(0))
+
+
+@op(np.clip)
+def clip(
+    a: Operand,
+    a_min: Operand = None,
+    a_max: Operand = None,
+    out: Any = None,
+    *,
+    min: Operand = None,
+    max: Operand = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.clip.html"""
+    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+        )
+    return _clipped(a, min if a_min is None else a_min, max if a_max is None else a_max)
+
+
+def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    return clip(self, min, max, out=out)
+
+
+attach("clip", _clip_method)
+
+
+@op(np.nan_to_num)
+def _nan_to_num(
+    x: Array, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> tf.Tensor:
+    if x.dtype in COMPLEX:
+        return by_parts(lambda part: _replaced(part, nan, posinf, neginf))(x)
+    return _replaced(x, nan, posinf, neginf) if x.dtype.is_floating else x
+
+
+def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
+    dtype = x.dtype.as_numpy_dtype
+    limits = np.finfo(dtype)
+    high = as_tensor(limits.max if posinf is None else posinf, dtype)
+    low = as_tensor(limits.min if neginf is None else neginf, dtype)
+    infinity = constant(np.inf, x)
+    x = tf.where(tf.math.is_nan(x), as_tensor(nan, dtype), x)
+    return tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html"""
+    result = _nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    if copy or (not isinstance(x, np.ndarray) and not is_array(x)):
+        return result
+    x[...] = result
+    return x
+
+
+OPS[np.nan_to_num] = nan_to_num
+
+
+@op(np.real_if_close)
+def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.real_if_close.html"""
+    if a.dtype not in COMPLEX:
+        return a
+    parts = tf.get_static_value(tf.math.imag(a))
+    if parts is None:
+        raise StagingError("whether complex numbers are real is known only at run time", "NP2TF503")
+    close = tol if tol <= 1 else tol * np.finfo(a.dtype.as_numpy_dtype).eps
+    return tf.math.real(a) if np.all(np.absolute(parts) < close) else a
+
+
+@op(np.angle)
+def angle(z: Array, deg: bool = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.angle.html"""
+    if z.dtype not in COMPLEX:
+        z = cast(z, result_type(z, 1.0))
+        imaginary, part = tf.zeros_like(z), z
+    else:
+        imaginary, part = tf.math.imag(z), tf.math.real(z)
+    result = tf.math.atan2(imaginary, part)
+    return result * constant(180 / math.pi, result) if deg else result
+
+
+@op(np.i0)
+def i0(x: Array) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.i0.html"""
+    if x.dtype in COMPLEX:
+        raise TypeError("i0 not supported for complex values")
+    return tf.math.bessel_i0(x if x.dtype.is_floating else cast(x, np.float64))
+
+
+@op(np.sinc)
+def sinc(x: Array) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.sinc.html"""
+    x = cast(x, result_type(x, 1.0))
+    zero = tf.equal(x, constant(0, x))
+    y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
+    return tf.where(zero, constant(1, x), tf.sin(y) / y)
