@@ -134,13 +134,26 @@ class Bitcast:
 
 
 def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    # XLA has no bitcast of complex numbers: they are taken apart and put together.
+    if tensor.dtype.is_complex and tensor.dtype != dtype:
+        parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
+        return _bitcast(_merged(parts), dtype)
+    if dtype.is_complex and tensor.dtype != dtype:
+        parts = _bitcast(tensor, dtype.real_dtype)
+        return tf.complex(parts[..., ::2], parts[..., 1::2])
     if tensor.dtype.size == dtype.size:
         return tf.bitcast(tensor, dtype)
-    shape = tf.shape(tensor) if None in tensor.shape.as_list() else tensor.shape.as_list()
     if tensor.dtype.size > dtype.size:
-        return tf.reshape(tf.bitcast(tensor, dtype), tf.concat([shape[:-1], [-1]], 0))
+        return _merged(tf.bitcast(tensor, dtype))
+    shape = tf.shape(tensor) if None in tensor.shape.as_list() else tensor.shape.as_list()
     ratio = dtype.size // tensor.dtype.size
     return tf.bitcast(tf.reshape(tensor, tf.concat([shape[:-1], [-1, ratio]], 0)), dtype)
+
+
+def _merged(tensor: tf.Tensor) -> tf.Tensor:
+    """The last two axes as one."""
+    shape = tf.shape(tensor) if None in tensor.shape.as_list() else tensor.shape.as_list()
+    return tf.reshape(tensor, tf.concat([shape[:-2], [-1]], 0))
 
 
 def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:

@@ -83,7 +83,7 @@ def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
         return tensor_array(tf.constant(np.arange(start, stop, step, dtype)))
     wanted = np.arange(start, start + step, step, dtype).dtype
     # NumPy takes the first two numbers in the result's dtype and goes on from there by their difference.
-    first, second = np.asarray(start).astype(wanted), np.asarray(start + step).astype(wanted)
+    first, second = (np.asarray(value).astype(wanted)[()] for value in (start, start + step))
     return tensor_array(_progression(tf.range(count, dtype=tf.int64), first, second - first, wanted))
 
 

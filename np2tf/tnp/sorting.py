@@ -50,8 +50,21 @@ def keys(values: tf.Tensor) -> tf.Tensor:
 
 def order_of(values: tf.Tensor) -> tf.Tensor:
     """``argsort`` along the last axis, stable, as int64."""
+    if values.dtype.is_complex:
+        return _order_of_complex(values)
     ranked = tf.bitwise.invert(keys(values))
     return tf.cast(tf.math.top_k(ranked, k=tf.shape(ranked)[-1]).indices, tf.int64)
+
+
+def _order_of_complex(values: tf.Tensor) -> tf.Tensor:
+    """By real, then by imaginary part; those with NaN in them last: in the imaginary, the real part, in both."""
+    real, imaginary = tf.math.real(values), tf.math.imag(values)
+    nans = 2 * tf.cast(tf.math.is_nan(real), tf.int32) + tf.cast(tf.math.is_nan(imaginary), tf.int32)
+    last = values.shape.rank - 1
+    order = order_of(imaginary)
+    for key in (real, nans):
+        order = gather_along(order, order_of(gather_along(key, order, last)), last)
+    return order
 
 
 def order_along(a: tf.Tensor, axis: int) -> tf.Tensor:
