@@ -104,7 +104,7 @@ def _rest(found: NumpyImport, kept: Kept) -> tuple[cst.Import | cst.ImportFrom |
     """What stays of an import, and the names that nothing here uses but others may import from here."""
     node = found.node
     if isinstance(node.names, cst.ImportStar):
-        return None, []
+        return (node if kept.all_of(found) else None), []
     ours = set(found.aliases)
     staying = [alias for alias in node.names if alias not in ours or kept.alias(alias)]
     going = [alias for alias in node.names if alias in ours and not kept.alias(alias)]

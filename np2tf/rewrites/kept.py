@@ -71,7 +71,7 @@ class Kept:
                 strings = [e.value for e in value.elements if isinstance(e.value, cst.SimpleString)]
                 names |= {str(string.evaluated_value) for string in strings}
         if _READ_BY_NAME & module.free:
-            names |= facts.imports.names_of("numpy")
+            names |= {_bound_name(alias) for found in facts.imports.statements for alias in found.aliases}
         return names
 
     def _needs_star(self) -> bool:
