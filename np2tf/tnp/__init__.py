@@ -50,6 +50,7 @@ _CHAPTERS = (
     "functional",
     "stride_tricks",
     "methods",
+    "memory",
     "linalg.products",
     "linalg.einsum",
     "linalg.convolution",

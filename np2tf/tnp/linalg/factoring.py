@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
 from np2tf.staging import StagingError
@@ -71,9 +72,13 @@ def qr(a: Array, mode: str = "reduced") -> Any:
 def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     """The lower triangular L with ``a = L @ L.H`` (or its adjoint), from that triangle of `a`."""
     a = square(a)
-    if upper:
-        return tf.linalg.adjoint(tf.linalg.cholesky(tf.linalg.adjoint(a)))
-    return tf.linalg.cholesky(a)
+    lower = tf.linalg.cholesky(tf.linalg.adjoint(a) if upper else a)
+    # TensorFlow marks failure by NaN. While staging it stays so: an exception needs the value.
+    if tf.executing_eagerly() and bool(
+        tf.reduce_any(tf.math.is_nan(tf.math.real(tf.linalg.diag_part(lower))))
+    ):
+        raise LinAlgError("Matrix is not positive definite")
+    return tf.linalg.adjoint(lower) if upper else lower
 
 
 def _from_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:

@@ -111,10 +111,18 @@ def polysub(a1: Any, a2: Any) -> tf.Tensor:
     return _termwise(tf.subtract, a1, a2)
 
 
+def _without_leading_zeros(p: Any) -> tf.Tensor:
+    given = coefficients(p)
+    values = tf.get_static_value(given)
+    if values is None:
+        raise StagingError("whether a polynomial has leading zeros is known only at run time", "NP2TF503")
+    return given[len(values) - len(np.trim_zeros(values, "f")) :]
+
+
 @op(np.polymul)
 def polymul(a1: Any, a2: Any) -> tf.Tensor:
-    """The product of two polynomials."""
-    operands = promote(coefficients(a1), coefficients(a2))
+    """The product of two polynomials, each without its leading zeros."""
+    operands = promote(_without_leading_zeros(a1), _without_leading_zeros(a2))
     if any(x.shape[0] == 0 for x in operands):
         raise StagingError("a polynomial without coefficients", "NP2TF503")
     long, short = sorted(operands, key=lambda x: -x.shape[0])

@@ -1,0 +1,215 @@
+"""`tnp` has every public name of NumPy, and what no chapter implements is handed to NumPy."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import np2tf
+from np2tf import tnp
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import region
+from np2tf.tnp.host import fallback
+from np2tf.tnp.ndarray import is_array, tensor_array
+from np2tf.tnp.normalize import OPS
+
+SUBMODULES = (
+    *("char", "ctypeslib", "emath", "exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "ma"),
+    *("polynomial", "polynomial.chebyshev", "random", "rec", "strings", "testing", "typing"),
+)
+
+
+def tensor(values: Any, dtype: Any = None) -> Any:
+    return tensor_array(tf.constant(np.asarray(values, dtype)))
+
+
+def numpys(path: str) -> ModuleType:
+    return np.emath if path == "emath" else importlib.import_module(f"numpy.{path}")
+
+
+def test_every_public_name_resolves() -> None:
+    public = {name for name in dir(np) if not name.startswith("_")} | set(np.__all__)
+    assert [name for name in sorted(public) if not hasattr(tnp, name)] == []
+    assert public <= set(dir(tnp))
+
+
+@pytest.mark.parametrize("path", SUBMODULES)
+def test_every_public_name_of_a_submodule_resolves(path: str) -> None:
+    ours, original = importlib.import_module(f"np2tf.tnp.{path}"), numpys(path)
+    reached: Any = tnp
+    for part in path.split("."):
+        reached = getattr(reached, part)
+    assert reached is ours
+    public = [name for name in dir(original) if not name.startswith("_")]
+    assert [name for name in public if not hasattr(ours, name)] == []
+    assert set(public) <= set(dir(ours))
+
+
+@pytest.mark.parametrize("path", ["", *SUBMODULES])
+def test_star_import_gives_numpys_names(path: str) -> None:
+    ours: dict[str, Any] = {}
+    theirs: dict[str, Any] = {}
+    exec(f"from np2tf.tnp{'.' + path if path else ''} import *", ours)
+    exec(f"from {(numpys(path) if path else np).__name__} import *", theirs)
+    assert set(ours) == set(theirs)
+
+
+def test_ops_stand_under_their_names() -> None:
+    wrong = [
+        name
+        for name in np.__all__
+        if callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
+        if getattr(tnp, name).__module__ == "np2tf.tnp"
+        and OPS.get(getattr(np, name)) is not getattr(tnp, name)
+    ]
+    assert wrong == []
+
+
+def test_types_are_numpys_own() -> None:
+    for name in ("float64", "int8", "bool", "generic", "integer", "dtype", "finfo", "errstate", "poly1d"):
+        assert getattr(tnp, name) is getattr(np, name)
+    assert tnp.newaxis is None
+    assert tnp.pi == np.pi
+    assert tnp.linalg.LinAlgError is np.linalg.LinAlgError
+    assert tnp.exceptions.AxisError is np.exceptions.AxisError
+
+
+def test_ufuncs_are_ufuncs() -> None:
+    ufuncs = [name for name in np.__all__ if isinstance(getattr(np, name), np.ufunc)]
+    assert [name for name in ufuncs if not isinstance(getattr(tnp, name), tnp.ufunc)] == []
+    assert not isinstance(tnp.sum, tnp.ufunc)
+
+
+def test_unknown_names_are_attribute_errors() -> None:
+    with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
+        tnp.no_such_name
+    with pytest.raises(AttributeError, match="use asarray"):
+        tnp.asfarray
+    with pytest.raises(AttributeError, match="no_such_name"):
+        tnp.linalg.no_such_name
+    with pytest.raises(AttributeError, match="no_such_name"):
+        tnp.ma.no_such_name
+    assert not hasattr(tnp, "_core")
+
+
+def test_removed_names_mean_what_they_meant() -> None:
+    assert tnp.float is float
+    assert -np.inf == tnp.NINF
+    assert tnp.float_ is np.float64
+    assert tnp.product is tnp.prod
+    np.testing.assert_array_equal(np.asarray(tnp.in1d([[1, 2]], [2])), [False, True])
+    np.testing.assert_array_equal(np.asarray(tnp.msort([[3, 1], [2, 4]])), [[2, 1], [3, 4]])
+
+
+def test_in_place_forms_of_ufuncs() -> None:
+    array = tensor([1.0, 2.0, 3.0])
+    assert tnp.add_at(array, [0, 0, 2], 1.0) is array
+    np.testing.assert_array_equal(array.numpy(), [3.0, 2.0, 4.0])
+    plain = np.array([1.0, 2.0])
+    assert tnp.add_at(plain, [0, 0], 1.0) is plain
+    np.testing.assert_array_equal(plain, [3.0, 2.0])
+    new = tnp.add_at(tf.constant([1.0, 2.0]), [1, 1], 1.0)
+    assert isinstance(new, tf.Tensor)
+    np.testing.assert_array_equal(new.numpy(), [1.0, 4.0])
+
+
+def test_fallbacks_take_and_give_arrays_and_are_counted() -> None:
+    before = counts.host
+    result = tnp.busday_count(np.array(["2024-01-01"], "M8[D]"), np.array(["2024-01-08"], "M8[D]"))
+    assert is_array(result)
+    assert counts.host == before
+    bits = tnp.packbits(tensor([1, 0, 1], "uint8"))
+    assert is_array(bits)
+    assert bits.numpy().tolist() == [160]
+    assert counts.host == before + 1
+    with np2tf.config.using(eager="tensorflow"):
+        assert tnp.packbits(np.array([1, 0, 1], "uint8"))._host is None
+
+
+def test_fallbacks_that_write_return_what_they_wrote_to() -> None:
+    place = fallback(np.place, "numpy.place")
+    array = tensor([1.0, 2.0, 3.0])
+    view = array[1:]
+    assert place(array, np.array([False, True, True]), [9.0]) is array
+    assert array.numpy().tolist() == [1.0, 9.0, 9.0]
+    assert view.numpy().tolist() == [9.0, 9.0]
+    given = np.zeros(2)
+    assert place(given, [True, False], [5.0]) is given
+    assert given.tolist() == [5.0, 0.0]
+
+
+def test_fallbacks_refuse_staged_values() -> None:
+    @tf.function(autograph=False)
+    def pack(bits: tf.Tensor) -> tf.Tensor:
+        return tnp.packbits(tensor_array(bits)).tensor
+
+    with pytest.raises(StagingError):
+        pack(tf.constant([1, 0], tf.uint8))
+    with region(None), pytest.raises(StagingError):
+        tnp.packbits(np.array([1, 0], "uint8"))
+    with region(None), pytest.raises(StagingError):
+        tnp.save("never written", 1)
+
+
+def test_shared_memory() -> None:
+    for make in (tensor, lambda values: tnp.asarray(np.array(values))):
+        whole = make([1.0, 2.0, 3.0, 4.0])
+        original = np.arange(4.0)
+        for first, second in (
+            (slice(None), slice(1, 2)),
+            (slice(0, 2), slice(2, 4)),
+            (slice(None, None, 2), slice(1, None, 2)),
+            (slice(0, 0), slice(None)),
+        ):
+            for name in ("shares_memory", "may_share_memory"):
+                expected = getattr(np, name)(original[first], original[second])
+                assert getattr(tnp, name)(whole[first], whole[second]) is expected
+        assert not tnp.shares_memory(whole, whole.copy())
+        assert tnp.shares_memory(whole, whole)
+        assert not tnp.shares_memory(whole, original)
+
+
+def test_indexing_objects() -> None:
+    for ours, theirs in ((tnp.r_[1:4, 0], np.r_[1:4, 0]), (tnp.c_[[1, 2], [3, 4]], np.c_[[1, 2], [3, 4]])):
+        np.testing.assert_array_equal(np.asarray(ours), theirs)
+    np.testing.assert_array_equal(np.asarray(tnp.r_[tensor([1.0]), 2.0]), [1.0, 2.0])
+    np.testing.assert_array_equal(np.asarray(tnp.mgrid[:2, :3]), np.mgrid[:2, :3])
+    assert tnp.s_[1:2, ...] == np.s_[1:2, ...]
+
+
+def test_numpys_assertions_take_our_arrays() -> None:
+    tnp.testing.assert_allclose(tensor([1.0, 2.0]), [1.0, 2.0])
+    tnp.testing.assert_array_equal(tensor([1, 2]), tensor([1, 2]))
+    with pytest.raises(AssertionError, match="not equal"):
+        tnp.testing.assert_equal(tensor([1, 2]), [1, 3])
+    with tnp.testing.assert_raises(ValueError):
+        tnp.linalg.norm(tensor([1.0]), "no such order", 0)
+
+
+def test_host_submodules_work() -> None:
+    masked = tnp.ma.masked_where(tensor([False, True]), tensor([1.0, 2.0]))
+    assert isinstance(masked, np.ma.MaskedArray)
+    assert masked.sum() == 1.0
+    assert is_array(tnp.emath.sqrt(tensor([-1.0, 4.0])))
+    assert tnp.char.upper(np.array(["a"])).tolist() == ["A"]
+    assert tnp.polynomial.Polynomial is np.polynomial.Polynomial
+    assert is_array(tnp.polynomial.polynomial.polyval(tensor([1.0, 2.0]), tensor([1.0, 2.0])))
+
+
+def test_import_costs_little_beyond_tensorflow() -> None:
+    code = (
+        "import tensorflow, time; start = time.process_time(); import np2tf.tnp; "
+        "print(time.process_time() - start)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert float(run.stdout) < 0.5
