@@ -30,6 +30,8 @@ _LAZY: dict[str, tuple[str, str]] = {
     "enumerate": ("np2tf.runtime.ranges", "enumerate"),
     "zip": ("np2tf.runtime.ranges", "zip"),
     "reversed": ("np2tf.runtime.ranges", "reversed"),
+    "min": ("np2tf.runtime.extrema", "min"),
+    "max": ("np2tf.runtime.extrema", "max"),
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
     "install": ("np2tf.imports.hook", "install"),

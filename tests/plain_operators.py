@@ -148,6 +148,12 @@ def _modules() -> dict[str, types.ModuleType]:
         or_=lambda left, right: left or right(),
         not_=operator.not_,
         undefined=Undefined,
+        range=range,
+        enumerate=enumerate,
+        zip=zip,
+        reversed=reversed,
+        min=min,
+        max=max,
     )
     return {"np2tf": package, "np2tf.tnp": tnp}
 

@@ -24,7 +24,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     fitness = Fitness.of(facts)
     fitness.report(facts, report)
     for function, decision in fitness.staged.items():
-        if decision.marks.lowered or decision.expressions:
+        if decision.lowers_anything:
             plan.require(runtime=True)
             _plan_function(function, decision, facts, plan)
 
@@ -36,8 +36,14 @@ def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, 
     for expression in decision.expressions:
         edit = ternary.edit if isinstance(expression, cst.IfExp) else boolean.edit
         plan.add(expression, edit)
+    for name in decision.builtins:
+        plan.add(name, _of_np2tf)
     if decision.marks.lowered:
         plan.add(function, lambda updated: lower_function(updated, marks))
+
+
+def _of_np2tf(name: cst.Name) -> cst.Attribute:
+    return cst.Attribute(cst.Name("np2tf"), name)
 
 
 def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:

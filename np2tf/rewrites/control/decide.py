@@ -42,6 +42,13 @@ class Decision:
 
     marks: Marks = field(default_factory=Marks)
     expressions: list[Expression] = field(default_factory=list)
+    builtins: list[cst.Name] = field(default_factory=list)
+    """The names `range`, `zip`, `min` … whose operands may be staged: np2tf's own stand in for them."""
+
+    @property
+    def lowers_anything(self) -> bool:
+        """Whether any of the function's text changes."""
+        return bool(self.marks.lowered or self.expressions or self.builtins)
 
 
 def decide(function: cst.FunctionDef, facts: Facts) -> Decision:
@@ -65,7 +72,7 @@ class _Decider:
         self._function = function
         self._facts = facts
         self._plain = plain
-        self._static = Static(facts, _dynamic_parameters(function))
+        self._static = Static(facts, _dynamic_parameters(function), _number_parameters(function))
         self._refusals = Refusals(function, facts, self._static)
         self._nodes = list(walk(function))
 
@@ -77,6 +84,7 @@ class _Decider:
             if len(self._static.dynamic) == known:
                 break
         decision.expressions = list(self._expressions(decision.marks))
+        decision.builtins = list(self._builtins(decision.marks))
         self._check(decision)
         return decision
 
@@ -85,6 +93,8 @@ class _Decider:
         decision = Decision()
         for node in self._nodes:
             if isinstance(node, cst.If) and not self._static(node.test):
+                if self._refusals.reason(node) is not None and self._static.probably(node.test):
+                    continue  # a number that the caller gives: known while staging as a rule, and checked then
                 self._refusals.check(node)
                 decision.marks.lowered.add(node)
             elif (isinstance(node, cst.While) and self._lower_while(node)) or (
@@ -107,7 +117,13 @@ class _Decider:
     def _lower_for(self, node: cst.For) -> bool:
         if node in self._plain or node.asynchronous is not None or not _only_names(node.target):
             return False
-        return self._iterable(node.iter) and self._refusals.reason(node) is None
+        if not self._iterable(node.iter):
+            return False
+        if self._refusals.reason(node) is None:
+            return True
+        if isinstance(node.iter, cst.Call) and self._is_builtin(node.iter, ("range",)):
+            self._refusals.check(node)  # unrolled, it would become a graph as long as the range
+        return False
 
     def _iterable(self, node: cst.BaseExpression) -> bool:
         """Whether a loop over `node` may run over an array or many numbers."""
@@ -190,6 +206,31 @@ class _Decider:
             elif isinstance(node, cst.Comparison) and len(node.comparisons) > 1 and not self._static(node):
                 yield node
 
+    def _builtins(self, marks: Marks) -> Iterator[cst.Name]:
+        for node in self._nodes:
+            if isinstance(node, cst.For) and node in marks:
+                yield from self._sequences(node.iter)
+            elif isinstance(node, cst.Call) and self._is_builtin(node, ("min", "max")):
+                plain = len(node.args) > 1 and not any(arg.keyword or arg.star for arg in node.args)
+                if plain and not self._static(node):
+                    yield cst.ensure_type(node.func, cst.Name)
+
+    def _sequences(self, node: cst.BaseExpression) -> Iterator[cst.Name]:
+        """`range`, `zip` … in a lowered loop's iterable, outermost first."""
+        if not isinstance(node, cst.Call) or not self._is_builtin(
+            node, ("range", "enumerate", "zip", "reversed")
+        ):
+            return
+        inner = [name for arg in node.args for name in self._sequences(arg.value)]
+        if inner or not all(self._static(arg.value) for arg in node.args):
+            yield cst.ensure_type(node.func, cst.Name)
+        yield from inner
+
+    def _is_builtin(self, node: cst.Call, names: tuple[str, ...]) -> bool:
+        if not isinstance(node.func, cst.Name) or node.func.value not in names:
+            return False
+        return self._facts.scopes.of(node.func).owner_of(node.func.value) is None
+
     def _check(self, decision: Decision) -> None:
         """Tests that nothing can lower: of an assert, and of a comprehension's `if`."""
         for node in self._nodes:
@@ -208,6 +249,24 @@ def _dynamic_parameters(function: cst.FunctionDef) -> Names:
     every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
     flags = {param.name.value for param in every if _is_flag(param)}
     return frozenset(parameters(function.params)) - flags
+
+
+def _number_parameters(function: cst.FunctionDef) -> Names:
+    """The parameters that visibly are numbers: by default, by annotation, or because a range runs to them."""
+    every = [*function.params.posonly_params, *function.params.params, *function.params.kwonly_params]
+    ends: set[str] = set()
+    for node in walk(function):
+        if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
+            ends.update(arg.value.value for arg in node.args if isinstance(arg.value, cst.Name))
+    return frozenset(param.name.value for param in every if _is_number(param) or param.name.value in ends)
+
+
+def _is_number(param: cst.Param) -> bool:
+    annotation = param.annotation.annotation if param.annotation is not None else None
+    if isinstance(annotation, cst.Name) and annotation.value in ("int", "float"):
+        return True
+    default = param.default.expression if isinstance(param.default, cst.UnaryOperation) else param.default
+    return isinstance(default, cst.BaseNumber)
 
 
 def _is_flag(param: cst.Param) -> bool:

@@ -150,7 +150,7 @@ def _with_callees(
                 seen.add(callee)
                 stack.append(callee)
                 decision = decisions[callee]
-                if decision.marks.lowered or decision.expressions:
+                if decision.lowers_anything:
                     staged.add(callee)
     return staged
 
@@ -160,6 +160,8 @@ def _is_worth(function: cst.FunctionDef, facts: Facts) -> bool:
     for loop in (node for node in walk(function) if isinstance(node, (cst.For, cst.While))):
         if any(_is_array_work(node, facts, in_loop=True) for node in walk(loop.body)):
             return True
+    if not _takes_arrays(function, facts):
+        return False
     operations = sum(_is_array_work(node, facts, in_loop=False) for node in walk(function))
     return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in walk(function))
 
@@ -180,3 +182,23 @@ def _is_array_work(node: cst.CSTNode, facts: Facts, in_loop: bool) -> bool:
         stored = isinstance(facts.parents[node], (cst.AssignTarget, cst.AugAssign))
         return sliced or (stored and in_loop) or facts.kinds.kind(node.value) is Kind.ARRAY
     return _is_numpy_call(node, facts) and facts.kinds.kind(node) is not Kind.STATIC
+
+
+def _takes_arrays(function: cst.FunctionDef, facts: Facts) -> bool:
+    """Whether a parameter visibly is an array, and not only a size or a number that arrays are made with."""
+    names = set(parameters(function.params))
+    for node in walk(function):
+        if not isinstance(node, cst.Name) or node.value not in names:
+            continue
+        up = facts.parents[node]
+        if isinstance(up, (cst.Subscript, cst.Attribute)) and up.value is node:
+            return True
+        if isinstance(up, cst.BinaryOperation) and isinstance(up.operator, cst.MatrixMultiply):
+            return True
+        call = facts.parents[up] if isinstance(up, cst.Arg) else None
+        if isinstance(call, cst.Call) and up is call.args[0]:
+            qualified = facts.imports.qualified(call.func) or ""
+            rule = rules.find(qualified)
+            if rule is not None and (rule.chapter != "creation" or qualified.endswith(("_like", "array"))):
+                return True
+    return False

@@ -21,6 +21,7 @@ from np2tf.tree.templates import Statement
 _LOOPS = (cst.For, cst.While)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 _SHORT = 60
+_TRUTHS = frozenset({"not_", "any", "all", "allclose", "array_equal"})
 
 
 def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
@@ -191,7 +192,7 @@ class JumpFree:
 
     def _guarded_if(self, node: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
         then, other = statements_of(node), else_of(node)
-        if not rest and not other and len(then) == 1 and _is_comparison(node.test):
+        if not rest and not other and len(then) == 1 and _is_bool(node.test):
             only = _jump_of(then[0])
             breaks = isinstance(only, cst.Break) or (isinstance(only, cst.Return) and frame.returns_break)
             if breaks and frame.stop is not None and node in self._marks:
@@ -331,7 +332,11 @@ def _reachable(body: Sequence[Statement]) -> list[Statement]:
     return list(body)
 
 
-def _is_comparison(test: cst.BaseExpression) -> bool:
+def _is_bool(test: cst.BaseExpression) -> bool:
+    """Whether a test's value is a single truth value, so that a flag can take it."""
+    if isinstance(test, cst.Call):
+        name = test.func.attr.value if isinstance(test.func, cst.Attribute) else ""
+        return name in _TRUTHS
     return isinstance(test, cst.Comparison) and len(test.comparisons) == 1
 
 

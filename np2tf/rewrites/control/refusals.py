@@ -59,12 +59,11 @@ class Refusals:
             and not self._immediate(node)
         ]
 
-    def check(self, node: cst.If | cst.While) -> None:
+    def check(self, node: cst.If | cst.While | cst.For) -> None:
         """CannotLower if `node` holds what cannot be lowered."""
         reason = self.reason(node)
         if reason is not None:
-            kind = "if" if isinstance(node, cst.If) else "while"
-            raise CannotLower("NP2TF301", node, kind=kind, reason=reason)
+            raise CannotLower("NP2TF301", node, kind=type(node).__name__.lower(), reason=reason)
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
         """What in `node` stands against lowering it, in words."""

@@ -10,21 +10,37 @@ from collections.abc import Collection
 import libcst as cst
 
 from np2tf.facts import Facts, Kind
+from np2tf.rewrites.control.lengths import Lengths
 from np2tf.tree.names import dotted
 
 _ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "__name__", "kind"})
 _CALLS = frozenset(["len", "isinstance", "issubclass", "hasattr", "callable", "type", "id"])
-_OF_STATIC = frozenset(["int", "float", "bool", "str", "min", "max", "abs", "sum", "round", "range", "tuple", "list", "sorted", "any", "all", "divmod", "zip", "enumerate", "reversed", "repr"])  # fmt: skip
-_NUMPY = frozenset(["shape", "ndim", "size", "iscomplexobj", "isrealobj", "isscalar", "issubdtype", "can_cast", "result_type", "dtype", "finfo", "iinfo", "promote_types"])  # fmt: skip
+# fmt: off
+_OF_STATIC = frozenset({
+    "int", "float", "bool", "str", "min", "max", "abs", "sum", "round", "range", "tuple", "list", "sorted", "any",
+    "all", "divmod", "zip", "enumerate", "reversed", "repr",
+})
+_NUMPY = frozenset({
+    "shape", "ndim", "size", "iscomplexobj", "isrealobj", "isscalar", "issubdtype", "can_cast", "result_type",
+    "dtype", "finfo", "iinfo", "promote_types",
+})
+# fmt: on
 _MODULE_FUNCTIONS = ("math.", "operator.")
 
 
 class Static:
     """Answers for one function, given the names in it that may hold something computed."""
 
-    def __init__(self, facts: Facts, dynamic: Collection[str]) -> None:
+    def __init__(self, facts: Facts, dynamic: Collection[str], numbers: Collection[str] = ()) -> None:
         self._facts = facts
+        self._lengths = Lengths(facts)
         self.dynamic = set(dynamic)
+        self._numbers = frozenset(numbers)
+        """Parameters that visibly are numbers: dynamic, but as a rule known while the function is staged."""
+
+    def probably(self, node: cst.CSTNode) -> bool:
+        """Whether `node` is known provided that number parameters are."""
+        return Static(self._facts, self.dynamic - self._numbers)(node)
 
     def __call__(self, node: cst.CSTNode) -> bool:
         """Whether the value of `node` is known while the function is staged."""
@@ -89,7 +105,7 @@ class Static:
         if self._facts.imports.qualified(node) is not None:
             return True
         if node.attr.value in _ATTRIBUTES:
-            return True
+            return not (node.attr.value in ("size", "shape") and self._lengths.selected(node.value))
         path = dotted(node)
         return path is not None and path.startswith(_MODULE_FUNCTIONS)
 
@@ -99,7 +115,7 @@ class Static:
             return qualified.rpartition(".")[2] in _NUMPY
         name = dotted(node.func) or ""
         if name in _CALLS:
-            return True
+            return not (name == "len" and node.args and self._lengths.selected(node.args[0].value))
         arguments = all(self(arg.value) for arg in node.args)
         if name in _OF_STATIC or name.startswith(_MODULE_FUNCTIONS):
             return arguments

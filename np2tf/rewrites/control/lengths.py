@@ -1,0 +1,55 @@
+"""Which arrays have a length that depends on values: those picked by a mask, and those of `unique`, `nonzero` …"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.facts import Facts
+
+
+class Lengths:
+    """Looks at expressions, and through names at what is assigned to them."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+
+    def selected(self, node: cst.CSTNode) -> bool:
+        """Whether an expression picks elements by their values, so that its length is not known beforehand."""
+        return any(self._picks(value) for value in self._values(node))
+
+    def _values(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        """The expressions that `node` may stand for: itself, or what its name is assigned."""
+        values, seen, stack = [], set[str](), [node]
+        while stack:
+            top = stack.pop()
+            if not isinstance(top, cst.Name):
+                values.append(top)
+            elif top.value not in seen:
+                seen.add(top.value)
+                owner = self._facts.scopes.of(top).owner_of(top.value)
+                assigned = [self._assigned(binding) for binding in owner.bindings[top.value]] if owner else []
+                stack.extend(value for value in assigned if value is not None)
+        return values
+
+    def _assigned(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
+        target = self._facts.parents[binding]
+        assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
+        return assign.value if isinstance(assign, cst.Assign) else None
+
+    def _picks(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.Call):
+            rule = rules.find(self._facts.imports.qualified(node.func) or "")
+            return rule is not None and rule.dynamic_shape
+        if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
+            return False
+        index = node.slice[0].slice
+        return isinstance(index, cst.Index) and any(_is_mask(value) for value in self._values(index.value))
+
+
+def _is_mask(node: cst.CSTNode) -> bool:
+    if isinstance(node, cst.BinaryOperation):
+        return isinstance(node.operator, (cst.BitAnd, cst.BitOr))
+    if isinstance(node, cst.UnaryOperation):
+        return isinstance(node.operator, cst.BitInvert)
+    return isinstance(node, cst.Comparison)
