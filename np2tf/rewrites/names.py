@@ -47,7 +47,7 @@ def report_only(facts: Facts, report: Report) -> None:
             report.add("NP2TF002", *place(use.node), name=facts.code(use.node))
         elif is_target(facts, use.node):
             report.add("NP2TF006", *place(use.node), name=facts.code(use.node))
-        elif stays(facts, use):
+        elif stays(facts, use) and not use.is_module:
             report.add("NP2TF007", *place(use.node), name=facts.code(use.node))
         elif use.is_module and _passed_on(facts, use.node):
             report.add("NP2TF004", *place(use.node))

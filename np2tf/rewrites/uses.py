@@ -105,11 +105,26 @@ def stays(facts: Facts, use: Use) -> bool:
     if use.on_numpy or not use.known or is_target(facts, use.node):
         return True
     rule = use.rule
+    if use.is_module and _asked_for_unknown(facts, use):
+        return True
     if rule is None or not (rule.flattens or rule.arguments):
         return False
     # The old function is not the new one by itself, only a call of it can be rewritten.
     call = facts.parents[use.node]
     return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
+
+
+def _asked_for_unknown(facts: Facts, use: Use) -> bool:
+    """`hasattr(np, "in1d")`: a question about NumPy itself, where the name has no plain translation."""
+    arg = facts.parents[use.node]
+    call = facts.parents[arg] if isinstance(arg, cst.Arg) else None
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name) or len(call.args) < 2:
+        return False
+    name = call.args[1].value
+    if call.func.value not in ("hasattr", "getattr") or not isinstance(name, cst.SimpleString):
+        return False
+    rule = rules.find(f"{use.qualified}.{name.evaluated_value}")
+    return rule is None or rule.kind == "no" or rule.chapter == "removed"
 
 
 def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, str]]:
