@@ -215,6 +215,11 @@ def test_explain() -> None:
     assert len(np2tf("explain").output.splitlines()) > 10
 
 
+def test_version() -> None:
+    """The version is known in a bare checkout too."""
+    assert np2tf("--version").output.startswith("np2tf ")
+
+
 def test_every_command_loads() -> None:
     """Each row of the table names a command that can be asked for help."""
     for name in commands.COMMANDS:

@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from np2tf import __version__
 from np2tf.diagnostics import INTERNAL
 
 # command -> what `np2tf --help` says of it; the module np2tf.commands.<command> defines a click command of
@@ -38,7 +39,7 @@ class Lazy(click.Group):
 
 
 @click.group(cls=Lazy, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(package_name="np2tf", message="%(prog)s %(version)s")
+@click.version_option(__version__, message="%(prog)s %(version)s")
 def np2tf() -> None:
     """Translate NumPy code to TensorFlow.
 

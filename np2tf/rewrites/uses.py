@@ -123,7 +123,7 @@ def _asked_for_unknown(facts: Facts, use: Use) -> bool:
     name = call.args[1].value
     if call.func.value not in ("hasattr", "getattr") or not isinstance(name, cst.SimpleString):
         return False
-    rule = rules.find(f"{use.qualified}.{name.evaluated_value}")
+    rule = rules.find(f"{use.qualified}.{name.raw_value}")
     return rule is None or rule.kind == "no" or rule.chapter == "removed"
 
 
