@@ -128,10 +128,9 @@ def default_rng(seed: Any = None) -> Generator:
     return Generator(np.random.default_rng(to_numpy(seed)).bit_generator)
 
 
+#: Ours, or taken from NumPy as they are when first asked for.
 _KEPT = frozenset({"default_rng", "test", "get_bit_generator", "set_bit_generator"})
 for _name in dir(np.random):
     _value = getattr(np.random, _name)
     if not (_name.startswith("_") or _name in _KEPT or isinstance(_value, type)) and callable(_value):
         globals()[_name] = _function(_name, _value)
-get_bit_generator = np.random.get_bit_generator
-set_bit_generator = np.random.set_bit_generator

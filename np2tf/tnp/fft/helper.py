@@ -8,9 +8,9 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.tnp import ufuncs
-from np2tf.tnp.linalg.products import lengths, rank_of
+from np2tf.tnp.linalg.products import lengths, multiply, rank_of
 from np2tf.tnp.normalize import Array, Axis, Int, Operand, op
+from np2tf.tnp.ufunc import UFUNCS
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
@@ -19,7 +19,7 @@ def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
     """`numbers` over ``n * d``, rounded as NumPy rounds."""
     if isinstance(d, (int, float, complex)):
         return tf.constant(numbers * (1.0 / (n * d)))
-    return ufuncs.multiply.compute((numbers, ufuncs.divide.compute((1.0, ufuncs.multiply.compute((n, d))))))
+    return multiply(numbers, UFUNCS[np.divide].compute((1.0, multiply(n, d))))
 
 
 @op(np.fft.fftfreq, creates=True)

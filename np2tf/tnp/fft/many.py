@@ -33,11 +33,12 @@ def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[in
     if axes is None:
         count = rank if s is None else len(s)
         axes = range(-count, 0)
-    axes = [int(axis) for axis in np.atleast_1d(axes)]
-    lengths = [None] * len(axes) if s is None else [None if n in (None, -1) else int(n) for n in to_numpy(s)]
-    if len(lengths) != len(axes):
+    where = [int(axis) for axis in np.atleast_1d(axes)]
+    given = [None] * len(where) if s is None else to_numpy(s)
+    lengths = [None if n in (None, -1) else int(n) for n in given]
+    if len(lengths) != len(where):
         raise ValueError("Shape and axes have different lengths.")
-    return lengths, axes
+    return lengths, where
 
 
 def _complex(x: tf.Tensor, s: Any, axes: Any, norm: Any, inverse: bool) -> tf.Tensor:

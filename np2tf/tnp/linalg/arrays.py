@@ -8,7 +8,6 @@ import numpy as np
 import tensorflow as tf
 from numpy.linalg import LinAlgError
 
-from np2tf.tnp import ufuncs
 from np2tf.tnp.conversion import promote
 from np2tf.tnp.lenses import Diagonal
 from np2tf.tnp.linalg.products import (
@@ -21,6 +20,7 @@ from np2tf.tnp.linalg.products import (
 )
 from np2tf.tnp.ndarray import ndarray
 from np2tf.tnp.normalize import Array, DType, Int, Operands, View, op
+from np2tf.tnp.ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul as matrix_product
 from np2tf.tnp.ufuncs_matrix import vecdot as vector_product
 from np2tf.tnp.views import matrix_transpose
@@ -89,7 +89,7 @@ def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
 @op(np.linalg.matmul)
 def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
     """``x1 @ x2``."""
-    return ufuncs.matmul.compute((x1, x2))
+    return UFUNCS[np.matmul].compute((x1, x2))
 
 
 @op(np.linalg.vecdot)

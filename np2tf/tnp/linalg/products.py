@@ -11,9 +11,9 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
-from np2tf.tnp import ufuncs
 from np2tf.tnp.conversion import cast, promote
 from np2tf.tnp.normalize import Array, Axis, Int, op
+from np2tf.tnp.ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul
 
 __all__ = ["cross", "dot", "inner", "outer", "tensordot", "vdot"]
@@ -61,7 +61,7 @@ def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence
 
 def multiply(a: Any, b: Any) -> tf.Tensor:
     """The elementwise product with NumPy's promotion."""
-    return ufuncs.multiply.compute((a, b))
+    return UFUNCS[np.multiply].compute((a, b))
 
 
 def _aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
