@@ -53,7 +53,6 @@ _CHAPTERS = (
     "memory",
     "linalg.products",
     "linalg.einsum",
-    "linalg.convolution",
     "polynomial.classic",
     "polynomial.fitting",
 )

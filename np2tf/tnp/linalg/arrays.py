@@ -11,7 +11,6 @@ from numpy.linalg import LinAlgError
 from np2tf.tnp.conversion import promote
 from np2tf.tnp.lenses import Diagonal
 from np2tf.tnp.linalg.products import (
-    cross_of_threes,
     diagonal_sum,
     multiply,
     rank_of,
@@ -73,10 +72,10 @@ def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
             f"{x1.shape[axis]} and {x2.shape[axis]} dimensional instead."
         )
-    if axis in (-1, rank_of(x1) - 1) and rank_of(x1) == rank_of(x2):
-        return cross_of_threes(x1, x2)
-    first, second = _moved(x1, axis, -1), _moved(x2, axis, -1)
-    return _moved(cross_of_threes(first, second), -1, axis)
+    x1, x2 = promote(x1, x2)
+    a, b = tf.unstack(x1, axis=axis), tf.unstack(x2, axis=axis)
+    parts = [a[j] * b[k] - a[k] * b[j] for j, k in ((1, 2), (2, 0), (0, 1))]
+    return tf.stack(parts, axis=axis)
 
 
 def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:

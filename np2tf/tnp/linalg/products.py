@@ -1,4 +1,4 @@
-"""Products of arrays in NumPy's main namespace: dot, inner, outer, tensordot, cross."""
+"""Products of arrays in NumPy's main namespace: dot, inner, outer, tensordot."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import cast, promote
-from np2tf.tnp.normalize import Array, Axis, Int, op
+from np2tf.tnp.normalize import Array, op
 from np2tf.tnp.ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul
 
-__all__ = ["cross", "dot", "inner", "outer", "tensordot", "vdot"]
+__all__ = ["dot", "inner", "outer", "tensordot", "vdot"]
 
 
 def rank_of(x: tf.Tensor) -> int:
@@ -134,45 +133,6 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> tf.Tensor:
         if a.shape[i] is not None and b.shape[j] is not None and a.shape[i] != b.shape[j]:
             raise ValueError("shape-mismatch for sum")
     return contract(a, b, axes_a, axes_b)
-
-
-def cross_of_threes(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Cross products over the last axes, each of length 3 or 2 (the third component is then 0)."""
-    a, b = promote(a, b)
-    if a.shape[-1] not in (2, 3) or b.shape[-1] not in (2, 3):
-        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    x, y = tf.unstack(a, axis=-1), tf.unstack(b, axis=-1)
-    last = x[0] * y[1] - x[1] * y[0]
-    if len(x) == 2 and len(y) == 2:
-        return last
-    zero = tf.zeros((), a.dtype)
-    u, v = x[2] if len(x) == 3 else zero, y[2] if len(y) == 3 else zero
-    parts = [x[1] * v - u * y[1], u * y[0] - x[0] * v, last]
-    return tf.stack([tf.broadcast_to(part, tf.shape(last)) for part in parts], axis=-1)
-
-
-@op(np.cross)
-def cross(
-    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: Axis = None
-) -> tf.Tensor:
-    """Cross product of vectors of three (or two) components."""
-    if axis is not None:
-        axisa = axisb = axisc = axis
-    if rank_of(a) == 0 or rank_of(b) == 0:
-        raise ValueError("At least one array has zero dimension")
-    first = normalize_axis_index(axisa, rank_of(a), "axisa")
-    second = normalize_axis_index(axisb, rank_of(b), "axisb")
-    result = cross_of_threes(_last(a, first), _last(b, second))
-    if a.shape[first] == 2 and b.shape[second] == 2:
-        return result
-    where = normalize_axis_index(axisc, rank_of(result), "axisc")
-    order = list(range(rank_of(result) - 1))
-    order.insert(where, rank_of(result) - 1)
-    return transposed(result, order)
-
-
-def _last(x: tf.Tensor, axis: int) -> tf.Tensor:
-    return transposed(x, [*(k for k in range(rank_of(x)) if k != axis), axis])
 
 
 def summed_dtype(dtype: Any) -> Any:

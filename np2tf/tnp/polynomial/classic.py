@@ -6,6 +6,7 @@ numbers they return depends on values.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +15,6 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
-from np2tf.tnp.linalg.convolution import slid
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.normalize import Int, op
 
@@ -126,7 +126,9 @@ def polymul(a1: Any, a2: Any) -> tf.Tensor:
     if any(x.shape[0] == 0 for x in operands):
         raise StagingError("a polynomial without coefficients", "NP2TF503")
     long, short = sorted(operands, key=lambda x: -x.shape[0])
-    return slid(long, short[::-1], "full")
+    last = short.shape[0] - 1
+    shifted = [tf.pad(long * short[k], [[k, last - k]]) for k in range(last + 1)]
+    return functools.reduce(tf.add, shifted)
 
 
 @op(np.poly)
