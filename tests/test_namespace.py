@@ -177,6 +177,42 @@ def test_shared_memory() -> None:
         assert not tnp.shares_memory(whole, original)
 
 
+def test_questions_about_types_need_no_values() -> None:
+    answers: dict[str, Any] = {}
+
+    @tf.function(autograph=False)
+    def ask(x: tf.Tensor) -> tf.Tensor:
+        array = tensor_array(x)
+        answers["result_type"] = tnp.result_type(array, 2.0, np.float64)
+        answers["weak"] = tnp.result_type(array, 2.0)
+        answers["can_cast"] = tnp.can_cast(array, np.int8)
+        answers["common_type"] = tnp.common_type(array, array)
+        answers["iterable"] = tnp.iterable(array), tnp.iterable(array[0]), tnp.iterable(3)
+        return x
+
+    ask(tf.constant([1.0], tf.float32))
+    assert answers == {
+        "result_type": np.dtype("float64"),
+        "weak": np.dtype("float32"),
+        "can_cast": False,
+        "common_type": np.float32,
+        "iterable": (True, False, False),
+    }
+
+
+def test_real_and_imag() -> None:
+    for make in (tensor, lambda values: tnp.asarray(np.array(values))):
+        array = make([1 + 2j, 3 + 4j])
+        tnp.real(array)[0] = 9.0
+        tnp.imag(array)[...] = 0.0
+        np.testing.assert_array_equal(array.numpy(), [9 + 0j, 3 + 0j])
+        whole = make([1.0, 2.0])
+        assert tnp.shares_memory(tnp.real(whole), whole)
+        np.testing.assert_array_equal(np.asarray(tnp.imag(whole)), [0.0, 0.0])
+    assert tnp.real(1 + 2j) == 1.0
+    assert tnp.imag([1j]).tolist() == [1.0]
+
+
 def test_indexing_objects() -> None:
     for ours, theirs in ((tnp.r_[1:4, 0], np.r_[1:4, 0]), (tnp.c_[[1, 2], [3, 4]], np.c_[[1, 2], [3, 4]])):
         np.testing.assert_array_equal(np.asarray(ours), theirs)

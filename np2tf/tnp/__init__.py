@@ -51,6 +51,7 @@ _CHAPTERS = (
     "stride_tricks",
     "methods",
     "memory",
+    "type_questions",
     "linalg.products",
     "linalg.einsum",
     "polynomial.classic",

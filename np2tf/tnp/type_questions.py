@@ -1,0 +1,70 @@
+"""Questions about dtypes, which need no values, and real and imag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp import dtypes
+from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.creation import asarray
+from np2tf.tnp.ndarray import host_array, is_array, tensor_array
+from np2tf.tnp.normalize import OPS
+
+__all__ = ["can_cast", "common_type", "imag", "iterable", "real", "result_type"]
+
+
+def _without_values(value: Any) -> Any:
+    """An operand as an empty np.ndarray of its dtype (a number, if it is weak); a dtype as it is."""
+    if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
+        kind = dtypes.kind_of(value)
+        return kind(0) if kind in (int, float, complex) else np.empty(0, kind)
+    if isinstance(value, tf.DType):
+        return value.as_numpy_dtype
+    return to_numpy(value)
+
+
+def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
+    """The dtype that NumPy's promotion gives these arrays, numbers and dtypes."""
+    return np.result_type(*map(_without_values, arrays_and_dtypes))
+
+
+def common_type(*arrays: Any) -> Any:
+    """The inexact type that arrays have in common."""
+    return np.common_type(*map(_without_values, arrays))
+
+
+def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
+    """Whether values of one dtype may become another's under a casting rule."""
+    return np.can_cast(_without_values(from_), _without_values(to), casting)
+
+
+def iterable(y: Any) -> bool:
+    """Whether one can iterate over `y`."""
+    return y.ndim > 0 if is_array(y) else np.iterable(y)
+
+
+def _part(val: Any, name: str) -> Any:
+    if isinstance(val, (tf.Tensor, tf.Variable)):
+        val = tensor_array(as_tensor(val))
+    elif type(val) is np.ndarray:
+        val = host_array(val)
+    elif isinstance(val, (list, tuple)):
+        val = asarray(val)
+    return getattr(val, name)
+
+
+def real(val: Any) -> Any:
+    """The real part, a view; of real numbers the array itself."""
+    return _part(val, "real")
+
+
+def imag(val: Any) -> Any:
+    """The imaginary part, a view; of real numbers zeros that cannot be written to."""
+    return _part(val, "imag")
+
+
+for _function in (result_type, common_type, can_cast, iterable, real, imag):
+    OPS[getattr(np, _function.__name__)] = _function
