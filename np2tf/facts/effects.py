@@ -359,6 +359,9 @@ def _changed_globals(facts: Facts) -> Iterator[str]:
 
 def _numpy_reason(qualified: str) -> str | None:
     rule = rules.find(qualified)
+    base, _, method = qualified.rpartition(".")
+    if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
+        rule = rules.find(base)
     if rule is None:
         return f"calls `{qualified}`, which np2tf does not know"
     if rule.random:

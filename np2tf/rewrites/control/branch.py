@@ -71,18 +71,41 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     branches = []
     for owner, source in zip((node, node.orelse if isinstance(node.orelse, cst.Else) else None), sources):
         inner = scope.helper(source, operands)
-        lowered = lowering.scope_body(source, after, inner, tail=returns)
+        lowered = _returning(lowering.scope_body(source, after, inner, tail=returns), outputs)
         branches.append(_Branch(owner, source, lowered, writes(source)))
     values = [scope.value(name) for name in operands]
     bound = {name: value for name, value in zip(operands, values)}
     head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
 
-    lambdas = [_as_lambda(branch, outputs, bound) for branch in branches]
-    if None not in lambdas:
-        text = f"{head}np2tf.cond({code(node.test)}, {lambdas[0]}, {lambdas[1]})"
-        if len(text) + 4 * scope.depth <= WIDTH:
+    if returns and not any(_valued(jump) for jump in jumps_in([node])):
+        head = ""
+    lambdas = [
+        text for text in (_as_lambda(branch, outputs, bound) for branch in branches) if text is not None
+    ]
+    if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < WIDTH for text in lambdas):
+        text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth)
+        nested = "np2tf.cond" in "".join(lambdas)
+        if not (nested and "\n" in text):
             return [line(text, node.leading_lines)]
     return _with_helpers(lowering, node, branches, outputs, (operands, values), head, scope)
+
+
+def _returning(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
+    """A branch's body, with `return value` for the assignment to its only output that it ends in."""
+    last = body[-1] if body else None
+    if len(outputs) != 1 or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
+        return body
+    only = last.body[0]
+    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+        return body
+    if code(only.targets[0].target) != outputs[0]:
+        return body
+    return [*body[:-1], last.with_changes(body=[cst.Return(only.value)])]
+
+
+def _ends_in_return(branch: _Branch) -> bool:
+    last = branch.lowered[-1] if branch.lowered else None
+    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
 
 
 def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after: Names) -> bool:
@@ -92,12 +115,15 @@ def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after
     return name in live_before(source, after)
 
 
+def _valued(jump: cst.CSTNode) -> bool:
+    return isinstance(jump, cst.Return) and jump.value is not None and code(jump.value) != "None"
+
+
 def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
     """Both branches return a value, or neither does: an array on one side and None on the other cannot be staged."""
     valued = set()
     for jump in jumps_in([node]):
-        assert isinstance(jump, cst.Return)
-        valued.add(jump.value is not None and code(jump.value) != "None")
+        valued.add(_valued(jump))
     if not all(leaves(source) for source in sources):
         valued.add(False)
     if len(valued) > 1:
@@ -117,8 +143,8 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
     if len(branch.lowered[0].body) != 1:
         return None
     only = branch.lowered[0].body[0]
-    if isinstance(only, cst.Return) and only.value is not None:
-        return f"lambda: {_bracketed(only.value)}"
+    if isinstance(only, cst.Return):
+        return f"lambda: {_bracketed(only.value)}" if only.value is not None else "lambda: None"
     if (
         isinstance(only, cst.Assign)
         and len(only.targets) == 1
@@ -166,9 +192,13 @@ def _with_helpers(
             continue
         name = lowering.naming.name(purpose)
         callees.append(name)
-        tail = returning(outputs, False, footer_of(branch.owner))
+        footer = footer_of(branch.owner)
+        tail = [] if _ends_in_return(branch) else returning(outputs, False, footer)
         above = [*leading, *branch.leading] if not out else branch.leading
-        out.append(helper(name, operands, [*branch.lowered, *tail], above, branch.header))
+        made = helper(name, operands, [*branch.lowered, *tail], above, branch.header)
+        if not tail:
+            made = made.with_changes(body=made.body.with_changes(footer=footer))
+        out.append(made)
     arguments = [code(node.test), *callees, *values]
     kept = blank() if out else leading
     return [*out, line(call(head, "np2tf.cond", arguments, scope.depth), kept)]

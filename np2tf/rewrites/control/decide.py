@@ -106,7 +106,7 @@ class _Decider:
     def _lower_while(self, node: cst.While) -> bool:
         static = self._static(node.test)
         counted = reads(node.test) & writes(block(node.body))
-        jumps = any(isinstance(part, cst.Break) for part in walk(node))
+        jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
         if static and not counted and not jumps:
             return False
         if self._static(node.test) and self._refusals.reason(node) is not None:

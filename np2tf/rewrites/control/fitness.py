@@ -19,6 +19,7 @@ from np2tf.tree.names import dotted
 from np2tf.tree.walk import walk
 
 _ENOUGH = 3
+_COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
 _CACHE: WeakKeyDictionary[Facts, Fitness] = WeakKeyDictionary()
 
 
@@ -156,14 +157,28 @@ def _with_callees(
 
 
 def _is_worth(function: cst.FunctionDef, facts: Facts) -> bool:
-    """A loop with array work in it, or a few array operations."""
-    for loop in (node for node in walk(function) if isinstance(node, (cst.For, cst.While))):
-        if any(_is_array_work(node, facts, in_loop=True) for node in walk(loop.body)):
+    """A loop that computes, or a few array operations; and something that visibly is an array."""
+    nodes = list(walk(function))
+    if not any(_shows_arrays(node, facts) for node in nodes):
+        return False
+    for loop in (node for node in nodes if isinstance(node, (cst.For, cst.While))):
+        if any(isinstance(node, _COMPUTES) for node in walk(loop.body)):
             return True
     if not _takes_arrays(function, facts):
         return False
-    operations = sum(_is_array_work(node, facts, in_loop=False) for node in walk(function))
-    return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in walk(function))
+    operations = sum(_is_array_work(node, facts) for node in nodes)
+    return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
+
+
+def _shows_arrays(node: cst.CSTNode, facts: Facts) -> bool:
+    """Whether a node can only be about arrays."""
+    if isinstance(node, cst.Subscript):
+        return len(node.slice) > 1 and not isinstance(facts.parents[node], cst.Annotation)
+    if isinstance(node, cst.Attribute):
+        return node.attr.value in ("T", "shape", "ndim", "dtype")
+    if isinstance(node, cst.BinaryOperation):
+        return isinstance(node.operator, cst.MatrixMultiply)
+    return _is_numpy_call(node, facts)
 
 
 def _is_numpy_call(node: cst.CSTNode, facts: Facts) -> bool:
@@ -174,13 +189,12 @@ def _is_numpy_call(node: cst.CSTNode, facts: Facts) -> bool:
     return rule is not None and rule.kind == "native"
 
 
-def _is_array_work(node: cst.CSTNode, facts: Facts, in_loop: bool) -> bool:
+def _is_array_work(node: cst.CSTNode, facts: Facts) -> bool:
     if isinstance(node, cst.BinaryOperation):
         return isinstance(node.operator, cst.MatrixMultiply) or facts.kinds.kind(node) is Kind.ARRAY
     if isinstance(node, cst.Subscript):
         sliced = any(isinstance(element.slice, cst.Slice) for element in node.slice) or len(node.slice) > 1
-        stored = isinstance(facts.parents[node], (cst.AssignTarget, cst.AugAssign))
-        return sliced or (stored and in_loop) or facts.kinds.kind(node.value) is Kind.ARRAY
+        return sliced or facts.kinds.kind(node.value) is Kind.ARRAY
     return _is_numpy_call(node, facts) and facts.kinds.kind(node) is not Kind.STATIC
 
 

@@ -47,7 +47,9 @@ class Lowering:
             return function
         body = JumpFree(self.marks, self.naming).function(statements_of(function.body))
         whole = function.with_changes(body=cst.IndentedBlock(body=body))
-        scope = Scope(function_locals(whole), frozenset(parameters(function.params)), depth=depth + 1)
+        added = self.naming.given()
+        bound = frozenset(parameters(function.params))
+        scope = Scope(function_locals(whole), bound, depth=depth + 1, added=added)
         lowered = self.scope_body(body, frozenset(), scope, tail=True)
         header = function.body.header if isinstance(function.body, cst.IndentedBlock) else None
         return function.with_changes(body=suite(lowered, header).with_changes(footer=footer_of(function)))

@@ -44,6 +44,10 @@ class Naming:
         self._taken.add(choice)
         return choice
 
+    def given(self) -> frozenset[str]:
+        """Every name given so far."""
+        return frozenset(self._given.values())
+
     def flag(self, depth: int) -> str:
         """The name of the flag that ends a loop `depth` lowered loops deep."""
         return self.name(("done", "inner_done")[depth] if depth < 2 else f"done_{depth + 1}")

@@ -28,19 +28,20 @@ class Scope:
     """How deep the statements are indented."""
     presets: list[str] = field(default_factory=list)
     """The names to set to `undefined` at the scope's start."""
-    reachable: bool = True
+    added: Names = frozenset()
+    """The flags and results that lowering added."""
 
     def passed(self, statements: Sequence[cst.CSTNode]) -> None:
         """Take note of statements that have been emitted."""
         self.maybe |= writes(statements)
         after = bound_after(statements, self.bound)
-        self.reachable = after is not None
         if after is not None:
             self.bound = after
 
     def written(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
-        """The function's own names among those that `nodes` write, in order of first writing."""
-        return [name for name in ordered_writes(nodes) if name in self.locals]
+        """The function's own names among those that `nodes` write, in order of first writing; added ones last."""
+        names = [name for name in ordered_writes(nodes) if name in self.locals]
+        return sorted(names, key=lambda name: name in self.added)
 
     def value(self, name: str) -> str:
         """The expression for a name's value here: itself, or `undefined` where nothing was bound yet."""
@@ -57,11 +58,11 @@ class Scope:
         """The scope of a helper function with this body."""
         given = frozenset(params)
         own = writes(body)
-        return Scope(self.locals, (self.bound - own) | given, given, self.depth + 1)
+        return Scope(self.locals, (self.bound - own) | given, given, self.depth + 1, added=self.added)
 
     def inner(self, maybe: Names = frozenset()) -> Scope:
         """The scope as a plain Python block inside it sees it."""
-        return Scope(self.locals, self.bound, self.maybe | maybe, self.depth + 1, self.presets)
+        return Scope(self.locals, self.bound, self.maybe | maybe, self.depth + 1, self.presets, self.added)
 
 
 class Lowers(Protocol):
