@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp import dtypes
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.creation import asarray
+from np2tf.tnp.dtypes import kind_of
 from np2tf.tnp.ndarray import host_array, is_array, tensor_array
 from np2tf.tnp.normalize import OPS
 
@@ -19,7 +19,7 @@ __all__ = ["can_cast", "common_type", "imag", "iterable", "real", "result_type"]
 def _without_values(value: Any) -> Any:
     """An operand as an empty np.ndarray of its dtype (a number, if it is weak); a dtype as it is."""
     if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
-        kind = dtypes.kind_of(value)
+        kind = kind_of(value)
         return kind(0) if kind in (int, float, complex) else np.empty(0, kind)
     if isinstance(value, tf.DType):
         return value.as_numpy_dtype
