@@ -1,7 +1,7 @@
-"""One test body for an op: NumPy and np2tf are given the same arguments, in three modes, and must answer the same.
+"""One test body for an op: NumPy and np2tf get the same arguments, in three modes, and must answer the same.
 
-A `Case` is a name and arguments. Many cases are traced into one function, because compiling costs seconds and not
-milliseconds.
+A `Case` is a name and arguments. Many cases are traced into one function, because compiling costs seconds and
+not milliseconds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from np2tf.tnp.ndarray import is_array, tensor_array
 
 MODES = ("eager", "graph", "xla")
 _TOLERANCE = {"e": 4e-3, "f": 2e-5, "d": 1e-11, "F": 2e-5, "D": 1e-11}
-#: Bytes of the arguments: a traced argument becomes an input of the function.
+#: So many cases are traced into one function.
 _BATCH = 120
 
 
@@ -134,7 +134,8 @@ def _traced(cases: Sequence[Case], xla: bool) -> list[Any]:
         middle = len(cases) // 2
         return _traced(cases[:middle], xla) + _traced(cases[middle:], xla)
     return [
-        errors[k] if k in errors else tuple(part.numpy() for part in results[str(k)]) for k in range(len(cases))
+        errors[k] if k in errors else tuple(part.numpy() for part in results[str(k)])
+        for k in range(len(cases))
     ]
 
 
@@ -160,7 +161,9 @@ def _difference(wanted: Any, got: Any, tolerance: float | None) -> str | None:
     return None
 
 
-def differences(cases: Iterable[Case], mode: str, tolerance: float | None = None) -> Iterator[tuple[Case, str]]:
+def differences(
+    cases: Iterable[Case], mode: str, tolerance: float | None = None
+) -> Iterator[tuple[Case, str]]:
     """The cases in which np2tf and NumPy differ, with what differs."""
     listed = list(cases)
     for start in range(0, len(listed), _BATCH):

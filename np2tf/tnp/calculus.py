@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp import ufuncs
 from np2tf.tnp.axes import normalize_axes, normalize_axis, rank
 from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.dtypes import result_type
@@ -200,8 +201,7 @@ def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1.0, axis: Int = 
             steps = _along(_difference(x, 0), along, rank(y))
         else:
             steps = _difference(x, normalize_axis(axis, rank(x)))
-    y = cast(y, np.int64) if y.dtype == tf.bool else y
-    pairs = part(y, along, 1, None) + part(y, along, None, -1)
+    pairs = ufuncs.add.compute((part(y, along, 1, None), part(y, along, None, -1)))
     width, pairs = promote(steps, pairs)
     products = width * pairs
     if products.dtype.is_integer:

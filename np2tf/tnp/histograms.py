@@ -13,7 +13,7 @@ from np2tf.tnp.axes import rank
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import result_type_of
-from np2tf.tnp.kernels import COMPLEX, UNSIGNED
+from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
 from np2tf.tnp.searching import positions
 
@@ -57,7 +57,7 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
 
 def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
     step = (last - first) / tf.constant(bins, first.dtype)
-    edges = tf.cast(tf.range(bins), first.dtype) * step + first
+    edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
     return tf.concat([edges, last[None]], 0)
 
 
@@ -71,7 +71,7 @@ def _number_of(bins: Any) -> int | None:
     """
     if isinstance(bins, str):
         raise StagingError("a number of bins that depends on the data", "NP2TF503")
-    if np.ndim(bins) != 0:
+    if rank(as_tensor(bins)) != 0:
         return None
     try:
         number = operator.index(to_numpy(bins))
@@ -208,14 +208,17 @@ def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
         raise TypeError("x may not be complex")
     if rank(bins) != 1:
         raise ValueError("object of too small depth for desired array")
-    known = tf.get_static_value(bins)
-    if known is None:
-        raise StagingError("bins known only at run time, which may rise or fall", "NP2TF503")
     common = result_type_of((_dtype(x), _dtype(bins)))
     values, edges = cast(x, common), cast(bins, common)
     side = "left" if right else "right"
-    if np.all(known[:-1] <= known[1:]):
-        return positions(edges, values, side)
-    if not np.all(known[:-1] >= known[1:]):
+    rises, falls = tf.reduce_all(edges[:-1] <= edges[1:]), tf.reduce_all(edges[:-1] >= edges[1:])
+    known = tf.get_static_value(rises), tf.get_static_value(falls)
+    if None in known:
+        record_violation(~(rises | falls))
+    elif not any(known):
         raise ValueError("bins must be monotonically increasing or decreasing")
-    return len(known) - positions(tf.reverse(edges, [0]), values, side)
+    if known[0]:
+        return positions(edges, values, side)
+    number = tf.shape(edges, out_type=tf.int64)[0]
+    falling = number - positions(tf.reverse(edges, [0]), values, side)
+    return falling if None not in known else tf.where(rises, positions(edges, values, side), falling)

@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.tnp.cells import current_region, staging_for_xla
+
 Function = Callable[..., Any]
 
 SIGNED = (tf.int8, tf.int16, tf.int32, tf.int64)
@@ -87,6 +89,30 @@ def identity(x: tf.Tensor) -> tf.Tensor:
 def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
     """A number in the dtype of `like`."""
     return tf.constant(value, like.dtype)
+
+
+def opaque(x: tf.Tensor) -> tf.Tensor:
+    """x, hidden from the graph optimiser, which reorders products with constants and so rounds otherwise."""
+    return x if tf.executing_eagerly() else tf.raw_ops.PlaceholderWithDefault(input=x, shape=x.shape)
+
+
+def may_lose_nan() -> bool:
+    """Whether XLA may compile what is computed now: on CPUs its maximum and minimum pass over NaN."""
+    return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
+
+
+def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The larger one; NaN if either is."""
+    if a.dtype.is_integer or not may_lose_nan():
+        return tf.maximum(a, b)
+    return tf.where((a >= b) | tf.not_equal(a, a), a, b)
+
+
+def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The smaller one; NaN if either is."""
+    if a.dtype.is_integer or not may_lose_nan():
+        return tf.minimum(a, b)
+    return tf.where((a <= b) | tf.not_equal(a, a), a, b)
 
 
 def always(value: bool) -> Function:

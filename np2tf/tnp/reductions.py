@@ -8,10 +8,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.axes import flattened, length, normalize_axes, rank
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.kernels import COMPLEX, constant
+from np2tf.tnp.kernels import COMPLEX, constant, may_lose_nan
 from np2tf.tnp.normalize import Array, Axis, DType, op
 from np2tf.tnp.reducing import (
     Reducer,
@@ -256,11 +255,6 @@ def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: An
     return a
 
 
-def _may_lose_nan() -> bool:
-    """Whether XLA may compile this: its reductions on CPUs pass over NaN."""
-    return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
-
-
 def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
     """The maximum or minimum over axes; NaN if there is one."""
     if a.dtype == tf.bool:
@@ -268,7 +262,7 @@ def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) ->
     if a.dtype in COMPLEX:
         return complex_extreme(name, a, axes, keepdims)
     result = (raw_max if name == "maximum" else raw_min)(a, axes, keepdims)
-    nan = isnan(a) if _may_lose_nan() else None
+    nan = isnan(a) if may_lose_nan() else None
     return result if nan is None else tf.where(raw_any(nan, axes, keepdims), constant(np.nan, a), result)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp import ufuncs
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.dtypes import kind_of, result_type, ufunc_loop
 from np2tf.tnp.kernels import COMPLEX, by_parts, constant
@@ -75,6 +76,11 @@ _CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 
 
 def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
+    kind = kind_of(a)
+    if isinstance(kind, np.dtype) and kind.kind in "iu":
+        # A Python integer that no element can pass is no limit, and need not fit the dtype.
+        low = None if type(low) is int and low <= np.iinfo(kind).min else low
+        high = None if type(high) is int and high >= np.iinfo(kind).max else high
     if low is None and high is None:
         return as_tensor(a)
     limits = [limit for limit in (low, high) if limit is not None]
@@ -158,12 +164,8 @@ def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
 @op(np.angle)
 def angle(z: Array, deg: bool = False) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.angle.html"""
-    if z.dtype not in COMPLEX:
-        z = cast(z, result_type(z, 1.0))
-        imaginary, part = tf.zeros_like(z), z
-    else:
-        imaginary, part = tf.math.imag(z), tf.math.real(z)
-    result = tf.math.atan2(imaginary, part)
+    parts = (tf.math.imag(z), tf.math.real(z)) if z.dtype in COMPLEX else (0, z)
+    result = ufuncs.arctan2.compute(parts)
     return result * constant(180 / math.pi, result) if deg else result
 
 

@@ -170,6 +170,7 @@ def _install() -> dict[str, Ufunc]:
 
 
 add: Any
+arctan2: Any
 _TABLE = _install()
 globals().update(_TABLE)
 __all__ = sorted(_TABLE)

@@ -11,7 +11,7 @@ import tensorflow as tf
 from np2tf.tnp import ufuncs_complex
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.dtypes import kind_of
-from np2tf.tnp.kernels import UNSIGNED, Function, kernel
+from np2tf.tnp.kernels import UNSIGNED, Function, kernel, maximum, minimum
 from np2tf.tnp.ufunc import Ufunc
 
 _MIRRORED = {"less": "greater", "less_equal": "greater_equal", "equal": "equal", "not_equal": "not_equal"}
@@ -99,17 +99,9 @@ def _unless_nan(function: Function, nan: Function) -> Function:
     return lambda a, b: tf.where(nan(a), b, tf.where(nan(b), a, function(a, b)))
 
 
-def _nan_counts(function: Function) -> Function:
-    def call(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-        nan = tf.math.is_nan(a) | tf.math.is_nan(b)
-        return tf.where(nan, a + b, function(a, b))
-
-    return call
-
-
 _EXTREMES: dict[str, tuple[Function, Function, Function]] = {
-    "maximum": (tf.maximum, tf.logical_or, ufuncs_complex.maximum),
-    "minimum": (tf.minimum, tf.logical_and, ufuncs_complex.minimum),
+    "maximum": (maximum, tf.logical_or, ufuncs_complex.maximum),
+    "minimum": (minimum, tf.logical_and, ufuncs_complex.minimum),
 }
 EXTREMES: dict[str, Callable[..., Any]] = {
     name: kernel(function, boolean=of_bools, complex=of_complex)

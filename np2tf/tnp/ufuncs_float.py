@@ -7,7 +7,7 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.kernels import BITS, constant
+from np2tf.tnp.kernels import BITS, constant, maximum, may_lose_nan, minimum, opaque
 
 _LN2 = math.log(2.0)
 
@@ -83,7 +83,7 @@ def heaviside(x: tf.Tensor, at_zero: tf.Tensor) -> tf.Tensor:
 def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Length of the hypotenuse, without overflow in between."""
     a, b = tf.abs(a), tf.abs(b)
-    long, short = tf.maximum(a, b), tf.minimum(a, b)
+    long, short = maximum(a, b), minimum(a, b)
     infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
     plain = tf.equal(long, constant(0, a)) | infinite
     ratio = short / tf.where(plain, constant(1, a), long)
@@ -101,18 +101,25 @@ def cbrt(x: tf.Tensor) -> tf.Tensor:
     return tf.where(plain, x, copysign(root, x))
 
 
+def _with_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
+    """NaN where an operand is: XLA takes a NaN known beforehand for leave to return anything."""
+    if not may_lose_nan():
+        return result
+    return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)
+
+
 def logaddexp(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``log(exp(a) + exp(b))``."""
     # Infinities of the same sign have no difference.
     difference = tf.where(tf.equal(a, b), constant(0, a), a - b)
-    return tf.maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference)))
+    return _with_nan(a, b, maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference))))
 
 
 def logaddexp2(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``log2(2**a + 2**b)``."""
     ln2 = constant(_LN2, a)
     difference = tf.where(tf.equal(a, b), constant(0, a), a - b)
-    return tf.maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference) * ln2)) / ln2
+    return _with_nan(a, b, maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference) * ln2)) / ln2)
 
 
 def exp2(x: tf.Tensor) -> tf.Tensor:
@@ -130,7 +137,9 @@ def _exact_log(x: tf.Tensor, base: float, powers: np.ndarray, lowest: int) -> tf
     whole = tf.round(result)
     position = tf.clip_by_value(whole, constant(lowest, x), constant(lowest + len(powers) - 1, x))
     index = tf.cast(tf.where(tf.math.is_nan(position), constant(lowest, x), position), tf.int32) - lowest
-    exact = tf.equal(tf.gather(tf.constant(powers, x.dtype), index), x) & tf.math.is_finite(result)
+    with np.errstate(over="ignore", under="ignore"):
+        table = tf.constant(powers.astype(x.dtype.as_numpy_dtype))
+    exact = tf.equal(tf.gather(table, index), x) & tf.math.is_finite(result)
     return result + tf.stop_gradient(tf.where(exact, whole - result, constant(0, x)))
 
 
@@ -173,9 +182,9 @@ def ldexp(x: tf.Tensor, exponent: tf.Tensor) -> tf.Tensor:
     exponent = tf.clip_by_value(tf.cast(exponent, tf.int64), -2200, 2200)
     third = tf.math.floordiv(exponent, tf.constant(3, tf.int64))
     factor = _power_of_2(third)
-    # Without this the graph optimiser multiplies the factors first, and overflows.
-    x = tf.broadcast_to(x, tf.broadcast_dynamic_shape(tf.shape(x), tf.shape(exponent)))
-    return tf.cast(tf.cast(x, tf.float64) * factor * factor * _power_of_2(exponent - 2 * third), x.dtype)
+    # The product of the factors alone overflows: nothing may reorder this.
+    scaled = opaque(opaque(tf.cast(x, tf.float64) * factor) * factor)
+    return tf.cast(scaled * _power_of_2(exponent - 2 * third), x.dtype)
 
 
 def frexp(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
