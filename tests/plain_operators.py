@@ -1,7 +1,7 @@
-"""np2tf's operators as plain Python on NumPy: a quick judge of whether converted text keeps the meaning of the source.
+"""np2tf's operators as plain Python on NumPy: a quick judge of whether converted text keeps its meaning.
 
-It needs no TensorFlow. `tnp` is NumPy itself with `at` and the in-place functions that return what they wrote to;
-the control operators do exactly what the contract in docs/architecture.md says of Python values.
+It needs no TensorFlow. `tnp` is NumPy itself with `at` and the in-place functions that return what they wrote
+to; the control operators do exactly what the contract in docs/architecture.md says of Python values.
 """
 
 from __future__ import annotations
@@ -51,17 +51,18 @@ for _operation in [
     setattr(Undefined, f"__{_operation}__", Undefined._refuse)
 
 
-class _At:
-    _UPDATES = {
-        "add": operator.iadd,
-        "subtract": operator.isub,
-        "multiply": operator.imul,
-        "divide": operator.itruediv,
-        "floor_divide": operator.ifloordiv,
-        "remainder": operator.imod,
-        "power": operator.ipow,
-    }
+_UPDATES = {
+    "add": operator.iadd,
+    "subtract": operator.isub,
+    "multiply": operator.imul,
+    "divide": operator.itruediv,
+    "floor_divide": operator.ifloordiv,
+    "remainder": operator.imod,
+    "power": operator.ipow,
+}
 
+
+class _At:
     def __init__(self, base: Any, key: Any = None) -> None:
         if isinstance(base, Undefined):
             base._refuse()
@@ -75,10 +76,10 @@ class _At:
         return self._base
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name in self._UPDATES:
+        if name in _UPDATES:
 
             def update(value: Any) -> Any:
-                self._base[self._key] = self._UPDATES[name](self._base[self._key], value)
+                self._base[self._key] = _UPDATES[name](self._base[self._key], value)
                 return self._base
 
             return update
@@ -116,7 +117,8 @@ def for_loop(
         except StopIteration:
             break
         new = step(item, *state)
-        assert isinstance(new, tuple) and len(new) == len(state)
+        assert isinstance(new, tuple)
+        assert len(new) == len(state)
         state = new
     return state
 

@@ -36,6 +36,10 @@ def test_untouched_lines(case: Case) -> None:
     """Comments, and lines that hold nothing to translate, come out byte for byte and in order."""
     before, after = case.source.read_bytes().split(b"\n"), case.translated().data.split(b"\n")
     kept = [line for line in before if _is_plain(line)]
+    if case.options.jit:
+        # Lowering takes `else:` apart and may move and indent a line; its comments stay.
+        kept = [line.strip() for line in kept if line.strip().startswith(b"#")]
+        after = [line.strip() for line in after]
     rest = iter(after)
     missing = [line for line in kept if line not in rest]
     assert not missing, "\n".join(difflib.ndiff([str(m) for m in missing], []))

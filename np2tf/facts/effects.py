@@ -1,4 +1,4 @@
-"""Which functions only compute: every effect known, nothing but arrays, numbers and their own containers touched.
+"""Which functions only compute: every effect known, nothing touched but arrays, numbers and own containers.
 
 Only such a function may be staged, because staging runs its text once and its graph many times. What stands
 against a function is a Problem: a node and a reason in words.
@@ -14,6 +14,7 @@ import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts, Kind
+from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.flow import block, parameters
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import children, walk
@@ -144,7 +145,7 @@ class Effects:
     _unstable: set[str] | None = None
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
-        """What the function's own text does that cannot be staged; its callees in this module are not looked at."""
+        """What the function's own text does that cannot be staged; its callees are not looked at."""
         if function not in self._problems:
             self._problems[function] = list(self._find(function))
         return self._problems[function]
@@ -170,7 +171,7 @@ class Effects:
         only = bindings[0] if len(bindings) == 1 else None
         return only if isinstance(only, cst.FunctionDef) else None
 
-    # -- one function --------------------------------------------------------------------------------------------
+    # -- one function ---------------------------------------------------------------------------------------
 
     def _find(self, function: cst.FunctionDef) -> Iterator[Problem]:
         if function.asynchronous is not None:
@@ -275,8 +276,8 @@ class Effects:
     def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | None:
         path, method = dotted(func), func.attr.value
         base = func.value
-        if path is not None and isinstance(_root(func), cst.Name):
-            root = _root(func)
+        if path is not None and isinstance(root_of(func), cst.Name):
+            root = root_of(func)
             assert isinstance(root, cst.Name)
             owner = self.facts.scopes.of(root).owner_of(root.value)
             if owner is not None and owner.is_module and self._is_import(owner.bindings[root.value]):
@@ -332,32 +333,16 @@ class Effects:
     def _is_unstable(self, node: cst.Name) -> bool:
         """Whether a name is a variable of the module that some code of the file changes after binding it."""
         if self._unstable is None:
-            self._unstable = set(_changed_globals(self.facts))
+            self._unstable = set(changed_globals(self.facts))
         if node.value not in self._unstable:
             return False
         owner = self.facts.scopes.of(node).owner_of(node.value)
         return owner is not None and owner.is_module
 
 
-def _changed_globals(facts: Facts) -> Iterator[str]:
-    module = facts.scopes.module
-    for name, bindings in module.bindings.items():
-        if any(isinstance(facts.parents[binding], cst.AugAssign) for binding in bindings):
-            yield name
-    for scope in module.within():
-        yield from scope.globals
-    for kind in (cst.Subscript, cst.Attribute):
-        for node in facts.nodes(kind):
-            up = facts.parents[node]
-            root = _root(node)
-            stored = isinstance(up, (cst.AssignTarget, cst.AugAssign)) and up.target is node
-            if stored and isinstance(root, cst.Name):
-                owner = facts.scopes.of(root).owner_of(root.value)
-                if owner is module:
-                    yield root.value
-
-
 def _numpy_reason(qualified: str) -> str | None:
+    if qualified == "numpy.errstate":
+        return None
     rule = rules.find(qualified)
     base, _, method = qualified.rpartition(".")
     if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
@@ -394,9 +379,3 @@ def _is_view(node: cst.Attribute) -> bool:
 def _string_key(node: cst.Subscript) -> bool:
     index = node.slice[0].slice
     return isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
-
-
-def _root(node: cst.CSTNode) -> cst.CSTNode:
-    while isinstance(node, (cst.Attribute, cst.Subscript)):
-        node = node.value
-    return node

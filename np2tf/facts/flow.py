@@ -148,9 +148,8 @@ def _bound(body: Iterable[cst.CSTNode]) -> Names:
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
         if not (in_comprehension and isinstance(node, cst.CompFor)):
-            targets = getattr(node, "target", None)
             if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
-                found.update(bound_targets(targets))
+                found.update(bound_targets(node.target))
             else:
                 found.update(_binds_here(node))
         if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
@@ -164,7 +163,7 @@ def _bound(body: Iterable[cst.CSTNode]) -> Names:
 
 
 def reads(node: cst.CSTNode | None) -> Names:
-    """The names whose value `node` may take from the scope it stands in (free names of nested scopes included)."""
+    """The names whose value `node` may take from the scope it stands in; nested scopes included."""
     if node is None:
         return NONE
     if isinstance(node, cst.Name):
@@ -180,7 +179,7 @@ def reads(node: cst.CSTNode | None) -> Names:
     if isinstance(node, cst.For):
         parts = (reads(part) for part in (node.iter, *block(node.body), *block(node.orelse)))
         return _target_reads(node.target) | _union(parts)
-    if isinstance(node, (cst.Lambda, cst.FunctionDef)) or isinstance(node, _COMPREHENSIONS):
+    if isinstance(node, (cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS)):
         return _nested_reads(node)
     if isinstance(node, (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal)):
         return NONE
@@ -249,7 +248,7 @@ def assigned_first(node: cst.CSTNode) -> Names:
     return frozenset(certain)
 
 
-# -- liveness ------------------------------------------------------------------------------------------------
+# -- liveness -------------------------------------------------------------------------------------------
 
 
 def live_before(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps = Jumps()) -> Names:
@@ -319,7 +318,7 @@ def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -
         head |= grown
 
 
-# -- definite assignment ---------------------------------------------------------------------------------------
+# -- definite assignment --------------------------------------------------------------------------------
 
 
 def bound_after(statements: Sequence[cst.CSTNode], before: Names) -> Names | None:

@@ -1,4 +1,4 @@
-"""`min` and `max` of several values, some of which may be staged; with Python values they are the builtins."""
+"""`min` and `max` of several values, some of which may be staged; with Python values the builtins."""
 
 from __future__ import annotations
 

@@ -26,7 +26,8 @@ def edit(node: cst.BaseExpression) -> cst.BaseExpression:
 
 def _chain(node: cst.Comparison) -> cst.BaseExpression:
     """`a < b < c`: `np2tf.and_(a < b, lambda: b < c)`, with b evaluated once."""
-    left, made = node.left, None
+    left = node.left
+    made: cst.BaseExpression | None = None
     last = len(node.comparisons) - 1
     for number, part in enumerate(node.comparisons):
         middle = part.comparator

@@ -1,4 +1,4 @@
-"""`if` becomes `names = np2tf.cond(test, then, otherwise, *operands)`; branches of one expression become lambdas."""
+"""`if` becomes `names = np2tf.cond(test, then, otherwise, *operands)`; one expression becomes a lambda."""
 
 from __future__ import annotations
 
@@ -61,7 +61,8 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
     if returns:
-        assert tail, "a lowered return stands in tail position"
+        if not tail:
+            raise CannotLower("NP2TF303", node)  # it leaves a `with` block
         _same_kind_of_return(node, sources)
     after: Names = frozenset() if returns else live
     written = scope.written([*sources[0], *sources[1]])
@@ -74,7 +75,7 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
         lowered = _returning(lowering.scope_body(source, after, inner, tail=returns), outputs)
         branches.append(_Branch(owner, source, lowered, writes(source)))
     values = [scope.value(name) for name in operands]
-    bound = {name: value for name, value in zip(operands, values)}
+    bound = dict(zip(operands, values))
     head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
 
     if returns and not any(_valued(jump) for jump in jumps_in([node])):
@@ -120,7 +121,7 @@ def _valued(jump: cst.CSTNode) -> bool:
 
 
 def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
-    """Both branches return a value, or neither does: an array on one side and None on the other cannot be staged."""
+    """Both branches return a value, or neither does: an array and None cannot be staged as one value."""
     valued = set()
     for jump in jumps_in([node]):
         valued.add(_valued(jump))

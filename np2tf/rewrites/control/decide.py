@@ -94,7 +94,7 @@ class _Decider:
         for node in self._nodes:
             if isinstance(node, cst.If) and not self._static(node.test):
                 if self._refusals.reason(node) is not None and self._static.probably(node.test):
-                    continue  # a number that the caller gives: known while staging as a rule, and checked then
+                    continue  # a number that the caller gives: known while staging as a rule
                 self._refusals.check(node)
                 decision.marks.lowered.add(node)
             elif (isinstance(node, cst.While) and self._lower_while(node)) or (
@@ -146,7 +146,7 @@ class _Decider:
             return False
         return not isinstance(node, cst.Attribute) or node.attr.value != "shape"
 
-    # -- what becomes dynamic ------------------------------------------------------------------------------------
+    # -- what becomes dynamic ---------------------------------------------------------------------------
 
     def _spread(self, marks: Marks) -> None:
         dynamic = self._static.dynamic
@@ -190,7 +190,7 @@ class _Decider:
         if not self._static(iterable):
             self._static.dynamic.update(bound_targets(target))
 
-    # -- expressions -----------------------------------------------------------------------------------------------
+    # -- expressions ------------------------------------------------------------------------------------
 
     def _expressions(self, marks: Marks) -> Iterator[Expression]:
         for node in self._nodes:

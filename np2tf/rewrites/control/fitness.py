@@ -99,7 +99,7 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
     try:
         return decide(function, facts)
     except CannotLower as error:
-        inside = {node for node in walk(function)}
+        inside = set(walk(function))
         return Unfit(error.code, error.node if error.node in inside else function, error.words)
 
 

@@ -1,6 +1,6 @@
 """Take `break`, `continue` and `return` out of what is to be lowered, leaving code of the same meaning.
 
-`continue`: the rest of the body moves into the other branch. `break`: a flag that the loop asks before every round.
+`continue`: the rest of the body moves into the other branch. `break`: a flag, asked before every round.
 `return` under a lowered test: the rest of the function becomes the other branch, so that the branches end the
 function together; in a lowered loop it is a flag and a result that the function returns behind the loop.
 """
@@ -64,7 +64,7 @@ class JumpFree:
         """The body of a function, every lowered return in tail position."""
         return self._tail(self._loops(body, 0))
 
-    # -- loops, inside out ---------------------------------------------------------------------------------
+    # -- loops, inside out ------------------------------------------------------------------------------
 
     def _loops(self, body: Sequence[Statement], depth: int) -> list[Statement]:
         out: list[Statement] = []
@@ -157,7 +157,7 @@ class JumpFree:
                 return [line(f"{frame.skip} = False"), *changed] if frame.skip else changed
         return list(body)
 
-    # -- jumps to the end of a body --------------------------------------------------------------------------
+    # -- jumps to the end of a body ---------------------------------------------------------------------
 
     def _guarded(self, body: Sequence[Statement], frame: _Frame) -> list[Statement]:
         out: list[Statement] = []
@@ -232,7 +232,7 @@ class JumpFree:
                 texts.insert(0, f"{self._naming.name('result')} = {code(jump.value)}")
         return [line(text, () if number else leading) for number, text in enumerate(texts)]
 
-    # -- returns in tail position ------------------------------------------------------------------------------
+    # -- returns in tail position -----------------------------------------------------------------------
 
     def _tail(self, body: Sequence[Statement]) -> list[Statement]:
         body = _reachable(body)
@@ -265,7 +265,7 @@ class JumpFree:
         changed = self._guarded([bare], frame)  # type: ignore[list-item]
         return [start, *changed, *self._tail_if(self._return_guard(frame), rest)]
 
-    # -- parts -----------------------------------------------------------------------------------------------
+    # -- parts ------------------------------------------------------------------------------------------
 
     def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
         """Whether a jump leaves `node` from under a lowered test."""

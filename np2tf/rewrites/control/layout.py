@@ -1,4 +1,4 @@
-"""How lowered code is laid out: helper functions, calls, blank lines, and comments kept at their statements."""
+"""How lowered code is laid out: helper functions, calls, blank lines, comments kept at their statements."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def comment_of(body: cst.BaseSuite) -> cst.TrailingWhitespace | None:
 
 
 def statements_of(owner: cst.CSTNode | None) -> list[Statement]:
-    """The statements of a block as lines of their own; comments at a block's end move to a `pass`-less tail."""
+    """The statements of a block, each jump on a line of its own."""
     if owner is None:
         return []
     suite = owner.body if isinstance(owner, (cst.Else, cst.If, cst.For, cst.While)) else owner

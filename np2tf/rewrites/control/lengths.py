@@ -1,4 +1,4 @@
-"""Which arrays have a length that depends on values: those picked by a mask, and those of `unique`, `nonzero` …"""
+"""Which arrays have a length that depends on values: those picked by a mask, of `unique`, `nonzero` …"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Lengths:
         self._facts = facts
 
     def selected(self, node: cst.CSTNode) -> bool:
-        """Whether an expression picks elements by their values, so that its length is not known beforehand."""
+        """Whether an expression picks elements by their values, so that its length depends on them."""
         return any(self._picks(value) for value in self._values(node))
 
     def _values(self, node: cst.CSTNode) -> list[cst.CSTNode]:

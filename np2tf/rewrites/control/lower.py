@@ -25,6 +25,8 @@ from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import walk
 
+_NO_JUMPS = Jumps()
+
 
 def lower_function(function: cst.FunctionDef, marks: Marks) -> cst.FunctionDef:
     """The function with everything marked in it lowered; CannotLower where that is not possible."""
@@ -68,7 +70,7 @@ class Lowering:
         body: Sequence[Statement],
         after: Names,
         scope: Scope,
-        jumps: Jumps = Jumps(),
+        jumps: Jumps = _NO_JUMPS,
         tail: bool = False,
     ) -> list[Statement]:
         """The lowered statements of a block."""
@@ -99,6 +101,9 @@ class Lowering:
             return [self._plain_loop(node, live, scope, jumps)]
         if isinstance(node, cst.FunctionDef):
             return [self.function(node, scope.depth)]
+        if isinstance(node, cst.With) and any(part in self.marks for part in walk(node)):
+            inside = self.block(statements_of(node.body), live, scope.inner(), jumps)
+            return [node.with_changes(body=_like(node.body, inside))]
         return [node]
 
     def _plain_if(self, node: cst.If, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.If:

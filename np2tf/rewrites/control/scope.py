@@ -39,7 +39,7 @@ class Scope:
             self.bound = after
 
     def written(self, nodes: Sequence[cst.CSTNode]) -> list[str]:
-        """The function's own names among those that `nodes` write, in order of first writing; added ones last."""
+        """The function's own names that `nodes` write, in order of first writing, added ones last."""
         names = [name for name in ordered_writes(nodes) if name in self.locals]
         return sorted(names, key=lambda name: name in self.added)
 

@@ -17,8 +17,8 @@ _ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes",
 _CALLS = frozenset(["len", "isinstance", "issubclass", "hasattr", "callable", "type", "id"])
 # fmt: off
 _OF_STATIC = frozenset({
-    "int", "float", "bool", "str", "min", "max", "abs", "sum", "round", "range", "tuple", "list", "sorted", "any",
-    "all", "divmod", "zip", "enumerate", "reversed", "repr",
+    "int", "float", "bool", "str", "min", "max", "abs", "sum", "round", "range", "tuple", "list", "sorted",
+    "any", "all", "divmod", "zip", "enumerate", "reversed", "repr",
 })
 _NUMPY = frozenset({
     "shape", "ndim", "size", "iscomplexobj", "isrealobj", "isscalar", "issubdtype", "can_cast", "result_type",
@@ -69,9 +69,7 @@ class Static:
             return all(self(part) for part in (node.test, node.body, node.orelse))
         if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
             return all(self(element.value) for element in node.elements)
-        if isinstance(node, cst.Dict):
-            return True
-        return False
+        return isinstance(node, cst.Dict)
 
     def _name(self, node: cst.Name) -> bool:
         if node.value in ("None", "True", "False"):

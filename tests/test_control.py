@@ -1,0 +1,116 @@
+"""Lowered control flow: the text means what the source meant; what cannot be lowered is refused with a code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from plain_operators import executed
+
+import np2tf
+
+FIXTURES = Path(__file__).resolve().parent.parent / "fixtures"
+CASES = sorted([*FIXTURES.glob("control/*.np.py"), *FIXTURES.glob("jit/*.np.py")])
+
+
+@pytest.mark.parametrize("path", CASES, ids=lambda path: f"{path.parent.name}/{path.name[:-6]}")
+def test_execution(path: Path) -> None:
+    """Run with plain Python operators, the translation gives what the source gives."""
+    source = path.read_text()
+    text = np2tf.convert(source).text
+    np.testing.assert_equal(executed(text)["main"](), executed(source)["main"]())
+
+
+def converted(body: str, head: str = "x, y, n") -> tuple[str, list[str]]:
+    text = f"import numpy as np\n\n\ndef f({head}):\n    s = np.sum(x)\n"
+    text += "".join(f"    {line}\n" for line in body.splitlines())
+    result = np2tf.convert(text)
+    return result.text, [found.code for found in result.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("body", "code"),
+    [
+        ("out = []\nfor i in range(n):\n    out.append(x[i])\nreturn out", "NP2TF301"),
+        ("out = {}\nwhile s > 1:\n    s = s / 2\n    out['a'] = s\nreturn out", "NP2TF301"),
+        ("for i in range(n):\n    if x[i] > 0:\n        raise ValueError\nreturn s", "NP2TF301"),
+        ("while (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
+        ("g = lambda: s\nfor i in range(n):\n    s = s + g()\nreturn s", "NP2TF301"),
+        ("for i in range(n):\n    if s > 1 and (t := x[i]) > 2:\n        s += t\nreturn s", "NP2TF302"),
+        ("for v in [1, 2]:\n    if x[v] > 0:\n        break\nreturn s", "NP2TF303"),
+        ("for v in [1, 2]:\n    if x[v] > 0:\n        return v\nreturn s", "NP2TF303"),
+        ("for i in range(n):\n    if x[i] > 0:\n        return i", "NP2TF304"),
+        ("for i in range(n):\n    s += x[i]\nassert s > 0\nreturn s", "NP2TF305"),
+        ("for i in range(n):\n    s += x[i]\nreturn [v for v in x if v > 0]", "NP2TF306"),
+    ],
+)
+def test_refused(body: str, code: str) -> None:
+    text, codes = converted(body)
+    assert codes == [code]
+    assert "np2tf" not in text.replace("from np2tf import tnp", "")
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        "y is None",
+        "isinstance(y, tuple)",
+        "x.ndim == 2 and len(x) > 3",
+        "x.shape[0] % 2",
+        "y == 'mean'",
+        "not hasattr(y, 'a')",
+        "True",
+        "n in (1, 2)",
+    ],
+)
+def test_static_tests_stay(test: str) -> None:
+    text, _ = converted(f"if {test}:\n    x = x + 1\nreturn np.abs(x) * x[1:] + s")
+    assert "@np2tf.jit" in text
+    assert "cond" not in text
+    assert f"    if {test}:\n" in text
+
+
+def test_only_live_names_are_state() -> None:
+    text, _ = converted("for i in range(n):\n    t = x[i] * 2\n    s = s + t\nreturn s")
+    assert "(s,) = np2tf.for_loop(np2tf.range(n), step_i, (s,))" in text
+
+
+def test_state_that_may_be_unbound_on_some_paths_is_preset() -> None:
+    text, _ = converted(
+        "if y is None:\n    t = 1\nif s > 0:\n    t = 2\nelse:\n    s = 1\nreturn s * x[1:] + t"
+    )
+    assert '    t = np2tf.undefined("t")\n' in text
+
+
+SOURCE = """import numpy as np
+
+def f(x):
+    if np.sum(x) > 0:
+        x = np.abs(x)
+    return x[1:] * x[:-1]
+"""
+
+
+def test_no_lowering_without_jit() -> None:
+    assert "np2tf.cond" in np2tf.convert(SOURCE).text
+    renamed = SOURCE.replace("import numpy as np", "from np2tf import tnp").replace("np.", "tnp.")
+    assert np2tf.convert(SOURCE, np2tf.Options(jit=False)).text == renamed
+
+
+TAKEN = """then = otherwise = step_i = 1.0
+for i in range(n):
+    if x[i] > s:
+        s += then
+        then += 1
+return s
+"""
+
+
+def test_names_of_the_user_are_never_shadowed() -> None:
+    text, _ = converted(TAKEN)
+    assert "np2tf.for_loop" in text
+    lines = "".join(f"    {line}\n" for line in TAKEN.splitlines())
+    source = f"import numpy as np\ndef f(x, y, n):\n    s = np.sum(x)\n{lines}"
+    x = np.array([1.0, 20.0, 30.0, 2.0])
+    assert executed(text)["f"](x, 0, 4) == executed(source)["f"](x, 0, 4)

@@ -1,0 +1,59 @@
+"""Where `@np2tf.jit` goes."""
+
+from __future__ import annotations
+
+import pytest
+
+import np2tf
+
+
+def convert(text: str) -> str:
+    return np2tf.convert("import numpy as np\n\n" + text).text
+
+
+WORK = "    y = np.abs(x[1:])\n    z = np.sum(y * y) + y\n    return np.sqrt(z)\n"
+
+
+def test_above_def_below_comment() -> None:
+    assert "# About f.\n@np2tf.jit\ndef f(x):" in convert(f"# About f.\ndef f(x):\n{WORK}")
+
+
+def test_below_staticmethod() -> None:
+    inside = "".join(f"    {line}\n" for line in WORK.splitlines())
+    text = convert(f"class A:\n    @staticmethod\n    def f(x):\n{inside}")
+    assert "    @staticmethod\n    @np2tf.jit\n    def f(x):" in text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"@cached\ndef f(x):\n{WORK}",
+        f"@np2tf.jit\ndef f(x):\n{WORK}",
+        "class A:\n    def f(self, x):\n        while True:\n            x[0] = np.sum(x)\n",
+        "def f(x):\n    return np.sum(x)\n",
+        "def f(n):\n    a = np.zeros((n, n))\n    a[0] = np.arange(n) * 2\n    return np.sin(a)\n",
+        f"def f():\n    x = np.ones(3)\n{WORK}",
+        f"async def f(x):\n{WORK}",
+        f"def f(x):\n    print(x)\n{WORK}",
+        "def f(x, n):\n    if n == 0:\n        return np.sum(x)\n    return f(np.abs(x[1:]), n - 1) @ x\n",
+        "def f(words):\n    found = {}\n    for w in words[1:]:\n        found[w] = len(w)\n    return found\n",
+    ],
+)
+def test_not_placed(text: str) -> None:
+    assert convert(text).count("@np2tf.jit") == text.count("@np2tf.jit")
+
+
+def test_unfit_callee_makes_the_caller_unfit() -> None:
+    text = (
+        f"def f(x):\n    return g(x) + h(x)\n\n\ndef g(x):\n    print(x)\n    return x\n\n\ndef h(x):\n{WORK}"
+    )
+    caller = f"def c(x):\n    x = f(x)\n{WORK}"
+    result = np2tf.convert(f"import numpy as np\n\n{caller}\n\n{text}")
+    assert result.text.count("@np2tf.jit") == 1
+    assert "@np2tf.jit\ndef h(x):" in result.text
+    assert [(found.line, found.code) for found in result.diagnostics] == [(4, "NP2TF401")]
+
+
+def test_ignored_by_comment() -> None:
+    text = f"import numpy as np\n\ndef f(x):\n    print(x)  # np2tf: ignore[NP2TF401]\n{WORK}"
+    assert np2tf.convert(text).diagnostics == []
