@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, same
@@ -17,11 +19,13 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
 from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.ordering import pin_before_write
 
 Branch = Callable[[], Any]
 
-_CHEAP_OPS = 60
+_CHEAP_OPS = 150
 _SMALL = range(5)
+_PURE = frozenset({"Const", "Pack", "AddV2", "Sub", "Mul", "Cast"})
 _BLOCKS = frozenset(
     {"While", "StatelessWhile", "If", "StatelessIf", "PartitionedCall", "StatefulPartitionedCall"}
 )
@@ -83,48 +87,107 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     cells = list(dict.fromkeys(sides[0].written + sides[1].written))
     sources: list[set[Cell]] = [set() for _ in forms]
 
-    def side(branch: Branch) -> list[tf.Tensor]:
-        before = [cell.value for cell in cells]
+    def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
+            entered.counter = entered.counter if pin else None
             leaves, _, _ = flatten(branch())
-            results = [
-                form.tensor(leaf) for leaf, form in zip(leaves, forms, strict=True) if form is not None
-            ]
-            results += [cell.value for cell in cells]
             for k, leaf in enumerate(leaves):
                 if is_array(leaf) and leaf._cell is not None and leaf._cell.birth is not entered:
                     sources[k].add(leaf._cell)
-        for cell, value in zip(cells, before, strict=True):
-            cell.rebase(value)
-        return results
+            return [form.tensor(leaf) for leaf, form in zip(leaves, forms, strict=True) if form is not None]
 
-    if trace.xla and all(map(_is_cheap, sides)) and all(cell.value.shape.rank == 0 for cell in cells):
-        pairs = zip(side(then), side(otherwise), strict=True)
-        results = [tf.where(test, yes, no) for yes, no in pairs]
+    if trace.xla and all(map(_is_cheap, sides)):
+        yes, no = (_restoring(lambda branch=branch: side(branch, pin=False), cells) for branch in (then, otherwise))
+        results = _chosen(test, yes, no, cells)
     else:
-        results = tf.cond(test, lambda: side(then), lambda: side(otherwise))
-    rest = iter(results if isinstance(results, (list, tuple)) else [results])
+        results = tf.cond(test, lambda: _restoring(lambda: side(then), cells), lambda: _restoring(lambda: side(otherwise), cells))
+        results = results if isinstance(results, (list, tuple)) else [results]
+        for cell, value in zip(cells, results[len(results) - len(cells) :], strict=True):
+            cell.write(value)
+    rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
         if form is not None:
             leaves[k] = form.value(next(rest))
             if not form.number:
                 link_aliases(leaves[k]._cell, sources[k])
-    for cell in cells:
-        cell.write(next(rest))
     return sides[0].rebuild(leaves)
 
 
-def _is_cheap(side: _Side) -> bool:
-    """Whether XLA had better compute both sides and choose: few ops, all of them on numbers."""
-    if len(side.ops) > _CHEAP_OPS:
+def _restoring(side: Callable[[], list[tf.Tensor]], cells: list[Cell]) -> list[tf.Tensor]:
+    """What `side` returns, and what it writes to `cells`, which keep the values they had."""
+    before = [cell.value for cell in cells]
+    results = side()
+    results += [cell.value for cell in cells]
+    for cell, value in zip(cells, before, strict=True):
+        cell.rebase(value)
+    return results
+
+
+def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]) -> list[tf.Tensor]:
+    """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
+    count = len(yes) - len(cells)
+    for cell, after_yes, after_no in zip(cells, yes[count:], no[count:], strict=True):
+        if _is_small(after_yes):
+            cell.write(tf.where(test, after_yes, after_no))
+        else:
+            _choose_elements(test, cell, _element_writes(after_yes, cell.value), _element_writes(after_no, cell.value))
+    return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
+
+
+def _element_writes(after: tf.Tensor, before: tf.Tensor) -> list[tuple[tf.Tensor, tf.Tensor]]:
+    """The (start, element) pairs whose writing made `after` of `before`, first one first."""
+    writes = []
+    while after is not before and after.op.type == "XlaDynamicUpdateSlice":
+        after, element, start = after.op.inputs
+        writes.append((start, element))
+    return writes[::-1]
+
+
+def _choose_elements(
+    test: tf.Tensor, cell: Cell, yes: list[tuple[tf.Tensor, tf.Tensor]], no: list[tuple[tf.Tensor, tf.Tensor]]
+) -> None:
+    """Write the elements that the one or the other side writes."""
+    paired = len(yes) == len(no) and all(_same_place(a[0], b[0]) for a, b in zip(yes, no, strict=True))
+    if paired:
+        writes = [(start, tf.where(test, a, b), None) for (start, a), (_, b) in zip(yes, no, strict=True)]
+    else:
+        writes = [(start, element, test) for start, element in yes]
+        writes += [(start, element, tf.logical_not(test)) for start, element in no]
+    elements = pin_before_write(cell, [element for _, element, _ in writes])
+    for (start, _, condition), element in zip(writes, elements, strict=True):
+        base = cell.value
+        if condition is not None:
+            element = tf.where(condition, element, tf.slice(base, start, element.shape))
+        cell.write(gen_xla_ops.xla_dynamic_update_slice(base, element, start))
+
+
+def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
+    """Whether two start vectors are certainly equal: computed by the same ops from the same values."""
+    if a is b:
+        return True
+    if a.op.type != b.op.type or a.op.type not in _PURE or len(a.op.inputs) != len(b.op.inputs):
         return False
-    return all(
-        op.type not in _BLOCKS
-        and all(out.shape.rank is not None and out.shape.num_elements() in _SMALL for out in op.outputs)
-        for op in side.ops
-        if op.type != "Placeholder"
-    )
+    if a.op.type == "Const":
+        return np.array_equal(tf.get_static_value(a), tf.get_static_value(b))
+    return all(_same_place(m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True))
+
+
+def _is_cheap(side: _Side) -> bool:
+    """Whether XLA had better compute both sides and choose: few ops, on numbers or writing elements of arrays."""
+    return len(side.ops) <= _CHEAP_OPS and all(map(_is_cheap_op, side.ops))
+
+
+def _is_cheap_op(op: tf.Operation) -> bool:
+    if op.type in ("Placeholder", "Const"):
+        return True
+    if op.type == "XlaDynamicUpdateSlice":
+        return _is_small(op.inputs[1])
+    return op.type not in _BLOCKS and all(map(_is_small, op.outputs))
+
+
+def _is_small(tensor: tf.Tensor) -> bool:
+    return tensor.shape.rank is not None and tensor.shape.num_elements() in _SMALL
 
 
 def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> Carried | None:

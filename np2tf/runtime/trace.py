@@ -18,7 +18,7 @@ class Trace:
     Attributes:
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
-        violations: a boolean cell that becomes true at run time where NumPy would have raised IndexError.
+        violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
     """
 
     def __init__(self, xla: bool, compile_loops: bool = False) -> None:

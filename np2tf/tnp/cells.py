@@ -27,15 +27,16 @@ class Region:
         read: cells born outside and read inside.
         poisoned: cells whose contents became unknown inside.
         counter: the number of the iteration, in the body of a staged loop.
-        numbers: the staged numbers made in the body of a loop.
+        numbers: the staged numbers made in the body of that loop.
     """
 
     __slots__ = ("counter", "numbers", "poisoned", "read", "trace", "written")
 
     def __init__(self, trace: Any, counter: tf.Tensor | None = None) -> None:
         self.trace = trace
-        self.counter = counter
-        self.numbers: list[weakref.ref[Any]] = []
+        outer = current_region()
+        self.counter = outer.counter if counter is None and outer is not None else counter
+        self.numbers: list[weakref.ref[Any]] = outer.numbers if counter is None and outer is not None else []
         self.written: dict[Cell, tf.Tensor] = {}
         self.read: set[Cell] = set()
         self.poisoned: list[Cell] = []

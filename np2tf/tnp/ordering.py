@@ -12,7 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp.cells import Cell, current_region, staging_for_xla
 from np2tf.tnp.ndarray import ndarray
 
 #: How many ops to look back for the array; further back is assumed not to matter.
@@ -20,26 +20,33 @@ _HORIZON = 400
 
 
 def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
-    """`value`, about to be written to one element of `array`, computed once and before the write.
+    """`value`, about to be written to one element of `array`, computed once and before the write."""
+    if not staging_for_xla() or array._cell is None:
+        return value
+    return pin_before_write(array._cell, [value], always=False)[0]
 
-    The other staged numbers in use that depend on the array's contents are pinned with it.
+
+def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -> list[tf.Tensor]:
+    """`values`, about to be written to elements of `cell`, computed once and before the writes.
+
+    The other staged numbers in use that depend on the contents are pinned with them. Unless `always`, nothing is pinned
+    where there are no such numbers.
     """
     entered = current_region()
-    if entered is None or entered.counter is None or not staging_for_xla() or array._cell is None:
-        return value
-    base = array._cell.value
+    if entered is None or entered.counter is None:
+        return values
     alive = [number for number in (reference() for reference in entered.numbers) if number is not None]
-    pinned = [number for number in alive if _depends(number._cell.value, base)]
-    if not pinned:
-        return value
-    tensors = [value, *[number._cell.value for number in pinned]]
+    pinned = [number for number in alive if _depends(number._cell.value, cell.value)]
+    if not pinned and not always:
+        return values
+    tensors = [*values, *[number._cell.value for number in pinned]]
     # A conditional is what XLA neither fuses nor computes twice; its predicate must not be known to be true.
-    first, *rest = tf.cond(
+    results = tf.cond(
         entered.counter >= 0, lambda: [tf.identity(t) for t in tensors], lambda: [tf.zeros_like(t) for t in tensors]
     )
-    for number, tensor in zip(pinned, rest, strict=True):
+    for number, tensor in zip(pinned, results[len(values) :], strict=True):
         number._cell.rebase(tensor)
-    return first
+    return list(results[: len(values)])
 
 
 def _depends(tensor: Any, base: Any) -> bool:
