@@ -1,4 +1,4 @@
-"""Lowered control flow: the text means what the source meant; what cannot be lowered is refused with a code."""
+"""Lowered control flow: the text means what its source meant, or the construct is refused with a code."""
 
 from __future__ import annotations
 
@@ -78,7 +78,8 @@ def test_only_live_names_are_state() -> None:
 
 def test_state_that_may_be_unbound_on_some_paths_is_preset() -> None:
     text, _ = converted(
-        "if y is None:\n    t = 1\nif s > 0:\n    t = 2\nelse:\n    s = 1\nreturn s * x[1:] + t"
+        "if y is None:\n    t = 1\nif s > 0:\n    t = 2\nelse:\n    s = 1\n"
+        "return np.abs(s * x[1:]) @ x[:-1] + t"
     )
     assert '    t = np2tf.undefined("t")\n' in text
 

@@ -36,7 +36,7 @@ def test_below_staticmethod() -> None:
         f"async def f(x):\n{WORK}",
         f"def f(x):\n    print(x)\n{WORK}",
         "def f(x, n):\n    if n == 0:\n        return np.sum(x)\n    return f(np.abs(x[1:]), n - 1) @ x\n",
-        "def f(words):\n    found = {}\n    for w in words[1:]:\n        found[w] = len(w)\n    return found\n",
+        "def f(words):\n    n = {}\n    for w in words[1:]:\n        n[w] = len(w)\n    return n\n",
     ],
 )
 def test_not_placed(text: str) -> None:

@@ -92,14 +92,14 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
 
 
 def _returning(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
-    """A branch's body, with `return value` for the assignment to its only output that it ends in."""
+    """A branch's body, with `return value` for the assignment to its outputs that it ends in."""
     last = body[-1] if body else None
-    if len(outputs) != 1 or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
+    if not outputs or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
         return body
     only = last.body[0]
     if not isinstance(only, cst.Assign) or len(only.targets) != 1:
         return body
-    if code(only.targets[0].target) != outputs[0]:
+    if code(only.targets[0].target) != ", ".join(outputs):
         return body
     return [*body[:-1], last.with_changes(body=[cst.Return(only.value)])]
 

@@ -34,6 +34,8 @@ _PLAIN_CALLS = frozenset(
     ]
 )
 _FEW = 8
+#: What NumPy's own signatures call the arguments that are never arrays.
+_BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
 
 
 @dataclass
@@ -142,9 +144,7 @@ class _Decider:
             if name in ("enumerate", "zip", "reversed") and node.args:
                 return all(self._iterable(arg.value) for arg in node.args)
             return name not in _PLAIN_CALLS
-        if self._static.is_container(node):
-            return False
-        return not isinstance(node, cst.Attribute) or node.attr.value != "shape"
+        return not self._static.is_container(node) and not self._static(node)
 
     # -- what becomes dynamic ---------------------------------------------------------------------------
 
@@ -271,6 +271,8 @@ def _is_number(param: cst.Param) -> bool:
 
 def _is_flag(param: cst.Param) -> bool:
     annotation = param.annotation.annotation if param.annotation is not None else None
+    if param.name.value in _BY_CONVENTION:
+        return True
     if isinstance(annotation, cst.Name) and annotation.value in ("bool", "str"):
         return True
     if isinstance(param.default, cst.Name):
