@@ -238,3 +238,36 @@ def test_keyword_arguments():
         assert tnp.add(np.array([1, 2]), 1, dtype="float32").dtype == np.float32
         with pytest.raises(TypeError):
             tnp.add(a)
+
+
+#: name -> a function whose gradient is compared with finite differences; `m` is numpy or tnp.
+DIFFERENTIABLE = {
+    "square": lambda m, x: m.sum(x**2),
+    "power": lambda m, x: m.sum(x**1.5 + x**3 / 1e6),
+    "logs": lambda m, x: m.sum(m.log10(x) + m.log2(x)),
+    "hypot": lambda m, x: m.sum(m.hypot(x, 2.0)),
+    "cbrt": lambda m, x: m.sum(m.cbrt(x)),
+    "maximum": lambda m, x: m.sum(m.maximum(x, 0.9) + m.fmin(x, 5.0)),
+    "remainder": lambda m, x: m.sum(m.remainder(x, 0.4 * x[0]) + m.fmod(x, 7.0)),
+    "logaddexp": lambda m, x: m.sum(m.logaddexp(x, 1.0) + m.logaddexp2(1.0, x)),
+    "arctan2": lambda m, x: m.sum(m.arctan2(x, x[1])),
+    "inner": lambda m, x: m.matmul(x, x),
+    "sinc": lambda m, x: m.sum(m.sinc(x)),
+    "spread": lambda m, x: m.std(x, ddof=1) + m.ptp(x) + m.median(x) + m.percentile(x, 30),
+    "average": lambda m, x: m.average(x, weights=x + 1) + m.prod(x) + m.nanmean(x),
+    "calculus": lambda m, x: m.sum(m.gradient(x) ** 2) + m.trapezoid(x**2) + m.sum(m.diff(x) ** 3) / 1e6,
+    "sliding": lambda m, x: m.sum(m.convolve(x, x[:2]) ** 2),
+    "interp": lambda m, x: m.sum(m.interp(x, np.array([0.0, 1.5, 3.0, 2000.0]), np.arange(4.0) ** 2)),
+}
+
+
+@pytest.mark.parametrize("name", DIFFERENTIABLE)
+def test_gradient(name):
+    function, x = DIFFERENTIABLE[name], np.array([0.3, 1.0, 2.5, 100.0])
+    steps = np.diag(1e-6 * np.maximum(1, x))
+    wanted = [(function(np, x + h) - function(np, x - h)) / (2 * h.sum()) for h in steps]
+    with np2tf.config.using(eager="tensorflow"), tf.GradientTape() as tape:
+        at = tf.constant(x)
+        tape.watch(at)
+        result = function(tnp, tensor_array(at)).tensor
+    np.testing.assert_allclose(tf.convert_to_tensor(tape.gradient(result, at)), wanted, rtol=1e-4, atol=1e-5)

@@ -155,8 +155,8 @@ def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtyp
         raise StagingError("a gradient along an axis of unknown length", "NP2TF503")
     if f.shape[axis] < edge_order + 1:
         raise ValueError(
-            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements are "
-            "required."
+            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
+            "are required."
         )
     even = not isinstance(h, tf.Tensor) or rank(h) == 0
     before, here, after = part(f, axis, None, -2), part(f, axis, 1, -1), part(f, axis, 2, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -24,16 +25,32 @@ def copysign(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(signbit(b), -magnitude, magnitude)
 
 
+def _together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Both in their common shape, as a gradient of one's own wants them."""
+    static = tf.broadcast_static_shape(a.shape, b.shape)
+    if static.is_fully_defined() and static == a.shape == b.shape:
+        return a, b
+    known = static.is_fully_defined()
+    shape = static if known else tf.broadcast_dynamic_shape(tf.shape(a), tf.shape(b))
+    return tf.broadcast_to(a, shape), tf.broadcast_to(b, shape)
+
+
+@tf.custom_gradient
+def _fmod(a: tf.Tensor, b: tf.Tensor) -> Any:
+    # TensorFlow has no gradient of this operation.
+    return tf.truncatemod(a, b), lambda upstream: (upstream, -upstream * trunc(a / b))
+
+
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Remainder with the dividend's sign."""
-    return tf.truncatemod(a, b)
+    return _fmod(*_together(a, b))
 
 
 def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Quotient rounded down and remainder with the divisor's sign, with CPython's treatment of zeros."""
     zero, one = constant(0, a), constant(1, a)
     by_zero = tf.equal(b, zero)
-    rest = tf.truncatemod(a, b)
+    rest = fmod(a, b)
     quotient = (a - rest) / b
     opposite = tf.not_equal(rest, zero) & tf.not_equal(tf.less(b, zero), tf.less(rest, zero))
     rest = tf.where(opposite, rest + b, rest)
@@ -108,18 +125,24 @@ def _with_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)
 
 
-def logaddexp(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``log(exp(a) + exp(b))``."""
+@tf.custom_gradient
+def _logaddexp(a: tf.Tensor, b: tf.Tensor) -> Any:
     # Infinities of the same sign have no difference.
     difference = tf.where(tf.equal(a, b), constant(0, a), a - b)
-    return _with_nan(a, b, maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference))))
+    result = _with_nan(a, b, maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference))))
+    # By hand, because at a == b the maximum has none.
+    return result, lambda upstream: (upstream * tf.exp(a - result), upstream * tf.exp(b - result))
+
+
+def logaddexp(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``log(exp(a) + exp(b))``."""
+    return _logaddexp(*_together(a, b))
 
 
 def logaddexp2(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``log2(2**a + 2**b)``."""
     ln2 = constant(_LN2, a)
-    difference = tf.where(tf.equal(a, b), constant(0, a), a - b)
-    return _with_nan(a, b, maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference) * ln2)) / ln2)
+    return logaddexp(a * ln2, b * ln2) / ln2
 
 
 def exp2(x: tf.Tensor) -> tf.Tensor:

@@ -9,6 +9,12 @@ from np2tf.staging import StagingError
 from np2tf.tnp.kernels import SIGNED, UNSIGNED, as_signed, constant, low_bits, through, width
 
 
+def _harmless(b: tf.Tensor) -> bool:
+    """Whether the divisor is one number, known to be neither 0 nor -1."""
+    known = tf.get_static_value(b) if b.shape.rank == 0 else None
+    return known is not None and known not in (0, -1)
+
+
 def _divisible(b: tf.Tensor) -> tf.Tensor:
     """The divisor with 1 in place of 0 and of -1, whose quotients trap on CPUs."""
     trapping = tf.equal(b, constant(0, b))
@@ -19,6 +25,8 @@ def _divisible(b: tf.Tensor) -> tf.Tensor:
 
 def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Quotient rounded down; 0 where the divisor is 0."""
+    if _harmless(b):
+        return tf.math.floordiv(a, b)
     quotient = tf.math.floordiv(a, _divisible(b))
     if b.dtype not in UNSIGNED:
         quotient = tf.where(tf.equal(b, constant(-1, b)), -quotient, quotient)
@@ -28,7 +36,7 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 def remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Remainder with the divisor's sign; 0 where the divisor is 0."""
     # By 1 and by -1 the remainder is 0, and so it is by 0.
-    return tf.math.floormod(a, _divisible(b))
+    return tf.math.floormod(a, b if _harmless(b) else _divisible(b))
 
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -39,6 +47,11 @@ def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return a - tf.truncatediv(a, divisor) * divisor
 
 
+def _known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
+    known = tf.get_static_value(shift) if shift.shape.rank == 0 else None
+    return known is not None and bool(0 <= known < width(a))
+
+
 def _in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
     fits = tf.less(shift, constant(width(a), shift))
     return fits if shift.dtype in UNSIGNED else fits & tf.greater_equal(shift, constant(0, shift))
@@ -46,6 +59,8 @@ def _in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
 
 def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``a << b``; 0 where b is not less than the width."""
+    if _known_to_fit(a, b):
+        return tf.bitwise.left_shift(a, b)
     fits = _in_range(a, b)
     shifted = tf.bitwise.left_shift(a, tf.where(fits, b, constant(0, b)))
     return tf.where(fits, shifted, constant(0, a))
@@ -53,6 +68,8 @@ def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``a >> b``; nothing but the sign where b is not less than the width."""
+    if _known_to_fit(a, b):
+        return tf.bitwise.right_shift(a, b)
     fits = _in_range(a, b)
     shifted = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
     return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED else shifted

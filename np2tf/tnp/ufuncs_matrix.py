@@ -17,10 +17,10 @@ _SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"
 class GeneralUfunc(Ufunc):
     """A ufunc over the last axes; choosing other axes is left to NumPy."""
 
-    def _on_tensors(self, args: tuple[Any, ...], **kwargs: Any) -> Any:
+    def _on_tensors(self, args: tuple[Any, ...], *given: Any, **kwargs: Any) -> Any:
         if kwargs.keys() & {"axes", "axis", "keepdims"}:
             raise StagingError(f"axes chosen in {self.__name__}", "NP2TF503")
-        return super()._on_tensors(args, **kwargs)
+        return super()._on_tensors(args, *given, **kwargs)
 
 
 def _rank(x: tf.Tensor) -> int:
@@ -59,10 +59,19 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if a.shape.rank > 1 and not vector_b:
         return _product(a, b)
     if a.shape.rank == 1 and vector_b:
-        return tf.reshape(_product(a[None, :], b[:, None]), ())
+        return _inner(a, b)
     if vector_b:
-        return tf.squeeze(_product(a, b[:, None]), -1)
-    return tf.squeeze(_product(a[None, :], b), -2)
+        return tf.squeeze(_product(a, tf.expand_dims(b, -1)), -1)
+    return tf.squeeze(_product(tf.expand_dims(a, 0), b), -2)
+
+
+def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The inner product of two vectors: as a sum of products it has fewer operations than as matrices."""
+    if a.dtype == tf.bool:
+        return tf.reduce_any(a & b)
+    if a.dtype == tf.float16:
+        a, b = tf.cast(a, tf.float32), tf.cast(b, tf.float32)
+    return tf.raw_ops.Sum(input=a * b, axis=0)
 
 
 def _conjugate(x: tf.Tensor) -> tf.Tensor:
@@ -74,7 +83,7 @@ def vecdot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     for position, x in enumerate((a, b)):
         _check("vecdot", position, x, 1, "(n),(n)->()")
     _check_core("vecdot", 0, a.shape[-1], b.shape[-1], "(n),(n)->()")
-    return tf.squeeze(_product(_conjugate(a)[..., None, :], b[..., :, None]), (-2, -1))
+    return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), tf.expand_dims(b, -1)), (-2, -1))
 
 
 def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -82,7 +91,7 @@ def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     _check("matvec", 0, a, 2, "(m,n),(n)->(m)")
     _check("matvec", 1, b, 1, "(m,n),(n)->(m)")
     _check_core("matvec", 0, a.shape[-1], b.shape[-1], "(m,n),(n)->(m)")
-    return tf.squeeze(_product(a, b[..., :, None]), -1)
+    return tf.squeeze(_product(a, tf.expand_dims(b, -1)), -1)
 
 
 def vecmat(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -90,4 +99,4 @@ def vecmat(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     _check("vecmat", 0, a, 1, "(n),(n,m)->(m)")
     _check("vecmat", 1, b, 2, "(n),(n,m)->(m)")
     _check_core("vecmat", 0, a.shape[-1], b.shape[-2], "(n),(n,m)->(m)")
-    return tf.squeeze(_product(_conjugate(a)[..., None, :], b), -2)
+    return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), b), -2)
