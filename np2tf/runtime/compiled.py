@@ -196,7 +196,7 @@ def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
     """`array` seen through a path of lenses, sharing its memory."""
     if not path:
         return array
-    if isinstance(array, np.ndarray):
+    if not is_array(array) and isinstance(array, np.ndarray):
         return host_array(view_on_host(array, path))
     if isinstance(array, tf.Tensor):
         array = tensor_array(array)

@@ -21,9 +21,13 @@ from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.residence import has_tensor
 
 #: Seconds a signature must have spent on the host before it is worth compiling (tier "auto").
 WORTH_COMPILING = 0.05
+#: A function whose calls take less than this many seconds on the host, on average over so many calls, is left there
+#: without further ado: taking its arguments apart would cost more than compiling could bring.
+TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
 #: After so many traces that differ in numbers only, the numbers become inputs.
 STATIC_TRACES = 3
 #: A function that keeps needing new code is not compiled any more.
@@ -91,6 +95,8 @@ class Jitted:
         self._readers: list[Reader] | None = None
         self._lock = threading.RLock()
         self._warned = False
+        self._host_calls = 0
+        self._host_average = 0.0
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
@@ -99,6 +105,8 @@ class Jitted:
         """Run the function, compiled where that is possible and pays."""
         if config.jit == "off" or current_region() is not None or not tf.executing_eagerly():
             return self.__wrapped__(*args, **kwargs)
+        if self._is_short() and not has_tensor(args) and not has_tensor(kwargs.values()):
+            return self._timed(args, kwargs)
         try:
             call = self._prepare(args, kwargs)
         except StagingError as error:
@@ -191,10 +199,27 @@ class Jitted:
             family.times(time.perf_counter() - start)
         return result
 
-    def _timed_on_host(self, family: _Family, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _is_short(self) -> bool:
+        return (
+            self._host_calls >= ENOUGH_CALLS
+            and self._host_average < TOO_SHORT
+            and config.tier == "auto"
+            and config.eager == "auto"
+        )
+
+    def _timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run on the host, and keep a running average of the time that takes."""
         counts.host += 1
         start = time.perf_counter()
         result = self.__wrapped__(*args, **kwargs)
+        seconds = time.perf_counter() - start
+        self._host_calls += 1
+        self._host_average += (seconds - self._host_average) / min(self._host_calls, ENOUGH_CALLS)
+        return result
+
+    def _timed_on_host(self, family: _Family, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        start = time.perf_counter()
+        result = self._timed(args, kwargs)
         seconds = time.perf_counter() - start
         family.host_seconds += seconds
         family.best_host = min(family.best_host, seconds)

@@ -106,7 +106,7 @@ def carried(value: Any) -> Carried | None:
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
     if isinstance(value, np.generic):
         return Carried(value.dtype, (), None, True) if has_tf_dtype(value.dtype) else None
-    if isinstance(value, np.ndarray):
+    if type(value) is np.ndarray:
         return Carried(value.dtype, value.shape) if has_tf_dtype(value.dtype) else None
     if is_array(value):
         if value._host is not None:

@@ -106,6 +106,11 @@ class ndarray(metaclass=_ArrayType):
             return np.array(static)
         return tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
 
+    @property
+    def __class__(self) -> type:  # type: ignore[override]
+        """np.ndarray to ``isinstance``: code that is not translated (numpy.testing, scipy) asks for it."""
+        return np.ndarray if type(self) is ndarray else type(self)
+
     # -- attributes ------------------------------------------------------------------------------------------
 
     @property
