@@ -624,9 +624,34 @@ ON_HOST = (
     "np.pad(V,2,'linear_ramp',end_values=5)",
     "np.pad(V,2,'mean')",
 )
-#: What cannot be staged.
-REFUSED_WHILE_STAGING: tuple[str, ...] = ()
-#: What TensorFlow cannot compile with XLA.
-GRAPH_ONLY: tuple[str, ...] = ()
-#: Wrong values that nothing checks while staging.
-ERRORS_NOT_SEEN_WHILE_STAGING: tuple[str, ...] = ()
+#: What cannot be staged: it hands values to Python, or is left to NumPy.
+REFUSED_WHILE_STAGING = (
+    "np.pad(V,2,'linear_ramp',end_values=5)",
+    "np.pad(V,2,'mean')",
+    "A.astype(object)",
+    "V.tobytes()",
+    "A.byteswap()",
+    "A[0,0].is_integer()",
+    "A.__array_interface__['shape']",
+    "A.getfield('f8')",
+    "A.to_device('cpu')",
+    "np.unique(D.reshape(2,3),axis=0)",
+    "np.apply_along_axis(sorted,0,A)",
+    "np.vectorize(lambda x:x+1)(A)",
+    "np.vectorize(lambda x,y:x if x>y else y)(V,2)",
+    "np.frompyfunc(lambda x:x+1,1,1)(V)",
+    "np.sort_complex(D)",
+)
+#: What can be staged, and is not compiled.
+REFUSED_UNDER_XLA = tuple(
+    expression
+    for expression in PICKING
+    if expression.startswith(("np.unique", "np.union1d", "np.setdiff1d", "np.setxor1d", "np.intersect1d"))
+    and expression not in REFUSED_WHILE_STAGING
+) + ("np.repeat(V,V)",)
+#: The shape of the result depends on data. XLA breaks where one function returns two equal ones.
+DATA_DEPENDENT = tuple(
+    expression
+    for expression in PICKING
+    if any(name in expression for name in ("where(bv", "where(A)", "nonzero", "argwhere", "extract", "compress", "ix_(bv"))
+)

@@ -41,7 +41,7 @@ def getitem(array: ndarray, key: Any) -> Any:
     mask = leading_mask(items)
     if mask is not None:
         _check_mask(mask, tensor)
-        return tensor_array(tf.boolean_mask(tensor, mask))
+        return tensor_array(masked(tensor, mask))
     result = Advanced(tensor, items).gather()
     return tensor_array(result) if result.shape.rank != 0 else tensor_scalar(result)
 
@@ -179,6 +179,21 @@ def _plain(items: list[Any]) -> bool:
     return all(isinstance(item, slice) and item == _FULL for item in items)
 
 
+def true_places(mask: tf.Tensor) -> tf.Tensor:
+    """Positions of the true elements, one row each (``argwhere``): a constant of static shape where the mask is known."""
+    known = None if tf.executing_eagerly() else tf.get_static_value(mask)
+    return tf.where(mask) if known is None else tf.constant(np.argwhere(known).reshape(-1, known.ndim))
+
+
+def masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
+    """The elements where `mask`, which lies along the axes from `axis` on, is true."""
+    if tf.executing_eagerly() or tf.get_static_value(mask) is None:
+        return tf.boolean_mask(tensor, mask, axis=axis)
+    if mask.shape.rank == 1:
+        return tf.gather(tensor, true_places(mask)[:, 0], axis=axis)
+    return tf.gather_nd(tensor, true_places(mask))
+
+
 def _check_mask(mask: tf.Tensor, base: tf.Tensor) -> None:
     for axis, (have, want) in enumerate(zip(mask.shape.as_list(), base.shape.as_list(), strict=False)):
         if have is not None and want is not None and have != want:
@@ -264,7 +279,7 @@ class Advanced:
             if isinstance(item, tf.Tensor) and item.dtype == tf.bool:
                 if item.shape.rank == 0:
                     raise StagingError("a boolean scalar in an index", "NP2TF503")
-                flat.extend(tf.unstack(tf.transpose(tf.where(item)), num=item.shape.rank))
+                flat.extend(tf.unstack(tf.transpose(true_places(item)), num=item.shape.rank))
             else:
                 flat.append(item)
         return flat

@@ -14,7 +14,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, promote
 from np2tf.tnp.dtypes import kind_of, result_type
 from np2tf.tnp.hosted import place as placed
-from np2tf.tnp.indexing import getitem, positions
+from np2tf.tnp.indexing import getitem, masked, positions, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array, wrap
 from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
 from np2tf.tnp.residence import has_tensor, runs_on_host
@@ -163,20 +163,20 @@ def nonzero(a: Array) -> tuple[ndarray, ...]:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
         )
-    found = tf.where(truth(a))
+    found = true_places(truth(a))
     return tuple(tensor_array(found[:, k]) for k in range(a.shape.rank))
 
 
 @op(np.flatnonzero)
 def flatnonzero(a: Array) -> ndarray:
-    return tensor_array(tf.where(truth(tf.reshape(a, [-1])))[:, 0])
+    return tensor_array(true_places(truth(tf.reshape(a, [-1])))[:, 0])
 
 
 @op(np.argwhere)
 def argwhere(a: Array) -> ndarray:
     if a.shape.rank == 0:
-        return tensor_array(tf.where(tf.reshape(truth(a), [1]))[:, :0])
-    return tensor_array(tf.where(truth(a)))
+        return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
+    return tensor_array(true_places(truth(a)))
 
 
 @op(np.extract)
@@ -195,8 +195,8 @@ def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
 
 def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> tf.Tensor:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
-        return tf.boolean_mask(a, truth(condition), axis=axis)
-    found = tf.where(truth(condition))[:, 0]
+        return masked(a, truth(condition), axis)
+    found = true_places(truth(condition))[:, 0]
     return tf.gather(a, positions(found, axis_length(a, axis), axis), axis=axis)
 
 
@@ -312,7 +312,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
         if index.shape[0] == 0:
             index = tf.cast(index, tf.int64)
         if index.dtype == tf.bool:
-            index = tf.where(index)[:, 0]
+            index = true_places(index)[:, 0]
         made.append(tensor_array(tf.reshape(index, [-1 if j == k else 1 for j in range(len(args))])))
     return tuple(made)
 

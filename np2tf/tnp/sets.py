@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import promote
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, op
@@ -40,10 +41,21 @@ def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
     return tf.concat([tf.ones_like(ordered[:1], tf.bool), differs], 0)
 
 
+def refuse_under_xla() -> None:
+    """End staging for XLA: its constant folding of these data-dependent shapes brings the process down.
+
+    Raises:
+        StagingError: so that the function becomes a graph that is not compiled.
+    """
+    if staging_for_xla():
+        raise StagingError("a set whose size depends on data", "NP2TF505")
+
+
 class _Unique:
     """The sorted unique elements of a flat tensor, and what goes with them."""
 
     def __init__(self, flat: tf.Tensor, equal_nan: bool = True) -> None:
+        refuse_under_xla()
         self.order = order_of(flat)
         self.ordered = tf.gather(flat, self.order)
         self.first = _changes(self.ordered, equal_nan)
@@ -168,6 +180,7 @@ def union1d(ar1: Array, ar2: Array) -> ndarray:
 
 @op(np.setdiff1d)
 def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
+    refuse_under_xla()
     first = tf.reshape(ar1, [-1]) if assume_unique else _Unique(tf.reshape(ar1, [-1])).values
     left, right = _flat(first, ar2)
     return tensor_array(tf.boolean_mask(first, _members(left, right, invert=True)))
@@ -175,6 +188,7 @@ def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.setxor1d)
 def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
+    refuse_under_xla()
     parts = _flat(ar1, ar2)
     ordered = _sorted(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
     if ordered.shape[0] == 0:
@@ -185,6 +199,7 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.intersect1d)
 def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    refuse_under_xla()
     first, second = _flat(ar1, ar2)
     index: list[tf.Tensor] = []
     if not assume_unique:
