@@ -253,7 +253,7 @@ DIFFERENTIABLE = {
     "arctan2": lambda m, x: m.sum(m.arctan2(x, x[1])),
     "inner": lambda m, x: m.matmul(x, x),
     "sinc": lambda m, x: m.sum(m.sinc(x)),
-    "spread": lambda m, x: m.std(x, ddof=1) + m.ptp(x) + m.median(x) + m.percentile(x, 30),
+    "spread": lambda m, x: m.std(x, ddof=1) + m.ptp(x) + 2 * m.min(x) + m.median(x) + m.percentile(x, 30),
     "average": lambda m, x: m.average(x, weights=x + 1) + m.prod(x) + m.nanmean(x),
     "calculus": lambda m, x: m.sum(m.gradient(x) ** 2) + m.trapezoid(x**2) + m.sum(m.diff(x) ** 3) / 1e6,
     "sliding": lambda m, x: m.sum(m.convolve(x, x[:2]) ** 2),
@@ -261,13 +261,18 @@ DIFFERENTIABLE = {
 }
 
 
+@pytest.mark.parametrize("staged", [False, True])
 @pytest.mark.parametrize("name", DIFFERENTIABLE)
-def test_gradient(name):
+def test_gradient(name, staged):
     function, x = DIFFERENTIABLE[name], np.array([0.3, 1.0, 2.5, 100.0])
     steps = np.diag(1e-6 * np.maximum(1, x))
     wanted = [(function(np, x + h) - function(np, x - h)) / (2 * h.sum()) for h in steps]
-    with np2tf.config.using(eager="tensorflow"), tf.GradientTape() as tape:
-        at = tf.constant(x)
-        tape.watch(at)
-        result = function(tnp, tensor_array(at)).tensor
-    np.testing.assert_allclose(tf.convert_to_tensor(tape.gradient(result, at)), wanted, rtol=1e-4, atol=1e-5)
+
+    def gradient(at):
+        with np2tf.config.using(eager="tensorflow"), tf.GradientTape() as tape:
+            tape.watch(at)
+            result = function(tnp, tensor_array(at)).tensor
+        return tf.convert_to_tensor(tape.gradient(result, at))
+
+    found = (tf.function(gradient, autograph=False) if staged else gradient)(tf.constant(x))
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

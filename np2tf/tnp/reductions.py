@@ -10,7 +10,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import flattened, length, normalize_axes, rank
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.kernels import COMPLEX, constant, may_lose_nan
+from np2tf.tnp.extremes import reduce_extreme
+from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, DType, op
 from np2tf.tnp.reducing import (
     Reducer,
@@ -22,8 +23,6 @@ from np2tf.tnp.reducing import (
     narrow_float,
     raw_all,
     raw_any,
-    raw_max,
-    raw_min,
     raw_prod,
     raw_sum,
     tree_reduce,
@@ -261,9 +260,7 @@ def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) ->
         return (raw_any if name == "maximum" else raw_all)(a, axes, keepdims)
     if a.dtype in COMPLEX:
         return complex_extreme(name, a, axes, keepdims)
-    result = (raw_max if name == "maximum" else raw_min)(a, axes, keepdims)
-    nan = isnan(a) if may_lose_nan() else None
-    return result if nan is None else tf.where(raw_any(nan, axes, keepdims), constant(np.nan, a), result)
+    return reduce_extreme(name, a, axes, keepdims)
 
 
 @op(np.max, method=True)
