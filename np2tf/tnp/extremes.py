@@ -1,8 +1,8 @@
 """Maxima and minima that keep NaN where XLA compiles them.
 
 XLA's own reductions on CPUs pass over NaN, and a second reduction that looks for NaN doubles the time. The
-bits of a floating-point number, those of negative ones turned round, are an integer of the same order, and the
-largest such integers are NaN. So the maximum of these integers is NumPy's maximum, in one pass.
+bits of a floating-point number, those of negative ones turned round, are an integer of the same order;
+the largest such integers are NaN. So the maximum of these integers is NumPy's maximum, in one pass.
 """
 
 from __future__ import annotations
