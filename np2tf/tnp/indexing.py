@@ -19,6 +19,7 @@ from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.ordering import compute_before_write
+from np2tf.tnp.selection import mask_selection, selected_array, selection_of, write_selection
 from np2tf.tnp.symint import SymInt
 
 _FULL = slice(None)
@@ -36,12 +37,14 @@ def getitem(array: ndarray, key: Any) -> Any:
         if Ellipsis not in _parts(key) and all(isinstance(item, (int, SymInt)) for item in items):
             return tensor_scalar(slicing.read(tensor, tuple(items)))
         view = array.view_through(Basic(tuple(items)))
-        _ = view.tensor
+        if selection_of(view) is None:
+            _ = view.tensor
         return view
     mask = leading_mask(items)
     if mask is not None:
         _check_mask(mask, tensor)
-        return tensor_array(masked(tensor, mask))
+        selection = mask_selection(tensor, mask) if staging_for_xla() else None
+        return selected_array(selection) if selection is not None else tensor_array(masked(tensor, mask))
     result = Advanced(tensor, items).gather()
     return tensor_array(result) if result.shape.rank != 0 else tensor_scalar(result)
 
@@ -56,6 +59,11 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         raise TypeError("'numpy.generic' object does not support item assignment")
     tensor = array.tensor
     items = expand(key, tensor.shape.rank)
+    selection = selection_of(value)
+    written = write_selection(tensor, items, selection) if selection is not None else None
+    if written is not None:
+        array.store(written)
+        return
     new = _assignable(value, tensor.dtype)
     if not any(isinstance(item, tf.Tensor) for item in items):
         if all(isinstance(item, (int, SymInt)) for item in items):
@@ -136,10 +144,8 @@ def _item(part: Any) -> Any:
 
 
 def _index_array(part: Any) -> Any:
-    if isinstance(part, (list, tuple)) or isinstance(part, np.ndarray):
-        known = part if isinstance(part, np.ndarray) else None
-        if known is not None and known.ndim == 0 and known.dtype.kind in "iu":
-            return int(known)
+    if not is_array(part) and isinstance(part, np.ndarray) and part.ndim == 0 and part.dtype.kind in "iu":
+        return int(part)
     index = as_tensor(part)
     if index.dtype == tf.bool:
         return index
@@ -346,11 +352,14 @@ def _broadcast(indices: list[tf.Tensor]) -> list[tf.Tensor]:
             shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in static))
         except ValueError:
             raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
-    else:
-        shape = tf.shape(indices[0])
-        for index in indices[1:]:
-            shape = tf.broadcast_dynamic_shape(shape, tf.shape(index))
-    return [index if index.shape == shape else tf.broadcast_to(index, shape) for index in indices]
+        return [index if index.shape == shape else tf.broadcast_to(index, shape) for index in indices]
+    if all(shape.rank == static[0].rank and 1 not in shape.as_list() for shape in static):
+        # Of equal lengths (what `nonzero` returned), or `tf.stack` says that they are not.
+        return indices
+    common = tf.shape(indices[0])
+    for index in indices[1:]:
+        common = tf.broadcast_dynamic_shape(common, tf.shape(index))
+    return [tf.broadcast_to(index, common) for index in indices]
 
 
 def _broadcast_value(value: tf.Tensor, shape: tf.Tensor, rank: int) -> tf.Tensor:

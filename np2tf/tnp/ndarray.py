@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, current_region
-from np2tf.tnp.lenses import Lens, read_path, write_path
+from np2tf.tnp.lenses import Bitcast, Lens, Part, read_path, write_path
 from np2tf.tnp.symint import SymInt
 
 
@@ -134,7 +134,13 @@ class ndarray(metaclass=_ArrayType):
         """The element type, always a NumPy dtype."""
         if self._host is not None:
             return self._host.dtype
-        return np.dtype(self.tensor.dtype.as_numpy_dtype)
+        cell, path = self.storage()
+        selection = getattr(cell, "selection", None)
+        if selection is not None and not path:
+            return np.dtype(selection.whole.dtype.as_numpy_dtype)
+        if any(isinstance(lens, (Part, Bitcast)) for lens in path):
+            return np.dtype(self.tensor.dtype.as_numpy_dtype)
+        return np.dtype(cell.value.dtype.as_numpy_dtype)
 
     @property
     def ndim(self) -> int:

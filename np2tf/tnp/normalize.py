@@ -19,10 +19,11 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.dtypes import has_tf_dtype
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
+from np2tf.tnp.selected_ops import on_selections
 from np2tf.tnp.residence import eager_on_host, has_tensor, runs_on_host
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -224,6 +225,11 @@ def _on_tensors(
     out = kwargs.get("out")
     given = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
     staging = not tf.executing_eagerly()
+    if staging and staging_for_xla():
+        again = functools.partial(_on_tensors, implementation, plan, numpy)
+        selected = on_selections(plan.name, lambda *a, **k: again(a, k), args, kwargs)
+        if selected is not None:
+            return selected
     try:
         values, extra = plan.bind(args, given)
         result = wrap_tensor(implementation(*values, **extra))

@@ -42,7 +42,7 @@ class Axis:
 
 def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     """The value of ``base[key]``."""
-    axes = _axes(base, key)
+    axes = axes_of(base, key)
     if axes is None:
         return base[tuple(_native(item) for item in key)]
     if any(axis.size is None for axis in axes):
@@ -59,7 +59,7 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
 
 def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     """`base` after ``base[key] = value``; `value` has base's dtype and broadcasts to the shape of ``base[key]``."""
-    axes = _axes(base, key)
+    axes = axes_of(base, key)
     if axes is None:
         return _update_unknown_shape(base, key, value)
     value = _to_full_rank(value, key)
@@ -82,7 +82,7 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     return _strided_update(base, _vector(starts), _vector(stops), [axis.step for axis in axes], value)
 
 
-def _axes(base: tf.Tensor, key: BasicKey) -> list[Axis] | None:
+def axes_of(base: tf.Tensor, key: BasicKey) -> list[Axis] | None:
     """One canonical `Axis` for each axis of `base`, or None where a length is not known while staging."""
     lengths = base.shape.as_list()
     axes: list[Axis] = []

@@ -10,11 +10,13 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
-from np2tf.tnp.ndarray import is_array, ndarray, wrap, wrap_tensor
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap, wrap_tensor
 from np2tf.tnp.normalize import OPS, on_host, store_into
 from np2tf.tnp.residence import runs_on_host
+from np2tf.tnp.selected_ops import elementwise, on_selections
 
 #: NumPy's ufunc -> ours.
 UFUNCS: dict[np.ufunc, Ufunc] = {}
@@ -86,11 +88,19 @@ class Ufunc:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
         if len(args) > self.nin:
             out = args[self.nin] if self.nout == 1 else tuple(args[self.nin :])
+        selected = self._on_selections(operands, dtype) if where is True else None
+        if selected is not None:
+            return selected if out is None else store_into(out, selected)
         result = self.compute(operands, dtype)
         if where is not True:
             result = self._masked(result, where, out)
         wrapped = wrap_tensor(result)
         return wrapped if out is None else store_into(out, wrapped)
+
+    def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
+        if self.signature is not None:
+            return on_selections(self.__name__, self, operands, {}) if dtype is None else None
+        return elementwise(operands, lambda wholes: self.compute(tuple(wholes), dtype))
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None) -> Any:
         """The result as tensors of NumPy's result dtypes."""
@@ -140,10 +150,24 @@ class Ufunc:
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
         """Apply in place, once for every index, also for repeated ones; returns `array`."""
-        if runs_on_host((array, indices, *operands), {}) or not is_array(array) or self.scatter is None:
-            self.numpy.at(to_numpy(array), to_numpy(indices), *map(to_numpy, operands))
-        else:
-            Ufunc.scatter(self, array, indices, operands[0] if operands else None)  # type: ignore[misc]
+        if isinstance(array, tf.Tensor):
+            return self.at(tensor_array(array), indices, *operands).tensor
+        held = array._host if is_array(array) else array
+        if not is_array(array) and not isinstance(array, np.ndarray):
+            raise TypeError("first operand must be array")
+        if held is not None and current_region() is None:
+            self.numpy.at(held, to_numpy(indices), *map(to_numpy, operands))
+            return array
+        target = array if is_array(array) else host_array(array)
+        try:
+            Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
+        except (StagingError, tf.errors.OpError):
+            if not tf.executing_eagerly():
+                raise
+            counts.host += 1
+            copy = np.array(target.numpy())
+            self.numpy.at(copy, to_numpy(indices), *map(to_numpy, operands))
+            target.store(tf.constant(copy))
         return array
 
 

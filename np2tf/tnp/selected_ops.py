@@ -1,0 +1,178 @@
+"""What can be computed on selections without their dynamic shape: elementwise work, reductions and products."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import staging_for_xla
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.ndarray import is_array, tensor_array, wrap_tensor
+from np2tf.tnp.selection import Cut, Selection, selected_array, selection_of
+
+#: What a reduction must find in the place of what does not count.
+_NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
+    "sum": lambda dtype: 0,
+    "prod": lambda dtype: 1,
+    "any": lambda dtype: 0,
+    "all": lambda dtype: 1,
+    "count_nonzero": lambda dtype: 0,
+    "max": lambda dtype: dtype.min if dtype.is_integer or dtype.is_bool else float("-inf"),
+    "min": lambda dtype: dtype.max if dtype.is_integer or dtype.is_bool else float("inf"),
+}
+_PRODUCTS = ("dot", "vdot", "inner", "matmul")
+
+
+def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
+    """The selections among `operands`, None if there is none."""
+    if not staging_for_xla():
+        return None
+    found = [selection_of(operand) for operand in operands]
+    return found if any(selection is not None for selection in found) else None
+
+
+def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) -> Any:
+    """`compute` applied to the whole of each operand, as a selection; None where the parts do not match."""
+    found = selections(operands)
+    if found is None:
+        return None
+    wholes = [
+        tensor_array(one.whole) if one is not None else operand
+        for operand, one in zip(operands, found, strict=True)
+    ]
+    shapes = [tuple(as_tensor(whole).shape.as_list()) for whole in wholes]
+    parts = [
+        one.parts if one is not None else (None,) * len(shape)
+        for one, shape in zip(found, shapes, strict=True)
+    ]
+    merged = _merged(shapes, parts)
+    if merged is None:
+        return None
+    result = compute(wholes)
+    return None if isinstance(result, tuple) else selected_array(Selection(result, merged))
+
+
+def _merged(
+    shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[Cut | None]]
+) -> tuple[Cut | None, ...] | None:
+    """The parts of the broadcast result, None where a part meets an axis that is not cut in the same way."""
+    rank = max(map(len, shapes))
+    merged: list[Cut | None] = []
+    for axis in range(-rank, 0):
+        here = [(s[axis], p[axis]) for s, p in zip(shapes, parts, strict=True) if len(s) >= -axis]
+        cut = [part for _, part in here if part is not None]
+        if cut:
+            if any(
+                (part is None and size != 1) or (part is not None and part.key != cut[0].key)
+                for size, part in here
+            ):
+                return None
+            merged.append(cut[0])
+        else:
+            merged.append(None)
+    return tuple(merged)
+
+
+def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """``name(selection, axis)``, None where it is not one of those that can be computed on the whole."""
+    if name == "mean":
+        return _mean(function, args, kwargs)
+    if name not in _NEUTRAL or len(args) > 2 or kwargs.keys() - {"axis"}:
+        return None
+    found = selection_of(args[0])
+    if found is None:
+        return None
+    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(found.parts))
+    if axes is None:
+        return None
+    if name in ("max", "min"):
+        for axis in axes:
+            part = found.parts[axis]
+            if part is not None:
+                record_violation(tf.logical_not(tf.reduce_any(part.mask)))
+    filled = found.filled(_NEUTRAL[name](found.whole.dtype), axes)
+    result = function(tensor_array(filled), axis=axes)
+    rest = tuple(part for k, part in enumerate(found.parts) if k not in axes)
+    return selected_array(Selection(result.tensor, rest)) if any(rest) else result
+
+
+def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    found = selection_of(args[0])
+    if found is None or len(args) > 2 or kwargs.keys() - {"axis"} or not found.whole.dtype.is_floating:
+        return None
+    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(found.parts))
+    if axes is None or any(part is not None for k, part in enumerate(found.parts) if k not in axes):
+        return None
+    count = tf.ones((), found.whole.dtype)
+    for k in axes:
+        part = found.parts[k]
+        size = tf.math.count_nonzero(part.mask) if part is not None else found.whole.shape[k]
+        count *= tf.cast(size, found.whole.dtype)
+    return wrap_tensor(tf.reduce_sum(found.filled(0, axes), axes) / count)
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
+    if axis is None:
+        return tuple(range(rank))
+    given = axis if isinstance(axis, tuple) else (axis,)
+    if not all(isinstance(one, int) and -rank <= one < rank for one in given):
+        return None
+    return tuple(one % rank for one in given)
+
+
+def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Products of vectors and matrices that are cut in the same way along the axis summed over."""
+    if name not in _PRODUCTS or len(args) != 2 or kwargs:
+        return None
+    found = selections(args)
+    if found is None:
+        return None
+    whole = [one or _uncut(arg) for one, arg in zip(found, args, strict=True)]
+    a, b = whole
+    if (
+        not 1 <= len(a.parts) <= 2
+        or not 1 <= len(b.parts) <= 2
+        or (name in ("vdot", "inner") and len(a.parts) + len(b.parts) > 2)
+    ):
+        return None
+    inner_a, inner_b = len(a.parts) - 1, max(len(b.parts) - 2, 0)
+    part_a, part_b = a.parts[inner_a], b.parts[inner_b]
+    if (part_a and part_a.key) != (part_b and part_b.key) or a.whole.shape[inner_a] != b.whole.shape[inner_b]:
+        return None
+    left, right = tensor_array(a.filled(0, [inner_a])), tensor_array(b.filled(0, [inner_b]))
+    result = function(left, right)
+    rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
+    return selected_array(Selection(result.tensor, rest)) if any(rest) else result
+
+
+def _outer(a: Any, b: Any) -> Any:
+    """The outer product of two vectors, as the elementwise product of a column and a row."""
+    left, right = (selection_of(one) or _uncut(one) for one in (a, b))
+    if len(left.parts) != 1 or len(right.parts) != 1:
+        return None
+    column = selected_array(Selection(left.whole[:, None], (*left.parts, None)))
+    row = selected_array(Selection(right.whole[None, :], (None, *right.parts)))
+    return column * row  # type: ignore[operator]
+
+
+def _uncut(operand: Any) -> Selection:
+    tensor = operand.tensor if is_array(operand) else as_tensor(operand)
+    return Selection(tensor, (None,) * tensor.shape.rank)
+
+
+def on_selections(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
+    """The result of an op on selections, None where the op has no way to do without their shape."""
+    if not args or selections(args[:2]) is None:
+        return None
+    if name == "outer" and len(args) == 2 and not kwargs:
+        return _outer(*args)
+    return (
+        product(name, function, args, kwargs)
+        if name in _PRODUCTS
+        else reduction(name, function, args, kwargs)
+    )

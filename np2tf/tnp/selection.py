@@ -1,0 +1,189 @@
+"""Selections: ``x[mask]`` and ``x[:i]`` under XLA, without their data-dependent shapes.
+
+XLA wants to know shapes when it compiles. An array whose length is known at run time only is therefore kept as the whole
+array it was taken from, and a mask for each axis of which a part was taken. Elementwise work, reductions, products and
+writing back to the same place compute on the whole and mind the mask; anything else makes the array of dynamic shape
+that XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp import slicing, symint
+from np2tf.tnp.cells import Cell, staging_for_xla
+from np2tf.tnp.lenses import Basic, read_path
+from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp.symint import Int, SymInt
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """The part taken of one axis: a boolean vector; parts with equal keys are the same part."""
+
+    mask: tf.Tensor
+    key: Hashable
+    interval: tuple[Int, Int] | None = None
+    keepalive: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class Selection:
+    """`whole`, of static shape, of which only the `parts` (None: all of the axis) count."""
+
+    whole: tf.Tensor
+    parts: tuple[Cut | None, ...]
+
+    def shaped(self, k: int) -> tf.Tensor:
+        """The mask of axis `k`, shaped to broadcast against the whole."""
+        part = self.parts[k]
+        assert part is not None
+        return tf.reshape(part.mask, [-1 if j == k else 1 for j in range(len(self.parts))])
+
+    def mask(self, axes: Sequence[int] | None = None) -> tf.Tensor | None:
+        """Where all parts of the given axes hold; None if none of these axes is cut."""
+        found = None
+        for k, part in enumerate(self.parts):
+            if part is not None and (axes is None or k in axes):
+                found = self.shaped(k) if found is None else tf.logical_and(found, self.shaped(k))
+        return found
+
+    def filled(self, fill: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
+        """The whole, with `fill` in the place of what does not count along the given axes."""
+        mask = self.mask(axes)
+        return self.whole if mask is None else tf.where(mask, self.whole, tf.cast(fill, self.whole.dtype))
+
+    def compressed(self) -> tf.Tensor:
+        """The array itself, of dynamic shape."""
+        result = self.whole
+        for k, part in enumerate(self.parts):
+            if part is None:
+                continue
+            if part.interval is None:
+                result = tf.boolean_mask(result, part.mask, axis=k)
+            else:
+                start, stop = (symint.tensor_of(end) for end in part.interval)
+                result = result[(*[slice(None)] * k, slice(start, tf.maximum(start, stop)))]
+        return result
+
+
+class SelectedCell(Cell):
+    """The cell of an array that is a selection for as long as nobody asks for its value or writes to it."""
+
+    __slots__ = ("selection",)
+
+    def __init__(self, selection: Selection) -> None:
+        super().__init__(None)  # type: ignore[arg-type]
+        self.selection: Selection | None = selection
+
+    @property
+    def value(self) -> tf.Tensor:
+        """The array of dynamic shape."""
+        if self._value is None:
+            assert self.selection is not None
+            self._value = self.selection.compressed()
+        return super().value
+
+    def write(self, value: tf.Tensor) -> None:
+        """Replace the contents: no selection any more."""
+        _ = self.value
+        self.selection = None
+        super().write(value)
+
+
+def selected_array(selection: Selection) -> ndarray:
+    """An array that is a selection."""
+    array = tensor_array(selection.whole)
+    array._cell = SelectedCell(selection)
+    return array
+
+
+def selection_of(operand: Any) -> Selection | None:
+    """The selection that an operand is, None for what is none (or is not staged for XLA)."""
+    if not is_array(operand) or operand._cell is None or not staging_for_xla():
+        return None
+    if type(operand._cell) is SelectedCell:
+        return operand._cell.selection if not operand._path else None
+    last = operand._path[-1] if operand._path else None
+    if not isinstance(last, Basic) or not any(_is_dynamic(item) for item in last.key):
+        return None
+    return _slice_selection(read_path(operand._cell.value, operand._path[:-1]), last.key)
+
+
+def _is_dynamic(item: Any) -> bool:
+    return isinstance(item, slice) and (isinstance(item.start, SymInt) or isinstance(item.stop, SymInt))
+
+
+def _slice_selection(base: tf.Tensor, key: slicing.BasicKey) -> Selection | None:
+    """``base[key]`` with slices whose ends are staged, or None where all sizes turn out to be known."""
+    axes = slicing.axes_of(base, key)
+    if axes is None or all(axis.size is not None for axis in axes):
+        return None
+    whole_key = tuple(
+        slice(None) if not isinstance(item, (int, SymInt)) and item is not None and axis_is_dynamic else item
+        for item, axis_is_dynamic in zip(key, _per_item(key, axes), strict=True)
+    )
+    parts: list[Cut | None] = []
+    for item, axis in zip(key, _axis_per_item(key, axes), strict=True):
+        if item is None:
+            parts.append(None)
+        elif isinstance(item, slice):
+            parts.append(interval_cut(axis) if axis is not None and axis.size is None else None)
+    return Selection(slicing.read(base, whole_key), tuple(parts))
+
+
+def _axis_per_item(key: slicing.BasicKey, axes: list[slicing.Axis]) -> list[slicing.Axis | None]:
+    rest = iter(axes)
+    return [None if item is None else next(rest) for item in key]
+
+
+def _per_item(key: slicing.BasicKey, axes: list[slicing.Axis]) -> list[bool]:
+    return [axis is not None and axis.size is None for axis in _axis_per_item(key, axes)]
+
+
+def interval_cut(axis: slicing.Axis) -> Cut:
+    """The part of an axis that a slice with staged ends takes."""
+    position = tf.range(axis.length, dtype=tf.int64)
+    mask = (position >= symint.tensor_of(axis.start)) & (position < symint.tensor_of(axis.stop))
+    key = (_end_key(axis.start), _end_key(axis.stop), axis.length)
+    return Cut(mask, key, (axis.start, axis.stop), keepalive=(axis.start, axis.stop))
+
+
+def _end_key(end: Int) -> Hashable:
+    return end if isinstance(end, int) else (id(end.root), end.offset)
+
+
+def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
+    """``base[mask]``, or None where the shapes are not known while staging."""
+    if not mask.shape.is_fully_defined() or not base.shape.is_fully_defined():
+        return None
+    rank = mask.shape.rank
+    whole = tf.reshape(base, [mask.shape.num_elements(), *base.shape[rank:]]) if rank > 1 else base
+    part = Cut(tf.reshape(mask, [-1]), ("mask", id(mask)), keepalive=mask)
+    return Selection(whole, (part, *[None] * (base.shape.rank - rank)))
+
+
+def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> tf.Tensor | None:
+    """`base` after ``base[items] = selection``; None unless the selection is of the very part that is written."""
+    value = selection.whole
+    if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
+        target = mask_selection(base, items[0])
+        if target is None or not _same_parts(target.parts, selection.parts):
+            return None
+        written = tf.where(target.mask(), tf.cast(value, base.dtype), target.whole)
+        return tf.reshape(written, base.shape)
+    target = _slice_selection(base, tuple(items))
+    if target is None or not _same_parts(target.parts, selection.parts) or value.shape != target.whole.shape:
+        return None
+    axes = slicing.axes_of(base, tuple(items)) or []
+    flags = _per_item(tuple(items), axes)
+    whole_key = tuple(slice(None) if flag else item for item, flag in zip(items, flags, strict=True))
+    return slicing.write(base, whole_key, tf.where(target.mask(), tf.cast(value, base.dtype), target.whole))
+
+
+def _same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
+    return [part and part.key for part in a] == [part and part.key for part in b]
