@@ -36,7 +36,9 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
     if entered is None or entered.counter is None:
         return values
     alive = [number for number in (reference() for reference in entered.numbers) if number is not None]
-    pinned = [number for number in alive if _depends(number._cell.value, cell.value)]
+    # Inside a branch or a throw-away trace the numbers of the loop's body would be replaced by tensors that do not leave it.
+    inside = tf.compat.v1.get_default_graph() is not getattr(cell.value, "graph", None)
+    pinned = [number for number in alive if not inside and _depends(number._cell.value, cell.value)]
     if not pinned and not always:
         return values
     tensors = [*values, *[number._cell.value for number in pinned]]
