@@ -1,0 +1,203 @@
+"""One source text, run in four ways: as it is on NumPy, and translated, unjitted, on tensors and compiled.
+
+NumPy is the judge: of values, dtypes, shapes and types of results, of the class and message of an exception, and of the
+contents of every argument afterwards.
+"""
+
+from __future__ import annotations
+
+import linecache
+import warnings
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import tensorflow as tf
+
+import np2tf
+from np2tf.counts import counts
+from np2tf.rewrites.control import fitness
+from np2tf.runtime.jit import Jitted, UnjittedWarning
+from np2tf.tnp.ndarray import is_array, scalar
+
+#: name of a way to run a translation -> settings of np2tf.config
+WAYS = {
+    "unjitted": {"jit": "off"},
+    "tensors": {"jit": "off", "eager": "tensorflow"},
+    "jitted": {"jit": "on", "tier": "compile"},
+}
+_numbers = count()
+
+
+@dataclass
+class Outcome:
+    """What one run has shown, as plain data that can be compared."""
+
+    result: Any = None
+    error: tuple[str, str] | None = None
+    arguments: Any = None
+    aliases: Any = None
+    warnings: list[str] = field(default_factory=list)
+    ran: str = ""
+
+    def differs_from(self, other: Outcome) -> str | None:
+        """The first difference, None if there is none."""
+        for name in ("error", "result", "arguments", "aliases"):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if not alike(mine, theirs):
+                return f"{name}: {theirs!r} on NumPy, {mine!r} translated"
+        return None
+
+
+def described(value: Any) -> Any:
+    """A result as nested tuples: what kind of thing it is, its dtype and its contents."""
+    if is_array(value):
+        if isinstance(value, scalar):
+            return described(value.numpy()[()])
+        return described(value.numpy())
+    if isinstance(value, np.ndarray):
+        return ("array", str(value.dtype), value.shape, value.copy())
+    if isinstance(value, np.generic):
+        return ("number", str(value.dtype), (), np.asarray(value))
+    if isinstance(value, (bool, int, float, complex)):
+        return ("number", f"python {type(value).__name__}", (), value)
+    if isinstance(value, tf.Tensor):
+        return ("tensor", value.dtype.name, tuple(value.shape), value.numpy())
+    if isinstance(value, (list, tuple)):
+        return (type(value).__name__, *map(described, value))
+    if isinstance(value, dict):
+        return ("dict", *[(key, described(item)) for key, item in value.items()])
+    return ("object", repr(value) if not hasattr(value, "__dict__") else type(value).__name__)
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two descriptions are equal; floats may differ by rounding, as compiled code may fuse operations."""
+    if type(a) is tuple and type(b) is tuple:
+        if len(a) == 4 and len(b) == 4 and a[0] in ("array", "number"):
+            return a[:3] == b[:3] and _close(a[3], b[3])
+        return len(a) == len(b) and all(alike(m, n) for m, n in zip(a, b))
+    if isinstance(a, (np.ndarray, np.generic)) or isinstance(b, (np.ndarray, np.generic)):
+        return False
+    return bool(a == b)
+
+
+def _close(a: Any, b: Any) -> bool:
+    if isinstance(a, int) and isinstance(b, int):
+        return a == b
+    dtype = np.asarray(a).dtype
+    if dtype.kind not in "fc":
+        return bool(np.array_equal(a, b))
+    rtol = 2e-5 if dtype.itemsize <= (4 if dtype.kind == "f" else 8) else 1e-11
+    return bool(np.allclose(a, b, rtol=rtol, atol=rtol, equal_nan=True))
+
+
+def _arrays(value: Any) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [array for item in value for array in _arrays(item)]
+    if isinstance(value, dict):
+        return _arrays(list(value.values()))
+    if is_array(value):
+        return [] if isinstance(value, scalar) else [value]
+    return [value] if isinstance(value, np.ndarray) else []
+
+
+def sharing(result: Any, arguments: Any) -> Any:
+    """Which arrays of the result share memory with one another, and with arguments, as far as NumPy can tell."""
+    arrays = [*_arrays(result), *_arrays(arguments)]
+    return tuple(_shared(a, b) for k, a in enumerate(arrays[: len(_arrays(result))]) for b in arrays[k + 1 :])
+
+
+def _shared(a: Any, b: Any) -> bool:
+    buffers = [x._host if is_array(x) else x for x in (a, b)]
+    if any(buffer is None for buffer in buffers):
+        return is_array(a) and is_array(b) and a._cell is b._cell and a._cell is not None
+    return bool(np.shares_memory(*buffers))
+
+
+@cache
+def translation(source: str) -> str:
+    """The translated text; every function that can be staged is, as whether it pays is not the question here."""
+    with patch.object(fitness, "_is_worth", lambda function, facts: True):
+        return np2tf.convert(source).text
+
+
+def load(text: str) -> dict[str, Any]:
+    """Execute a module's text; its lines can be seen in tracebacks."""
+    name = f"<program {next(_numbers)}>"
+    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    space: dict[str, Any] = {"__name__": "program"}
+    exec(compile(text, name, "exec"), space)
+    return space
+
+
+def arguments_of(text: str) -> tuple[Any, ...]:
+    """Fresh arguments from their text, such as ``np.arange(3.), 2``."""
+    made = eval(f"({text},)" if text.strip() else "()", {"np": np, "tnp": np2tf.tnp, "tf": tf})
+    return made
+
+
+def observe(function: Any, args: tuple[Any, ...]) -> Outcome:
+    """Call and describe."""
+    out = Outcome()
+    before = counts.compiled + counts.graph, counts.host, len(counts.fallbacks)
+    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+        warnings.simplefilter("always")
+        try:
+            result = function(*args)
+        except Exception as error:
+            out.error = (type(error).__name__, str(error))
+        else:
+            out.result = described(result)
+            out.aliases = sharing(result, args)
+    out.arguments = described(args)
+    out.warnings = [str(one.message) for one in caught if one.category is UnjittedWarning]
+    compiled, fallbacks = counts.compiled + counts.graph - before[0], len(counts.fallbacks) - before[2]
+    out.ran = "fallback" if fallbacks or out.warnings else "compiled" if compiled else "host"
+    return out
+
+
+def compare(
+    source: str,
+    *calls: str,
+    name: str = "f",
+    ran: str | None = "compiled",
+    ways: tuple[str, ...] = tuple(WAYS),
+    messages: bool = True,
+    aliases: bool = True,
+) -> None:
+    """Run ``name(call)`` for every text of arguments, one after the other in one module, in all ways.
+
+    Args:
+        source: a module's text.
+        calls: texts of arguments.
+        name: the function.
+        ran: how the jitted way must have run each call: "compiled", "fallback", "host"; None for any.
+        ways: which ways to run.
+        messages: compare the messages of exceptions too.
+        aliases: compare what shares memory (only where arrays live on the host).
+    """
+    reference = load(source)
+    expected = [observe(reference[name], arguments_of(call)) for call in calls]
+    text = translation(source)
+    problems = []
+    for way in ways:
+        with np2tf.config.using(**WAYS[way]):
+            space = load(text)
+            function = space[name]
+            if way == "jitted" and not isinstance(function, Jitted) and ran != "host":
+                problems.append(f"{name} is not jitted")
+            for call, wanted in zip(calls, expected):
+                found = observe(function, arguments_of(call))
+                if not messages and found.error and wanted.error:
+                    found.error, wanted.error = found.error[:1], wanted.error[:1]  # type: ignore[assignment]
+                if way == "tensors" or not aliases:
+                    found.aliases = wanted.aliases
+                difference = found.differs_from(wanted)
+                if difference:
+                    problems.append(f"{way}, {name}({call}): {difference} {found.warnings}")
+                if way == "jitted" and ran is not None and wanted.error is None and found.ran != ran:
+                    problems.append(f"{name}({call}) ran {found.ran}, not {ran}: {found.warnings}")
+    assert not problems, "\n".join([*problems, "", text])
