@@ -7,6 +7,7 @@ results are then widened to a common form, as NumPy would; cells written on eith
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.trace import Trace
-from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, same
+from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
@@ -44,7 +45,8 @@ class _Side:
         self.forms: list[Carried | None] = []
         with tf.__internal__.FuncGraph("discovery").as_default() as graph, region(trace) as entered:
             try:
-                self.leaves, self.rebuild, self.outline = flatten(branch())
+                self.result = branch()
+                self.leaves, self.rebuild, self.outline = flatten(self.result)
                 self.forms = [carried(leaf) for leaf in self.leaves]
             except StagingError:
                 raise
@@ -54,6 +56,14 @@ class _Side:
                 self.written: list[Cell] = list(entered.written)
                 entered.undo()
         self.ops = graph.get_operations()
+
+    def align(self, other: _Side) -> None:
+        """Give names that are unbound here the structure that they have on the other side."""
+        result = like(self.result, other.result)
+        self.leaves, self.rebuild, self.outline = flatten(result)
+        if len(self.forms) != len(self.leaves):
+            self.forms = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
+        self.result = result
 
 
 def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
@@ -74,6 +84,8 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     if sides[1].error is not None:
         record_violation(tf.logical_not(test))
         return then()
+    sides[0].align(sides[1])
+    sides[1].align(sides[0])
     if sides[0].outline != sides[1].outline:
         raise StagingError("the two sides of a branch return different structures", "NP2TF516")
     forms = [
@@ -90,17 +102,28 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
             entered.counter = entered.counter if pin else None
-            leaves, _, _ = flatten(branch())
+            leaves, _, _ = flatten(like(branch(), sides[0].result))
             for k, leaf in enumerate(leaves):
                 if is_array(leaf) and leaf._cell is not None and leaf._cell.birth is not entered:
                     sources[k].add(leaf._cell)
-            return [form.tensor(leaf) for leaf, form in zip(leaves, forms, strict=True) if form is not None]
+            return [
+                tensor
+                for leaf, form in zip(leaves, forms, strict=True)
+                if form is not None
+                for tensor in form.tensors(leaf)
+            ]
 
     if trace.xla and all(map(_is_cheap, sides)):
-        yes, no = (_restoring(lambda branch=branch: side(branch, pin=False), cells) for branch in (then, otherwise))
+        yes, no = (
+            _restoring(lambda branch=branch: side(branch, pin=False), cells) for branch in (then, otherwise)
+        )
         results = _chosen(test, yes, no, cells)
     else:
-        results = tf.cond(test, lambda: _restoring(lambda: side(then), cells), lambda: _restoring(lambda: side(otherwise), cells))
+        results = tf.cond(
+            test,
+            lambda: _restoring(lambda: side(then), cells),
+            lambda: _restoring(lambda: side(otherwise), cells),
+        )
         results = results if isinstance(results, (list, tuple)) else [results]
         for cell, value in zip(cells, results[len(results) - len(cells) :], strict=True):
             cell.write(value)
@@ -108,7 +131,7 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
         if form is not None:
-            leaves[k] = form.value(next(rest))
+            leaves[k] = form.of(rest)
             if not form.number:
                 link_aliases(leaves[k]._cell, sources[k])
     return sides[0].rebuild(leaves)
@@ -131,7 +154,9 @@ def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: l
         if _is_small(after_yes):
             cell.write(tf.where(test, after_yes, after_no))
         else:
-            _choose_elements(test, cell, _element_writes(after_yes, cell.value), _element_writes(after_no, cell.value))
+            _choose_elements(
+                test, cell, _element_writes(after_yes, cell.value), _element_writes(after_no, cell.value)
+            )
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
 
 
@@ -194,9 +219,9 @@ def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> C
     """How a result is carried out of the branch; None where both sides give the very same value."""
     if same(a, b):
         return None
-    for leaf in (a, b):
-        if isinstance(leaf, Undefined):
-            raise StagingError(f"{leaf.name!r} is bound on one side of a branch only", "NP2TF511")
+    if isinstance(a, Undefined) or isinstance(b, Undefined):
+        name, form = (a.name, form_b) if isinstance(a, Undefined) else (b.name, form_a)
+        return None if form is None else replace(form, optional=name)
     if form_a is None or form_b is None:
         raise StagingError(
             f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other",

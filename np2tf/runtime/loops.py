@@ -8,15 +8,15 @@ refused). Only then is the real loop built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import tensorflow as tf
 
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.trace import Trace
-from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, same
+from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, link_aliases, region
 from np2tf.tnp.ndarray import is_array, scalar
@@ -60,6 +60,7 @@ class StagedLoop:
         self.trace = trace
         self.test = test
         self.step = step
+        self.state = state
         self.leaves, self.rebuild, self.outline = flatten(state)
         self.runs_once = runs_once
         self.slotted: list[int] = []
@@ -72,6 +73,9 @@ class StagedLoop:
         forms: list[Carried | None] = [None] * len(self.leaves)
         for _ in range(_MAX_TRIALS):
             plan, outs = self._trial(forms)
+            if outs is None:
+                forms = [None] * len(self.leaves)
+                continue
             new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
             if new == forms:
                 self._refuse_hazards(plan)
@@ -79,25 +83,35 @@ class StagedLoop:
             forms = new
         raise StagingError("the types of a loop's variables do not settle", "NP2TF510")
 
-    def _trial(self, forms: list[Carried | None]) -> tuple[Plan, list[Any]]:
-        """Trace one step into a throw-away graph; everything it writes is undone."""
+    def _trial(self, forms: list[Carried | None]) -> tuple[Plan, list[_Out] | None]:
+        """Trace one step into a throw-away graph; everything it writes is undone.
+
+        None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from now on.
+        """
         plan = Plan(forms)
         with tf.__internal__.FuncGraph("discovery").as_default() as graph:
             inputs = [
-                None if form is None else tf.compat.v1.placeholder(form.spec().dtype, form.shape)
+                tf.compat.v1.placeholder(spec.dtype, spec.shape)
                 for form in forms
+                if form
+                for spec in form.specs()
             ]
             counter = tf.compat.v1.placeholder(tf.int64, ())
-            state = self._enter(forms, inputs, plan)
+            state = self._enter(forms, iter(inputs), plan)
             with region(self.trace) as entered:
                 try:
                     self.test(counter, state)
-                    outs = self._leaves_of(self.step(counter, state))
+                    after = self.step(counter, state)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
                     entered.undo()
+            entry = like(self.state, after)
+            if flatten(entry)[2] != self.outline:
+                self.state = entry
+                self.leaves, self.rebuild, self.outline = flatten(entry)
+                return plan, None
             # The forms of what came out must be asked for while the graph is still the current one.
-            outs = [_Out(value) for value in outs]
+            outs = [_Out(value) for value in self._leaves_of(after)]
         plan.ops = ops_of(graph)
         fresh = set(plan.fresh.values())
         plan.written = set(written)
@@ -108,18 +122,18 @@ class StagedLoop:
         self._read = read
         return plan, outs
 
-    def _enter(self, forms: Sequence[Carried | None], tensors: Sequence[Any], plan: Plan) -> Any:
+    def _enter(self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: Plan) -> Any:
         """The state as the body sees it; cells of carried arrays are made here, outside of the body's region."""
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
             if form is not None:
-                leaves[k] = form.value(tensors[k])
+                leaves[k] = form.of(tensors)
                 if not form.number:
                     plan.fresh[k] = leaves[k]._cell
         return self.rebuild(leaves)
 
     def _leaves_of(self, state: Any) -> list[Any]:
-        leaves, _, outline = flatten(state)
+        leaves, _, outline = flatten(like(state, self.state))
         if outline != self.outline:
             raise StagingError(
                 "the structure of a loop's variables changes from one iteration to the next", "NP2TF510"
@@ -132,11 +146,9 @@ class StagedLoop:
             if same(entry, out.value):
                 return None
             if isinstance(entry, Undefined):
-                if not self.runs_once:
-                    raise StagingError(
-                        f"{entry.name!r} may be unbound after a loop that may not run", "NP2TF511"
-                    )
                 form = out.form
+                if form is not None and not self.runs_once:
+                    form = replace(form, optional=entry.name)
             else:
                 form = carried(entry)
         if form is None or out.form is None:
@@ -195,7 +207,10 @@ class StagedLoop:
         before = [cell.value for cell in plan.cells]
         slots = _Slots(self, plan)
         carried_in = [
-            form.tensor(leaf) for leaf, form in zip(self.leaves, plan.forms, strict=True) if form is not None
+            tensor
+            for leaf, form in zip(self.leaves, plan.forms, strict=True)
+            if form is not None
+            for tensor in form.tensors(leaf)
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *before]
         if not self.trace.xla and self.trace.compile_loops and xla_pays(plan.ops):
@@ -209,8 +224,9 @@ class StagedLoop:
 
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
-        forms = [form for form in plan.forms if form is not None]
-        shapes = [tf.TensorShape([])] + [tf.TensorShape(form.shape) for form in forms]
+        shapes = [tf.TensorShape([])]
+        shapes += [spec.shape for form in plan.forms if form is not None for spec in form.specs()]
+        carried_count = len(shapes) - 1
         shapes += [tensor.shape for tensor in inputs[len(shapes) :]]
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
@@ -228,17 +244,19 @@ class StagedLoop:
             with region(self.trace, counter):
                 outs = self._leaves_of(self.step(counter, state))
                 new = [
-                    form.tensor(out) for out, form in zip(outs, plan.forms, strict=True) if form is not None
+                    tensor
+                    for out, form in zip(outs, plan.forms, strict=True)
+                    if form is not None
+                    for tensor in form.tensors(out)
                 ]
-                moved = _Slots.after(self, inner, outs, tensors[len(forms) :])
+                moved = _Slots.after(self, inner, outs, tensors[carried_count:])
                 written = [cell.value for cell in plan.cells]
             return [counter + 1, *new, *moved, *written]
 
         return tf.while_loop(test, body, list(inputs), shape_invariants=shapes)
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: Plan) -> Any:
-        rest = iter(tensors)
-        state = self._enter(plan.forms, [None if form is None else next(rest) for form in plan.forms], plan)
+        state = self._enter(plan.forms, iter(tensors), plan)
         for cell, value in zip(self.plan.cells, tensors[len(tensors) - len(self.plan.cells) :], strict=True):
             cell.rebase(value)
         return state
@@ -249,7 +267,7 @@ class StagedLoop:
         rest = iter(results[1:])
         for k, form in enumerate(plan.forms):
             if form is not None:
-                leaves[k] = form.value(next(rest))
+                leaves[k] = form.of(rest)
         slots.settle(leaves, [next(rest) for _ in slots.initial])
         for cell in plan.cells:
             cell.write(next(rest))

@@ -6,14 +6,16 @@ tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or as a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import Cell
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.dtypes import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
@@ -37,47 +39,76 @@ def _refuse(self: Undefined, *args: Any) -> Any:
     )
 
 
-for _name in (
-    "bool",
-    "int",
-    "float",
-    "index",
-    "len",
-    "iter",
-    "getitem",
-    "setitem",
-    "call",
-    "add",
-    "radd",
-    "sub",
-):
+_USES = (
+    "bool int float index len iter getitem setitem call add radd sub rsub mul rmul truediv rtruediv pow neg lt le gt ge "
+    "matmul array"
+)
+for _name in _USES.split():
     setattr(Undefined, f"__{_name}__", _refuse)
-for _name in (
-    "rsub",
-    "mul",
-    "rmul",
-    "truediv",
-    "rtruediv",
-    "pow",
-    "neg",
-    "lt",
-    "le",
-    "gt",
-    "ge",
-    "matmul",
-    "array",
-):
-    setattr(Undefined, f"__{_name}__", _refuse)
+
+
+class GuardedCell(Cell):
+    """The cell of a name that may be unbound, which is known at run time only.
+
+    Reading it while it is unbound is a violation: the call is repeated on the host, where Python raises
+    UnboundLocalError. Carrying it on through loops and branches (`Carried.tensors`) is not reading.
+    """
+
+    __slots__ = ("bound", "name")
+
+    def __init__(self, value: tf.Tensor, bound: tf.Tensor, name: str) -> None:
+        super().__init__(value)
+        self.bound = bound
+        self.name = name
+
+    @property
+    def value(self) -> tf.Tensor:
+        """The value; reading it where the name is unbound discards the call."""
+        record_violation(tf.logical_not(self.bound))
+        return super().value
+
+    def write(self, value: tf.Tensor) -> None:
+        """Write through the name, which must be bound for that."""
+        _ = self.value
+        super().write(value)
 
 
 @dataclass(frozen=True)
 class Carried:
-    """How a leaf is carried: `weak` a Python number type, or else `dtype`; `number` tells rank-0 results apart from arrays."""
+    """How a leaf is carried.
+
+    Attributes:
+        dtype, shape: of the tensor.
+        weak: the type of a Python number, None for a value with a NumPy dtype.
+        number: whether this is a number, and not an array of rank 0.
+        optional: the name of a variable that may be unbound; a flag is then carried with the value.
+    """
 
     dtype: np.dtype[Any]
     shape: tuple[int | None, ...]
     weak: type | None = None
     number: bool = False
+    optional: str | None = None
+
+    def tensors(self, value: Any) -> list[tf.Tensor]:
+        """`value` as the tensors that are carried: itself, and whether it is bound if that may vary."""
+        guard = _guard(value)
+        tensor = self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))
+        if self.optional is None:
+            return [tensor]
+        return [tensor, tf.constant(not isinstance(value, Undefined)) if guard is None else guard.bound]
+
+    def of(self, tensors: Iterator[tf.Tensor]) -> Any:
+        """The value that stands for the next carried tensors in staged code."""
+        value = self.value(next(tensors))
+        if self.optional is not None:
+            value._cell = GuardedCell(value._cell._value, next(tensors), self.optional)
+        return value
+
+    def specs(self) -> list[tf.TensorSpec]:
+        """Shapes and dtypes of the carried tensors."""
+        flag = [tf.TensorSpec((), tf.bool)] if self.optional is not None else []
+        return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *flag]
 
     def tensor(self, value: Any) -> tf.Tensor:
         """`value` as the tensor that is carried."""
@@ -94,13 +125,20 @@ class Carried:
             return weak_scalar(tensor, self.weak, known)
         return tensor_scalar(tensor) if self.number else tensor_array(tensor)
 
-    def spec(self) -> tf.TensorSpec:
-        """Shape and dtype for TensorFlow."""
-        return tf.TensorSpec(self.shape, tf_dtype(self.dtype))
+
+def _guard(value: Any) -> GuardedCell | None:
+    """The guarded cell of a value that may be unbound."""
+    cell = value._cell if is_array(value) else None
+    return cell if isinstance(cell, GuardedCell) and not value._path else None
 
 
 def carried(value: Any) -> Carried | None:
     """How `value` would be carried; None for what is no number or array."""
+    guard = _guard(value)
+    if guard is not None:
+        weak = value.weak if type(value) is scalar else None
+        dtype = np.dtype(guard._value.dtype.as_numpy_dtype)
+        return Carried(dtype, _static_shape(guard._value), weak, type(value) is scalar, guard.name)
     if is_weak(value):
         kind = weak_kind(value)
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
@@ -135,6 +173,9 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
     """
     if a == b:
         return a
+    if a.optional != b.optional:
+        name = a.optional or b.optional
+        return join(replace(a, optional=name), replace(b, optional=name), what)
     if len(a.shape) != len(b.shape):
         raise StagingError(
             f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510"
@@ -142,9 +183,9 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
     if a.weak is not None and b.weak is not None:
         kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
-        return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
+        return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True, a.optional)
     dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
-    return Carried(dtype, shape, None, a.number and b.number)
+    return Carried(dtype, shape, None, a.number and b.number, a.optional)
 
 
 _WEAK_ORDER = (bool, int, float, complex)
@@ -199,3 +240,14 @@ def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]
             (kind, tuple(o for _, _, o in parts)),
         )
     return [value], lambda new: new[0], "leaf"
+
+
+def like(value: Any, pattern: Any) -> Any:
+    """`value` with every unbound name in it spread over the structure that `pattern` has in its place."""
+    if isinstance(value, Undefined):
+        leaves, rebuild, _ = flatten(pattern)
+        return rebuild([value] * len(leaves))
+    if type(value) is type(pattern) and isinstance(value, (tuple, list)) and len(value) == len(pattern):
+        items = [like(item, part) for item, part in zip(value, pattern, strict=True)]
+        return type(value)(items) if type(value) in (tuple, list) else type(value)(*items)
+    return value
