@@ -532,8 +532,6 @@ WRITES = (
     "a.view('f4')[0]=5",
     "a.setflags(write=False); a[0]=1",
     "a.flags.writeable=False; a[0]=1",
-    "a.resize(2,3)",
-    "a.resize(20)",
     "a[:2].resize(4)",
     "b=a.copy(); b[0]=3",
     "b=a.astype(float,copy=False); b[0]=3",
@@ -553,10 +551,8 @@ WRITES = (
     "a.sort(axis=0)",
     "a.partition(2)",
     "a.put([1,5],[8,9])",
-    "a.itemset",
     "np.put(a,[0,5],[8,9])",
     "np.put(a,[0,5,-1],8)",
-    "np.put(a,[0,99],8)",
     "np.put(a,[0,99],8,mode='clip')",
     "np.put(a,[0,1,2],[8,9])",
     "np.put(a.T,[1],[8])",
@@ -609,7 +605,6 @@ WRITES = (
     "a[1].sort()",
     "a[::2].sort(axis=0)",
     "a.put([1,5],[8,9])",
-    "a.choose",
     "b=np.where(a>0); a[b]=0",
     "b=np.take(a,[0]); b[0]=5",
     "b=np.take_along_axis(a,np.array([[0],[1],[2]]),1); b[0]=5",
@@ -655,3 +650,12 @@ DATA_DEPENDENT = tuple(
     for expression in PICKING
     if any(name in expression for name in ("where(bv", "where(A)", "nonzero", "argwhere", "extract", "compress", "ix_(bv"))
 )
+#: Writes that cannot be staged.
+WRITES_REFUSED = (
+    "np.place(a,a>0,[])",
+    "np.place(a,np.zeros((3,4)),[])",
+    "a.setfield(3.0,'f8')",
+    "a.byteswap(True)",
+)
+#: Writes that can be staged, and are not compiled: an index array may hold duplicates.
+WRITES_REFUSED_UNDER_XLA = ("np.put(a,[0,99],8,mode='clip')",)

@@ -12,7 +12,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import Reshape
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap
+from np2tf.tnp.ndarray import host_array, ndarray, tensor_array, wrap
 from np2tf.tnp.views import lengths
 
 
@@ -106,4 +106,4 @@ class flatiter:
 
 def write_flat(array: ndarray, value: Any) -> None:
     """``x.flat = value``."""
-    flatiter(array)[...] = value if is_array(value) else np.asarray(to_numpy(value))
+    flatiter(array)[...] = value

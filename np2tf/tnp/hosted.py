@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.ndarray import host_array, tensor_array, wrap
+from np2tf.tnp.ndarray import host_array, is_array, tensor_array, wrap
 from np2tf.tnp.normalize import OPS
 from np2tf.tnp.residence import eager_on_host
 
@@ -33,7 +33,7 @@ def known(value: Any) -> Any:
 
 def place(value: Any) -> Any:
     """What NumPy made, as new arrays: on the host, or as tensors where new arrays are tensors."""
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray) and not is_array(value):
         if eager_on_host() or value.dtype.kind not in "biufc":
             return host_array(value)
         return tensor_array(tf.constant(value))

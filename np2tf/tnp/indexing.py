@@ -219,7 +219,11 @@ def _write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tens
         _check_count(count, value, mask)
         flat = tf.reshape(tf.cast(mask, tf.int64), [-1])
         source = tf.reshape(tf.cumsum(flat) - 1, tf.shape(mask))
-        value = tf.gather(value, tf.clip_by_value(source, 0, tf.maximum(tf.shape(value, tf.int64)[0] - 1, 0)))
+        last = tf.maximum(tf.shape(value, tf.int64)[0] - 1, 0)
+        if not value.shape[0]:
+            # There may be no value at all, and then nothing that can be gathered from.
+            value = tf.pad(value, [[0, 1]] + [[0, 0]] * inner)
+        value = tf.gather(value, tf.clip_by_value(source, 0, last))
     elif value.shape.rank == inner + 1:
         value = value[0]
     return tf.where(wide, value, base)
@@ -309,6 +313,7 @@ class Advanced:
         rest = tf.shape(front)[len(self.axes) :]
         places = tf.shape(self.indices[0])
         width = self.indices[0].shape.rank
+        one_value = value.shape.num_elements() == 1
         if self.place:
             target = tf.concat([rest[: self.place], places, rest[self.place :]], 0)
             total = width + front.shape.rank - len(self.axes)
@@ -318,7 +323,7 @@ class Advanced:
             value = _broadcast_value(
                 value, tf.concat([places, rest], 0), width + front.shape.rank - len(self.axes)
             )
-        if combine is None and staging_for_xla() and width and not self._distinct():
+        if combine is None and staging_for_xla() and width and not one_value and not self._distinct():
             raise StagingError(
                 "an index array that may hold duplicates is assigned through under XLA", "NP2TF505"
             )

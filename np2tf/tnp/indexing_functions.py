@@ -58,6 +58,12 @@ def indices_of(value: Any) -> tf.Tensor:
     return tf.cast(tensor, tf.int64)
 
 
+def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
+    """An index array in another shape; one that is known stays known."""
+    known = None if tf.executing_eagerly() else tf.get_static_value(index)
+    return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
+
+
 def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
     """`index` brought into the axis by NumPy's `mode`."""
     if mode not in _MODES:
@@ -313,7 +319,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
             index = tf.cast(index, tf.int64)
         if index.dtype == tf.bool:
             index = true_places(index)[:, 0]
-        made.append(tensor_array(tf.reshape(index, [-1 if j == k else 1 for j in range(len(args))])))
+        made.append(tensor_array(reshaped_index(index, [-1 if j == k else 1 for j in range(len(args))])))
     return tuple(made)
 
 

@@ -93,3 +93,11 @@ def reshapes_in_place(array: ndarray, shape: Any) -> bool:
     if made is None:
         return False
     return bool(made.flags.c_contiguous) or _reshaped(made, shape) is not None
+
+
+def is_contiguous(array: ndarray) -> bool:
+    """Whether NumPy's array would be contiguous in C order, as far as that is known."""
+    if not array.storage()[1]:
+        return True
+    made = shadow(array)
+    return made is not None and bool(made.flags.c_contiguous)

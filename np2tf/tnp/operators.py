@@ -6,8 +6,13 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
-from np2tf.tnp.conversion import to_numpy
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.ndarray import ndarray, scalar, wrap
 from np2tf.tnp.normalize import store_into
@@ -83,13 +88,25 @@ def _inplace(function: Callable[[Any, Any], Any], ufunc: Ufunc) -> Callable[[Any
             self._host = function(self._host, to_numpy(other))
             return self
         result = ufunc(self, other)
-        if result.shape != self.shape:
+        have, made = self.tensor.shape, result.tensor.shape
+        if not made.is_compatible_with(have):
             raise ValueError(
-                f"non-broadcastable output operand with shape {self.shape} doesn't match the broadcast shape {result.shape}"
+                f"non-broadcastable output operand with shape {have} doesn't match the broadcast shape {made}"
             )
+        if not have.is_fully_defined():
+            return _replace(self, result)
         return store_into(self, result)
 
     return update
+
+
+def _replace(array: ndarray, result: Any) -> ndarray:
+    """``array[...] = result`` where the common shape is known only at run time."""
+    store_into(np.empty((), array.dtype), np.zeros((), result.dtype))
+    shapes = tf.shape(result.tensor), tf.shape(array.tensor)
+    record_violation(tf.reduce_any(tf.not_equal(*shapes)))
+    array.store(cast(result.tensor, array.dtype))
+    return array
 
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:
@@ -123,14 +140,26 @@ def _getitem(self: ndarray, key: Any) -> Any:
         if kind is int:
             return wrap(self._host[key])
         return wrap(self._host[to_numpy(key) if kind is not slice else key])
-    return getitem(self, key)
+    try:
+        return getitem(self, key)
+    except StagingError:
+        if not tf.executing_eagerly():
+            raise
+        return wrap(self.numpy()[to_numpy(key)])
 
 
 def _setitem(self: ndarray, key: Any, value: Any) -> None:
     if self._host is not None and eager_on_host():
         self._host[to_numpy(key)] = to_numpy(value)
-    else:
+        return
+    try:
         setitem(self, key, value)
+    except StagingError:
+        if not tf.executing_eagerly():
+            raise
+        written = np.array(self.numpy())
+        written[to_numpy(key)] = to_numpy(value)
+        self.store(tf.constant(written))
 
 
 def _install() -> None:

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.layout import reshapes_in_place
+from np2tf.tnp.layout import is_contiguous, reshapes_in_place
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, on_host, op
@@ -141,7 +141,8 @@ attach("reshape", _reshape_method)
 def ravel(a: View, order: str = "C") -> ndarray:
     if order == "F" and a.ndim > 1:
         return reshaped(_flipped(a), (-1,))
-    return reshaped(a, (-1,))
+    # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
+    return reshaped(a if is_contiguous(a) else tensor_array(a.tensor), (-1,))
 
 
 def _flatten_method(a: ndarray, order: str = "C") -> ndarray:

@@ -19,7 +19,7 @@ from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
 from np2tf.tnp.flat import cycled, flat_view, flatiter
 from np2tf.tnp.indexing import Advanced, expand, getitem, leading_mask, setitem
-from np2tf.tnp.indexing_functions import along, axis_length, indices_of, truth, within
+from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import OPS
 from np2tf.tnp.ufunc import Ufunc
@@ -36,13 +36,14 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
 
         @functools.wraps(implementation)
         def call(target: Any, /, *args: Any, **kwargs: Any) -> Any:
-            held = target._host if is_array(target) else target if isinstance(target, np.ndarray) else None
-            if isinstance(held, np.ndarray) and current_region() is None:
+            # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
+            array = host_array(target) if isinstance(target, np.ndarray) and not is_array(target) else target
+            held = array._host if is_array(array) else None
+            if held is not None and current_region() is None:
                 on_numpy(held, args, kwargs)
                 return target
             if isinstance(target, tf.Tensor):
                 return call(tensor_array(target), *args, **kwargs).tensor
-            array = host_array(target) if isinstance(target, np.ndarray) else target
             if not is_array(array) or type(array) is scalar:
                 raise TypeError(f"argument 1 must be numpy.ndarray, not {type(target).__name__}")
             try:
@@ -73,7 +74,7 @@ def _static_size(array: ndarray) -> int:
 @writes(np.put)
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     values = as_tensor(v, a.dtype)
-    index = tf.reshape(indices_of(ind), [-1])
+    index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
         raise StagingError("put at places whose number is known only at run time")
     if index.shape[0] == 0 or values.shape.num_elements() == 0:
@@ -81,6 +82,12 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     flat = flat_view(a)
     place = within(index, _static_size(a), 0, mode)
     setitem(flat, tensor_array(place), tensor_array(cycled(values, index.shape[0])))
+
+
+def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
+    if isinstance(length, int):
+        return tf.constant(np.arange(length).reshape(shape))
+    return tf.reshape(tf.range(length, dtype=tf.int64), shape)
 
 
 @writes(np.put_along_axis)
@@ -91,9 +98,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
     key = tuple(
         tensor_array(index)
         if k == along_axis
-        else tensor_array(
-            tf.reshape(tf.range(axis_length(tensor, k)), [-1 if j == k else 1 for j in range(rank)])
-        )
+        else tensor_array(_ramp(axis_length(tensor, k), [-1 if j == k else 1 for j in range(rank)]))
         for k in range(rank)
     )
     setitem(target, key, values)
@@ -105,6 +110,8 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
         none = tf.get_static_value(~tf.reduce_any(chosen))
+        if none is None:
+            raise StagingError("place of no values, with a mask known only at run time", "NP2TF503")
         if not none:
             raise ValueError("Cannot insert from an empty array!")
         return
