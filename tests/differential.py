@@ -187,7 +187,7 @@ def compare(
         with np2tf.config.using(**WAYS[way]):
             space = load(text)
             function = space[name]
-            if way == "jitted" and not isinstance(function, Jitted) and ran != "host":
+            if way == "jitted" and not isinstance(function, Jitted) and ran not in (None, "host"):
                 problems.append(f"{name} is not jitted")
             for call, wanted in zip(calls, expected):
                 found = observe(function, arguments_of(call))

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
@@ -81,6 +82,11 @@ class Compiled:
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with region(trace) as root:
                 result = body(staged, numbers)
+                if any(cell.poisoned for cell in cells):
+                    raise StagingError(
+                        "an argument may have been written to under a name that a staged loop or branch chose",
+                        "NP2TF513",
+                    )
                 return self._outputs(
                     result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
                 )
@@ -123,6 +129,7 @@ class Compiled:
                 return _Result("number", len(outputs) - 1, weak=leaf.weak)
             if leaf._cell in cells:
                 return _Result("argument", cells.index(leaf._cell), path=leaf._path)
+            refuse_hidden_sharing(leaf, leaves, cells)
             if leaf._cell.identity is not None and not leaf._path:
                 number, originals = leaf._cell.identity
                 outputs += [leaf.tensor, number]
@@ -184,8 +191,10 @@ class Compiled:
             if made.weak is not None:
                 return made.weak(value.numpy())
             return tensor_scalar(value) if on_tensors else value.numpy()[()]
-        if made.kind == "choice" and made.constant[int(outputs[made.place + 1])] >= 0:
-            return arrays[made.constant[int(outputs[made.place + 1])]]
+        if made.kind == "choice":
+            number = int(outputs[made.place + 1])
+            if number >= 0 and made.constant[number] >= 0:
+                return arrays[made.constant[number]]
         if made.place not in bases:
             value = outputs[made.place]
             bases[made.place] = tensor_array(value) if on_tensors else host_array(np.array(memoryview(value)))

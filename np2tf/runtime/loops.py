@@ -104,12 +104,17 @@ class StagedLoop:
                     after = self.step(counter, state)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
+                    hidden = [cell for cell in entered.poisoned if cell.birth is not entered]
                     entered.undo()
             entry = like(self.state, after)
             if flatten(entry)[2] != self.outline:
                 self.state = entry
                 self.leaves, self.rebuild, self.outline = flatten(entry)
                 return plan, None
+            if hidden:
+                raise StagingError(
+                    "an array may be written in a staged loop under a name that a branch chose", "NP2TF513"
+                )
             # The forms of what came out must be asked for while the graph is still the current one.
             outs = [_Out(value) for value in self._leaves_of(after)]
         plan.ops = ops_of(graph)
@@ -321,8 +326,10 @@ class _Slots:
             else:
                 original._cell.poison()
         cells = [original._cell for original in self.originals]
+        mark = object() if self.permuted and len(set(cells)) == len(cells) else None
         for n, k in enumerate(self.names):
             link_aliases(leaves[k]._cell, cells)
+            leaves[k]._cell.distinct = mark
             if self.permuted and not any(original._path for original in self.originals):
                 leaves[k]._cell.identity = slots[n], tuple(cells)
 

@@ -81,14 +81,16 @@ def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
 class Cell:
     """One base tensor that arrays and their views read from and write to."""
 
-    __slots__ = ("__weakref__", "_value", "birth", "identity", "may_alias", "poisoned")
+    __slots__ = ("__weakref__", "_value", "birth", "distinct", "identity", "may_alias", "poisoned")
 
     def __init__(self, value: tf.Tensor) -> None:
         self._value = value
         self.birth = current_region()
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
-        #: Where this is known at run time only: a number tensor, and the cells of which it is the number-th.
+        #: Cells with the same mark are certainly different memory, whatever else they may be the same as.
+        self.distinct: object = None
+        #: Where this is known at run time only: a number, and the cells of which it is the number-th (-1: none).
         self.identity: tuple[tf.Tensor, tuple[Cell, ...]] | None = None
 
     @property
@@ -112,8 +114,9 @@ class Cell:
                 break
             entered.written.setdefault(self, self._value)
         self._value = value
-        for other in self.may_alias:
-            other.poison()
+        for other in aliases(self):
+            if self.distinct is None or other.distinct is not self.distinct:
+                other.poison()
 
     def poison(self) -> None:
         """Make the contents unknown: reading them from here on is an error that ends the staging."""
@@ -125,6 +128,18 @@ class Cell:
     def rebase(self, value: tf.Tensor) -> None:
         """Replace the base tensor without this counting as a write (entering and leaving a region)."""
         self._value = value
+
+
+def aliases(cell: Cell) -> list[Cell]:
+    """The other cells that may be the same memory as `cell`, directly or by way of a third."""
+    found: list[Cell] = []
+    pending = list(cell.may_alias)
+    while pending:
+        other = pending.pop()
+        if other is not cell and other not in found:
+            found.append(other)
+            pending += other.may_alias
+    return found
 
 
 def link_aliases(merged: Cell, sources: Iterable[Cell]) -> None:
