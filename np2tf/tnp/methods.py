@@ -101,10 +101,12 @@ def _set_shape(self: ndarray, shape: Any) -> None:
 
 
 def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
-    if isinstance(dtype, builtin_type) and issubclass(dtype, (np.ndarray, ndarray)):
+    if isinstance(dtype, type_of) and issubclass(dtype, (np.ndarray, ndarray)):
         dtype = None
     if type not in (None, np.ndarray, ndarray):
         raise StagingError(f"a view as {type!r}", "NP2TF503")
+    if type_of(self) is scalar:
+        return self if dtype is None else wrap_tensor(_view_method(tensor_array(self.tensor), dtype).tensor)
     rank = self.tensor.shape.rank
     if dtype is None or np.dtype(dtype) == self.dtype:
         return self.view_through(Basic((slice(None),) * rank))
@@ -121,7 +123,8 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
     return self.view_through(Bitcast(wanted))
 
 
-builtin_type = type
+#: `type`, where a parameter is called so.
+type_of = type
 
 
 # -- numbers and copies out ------------------------------------------------------------------------------------
@@ -258,6 +261,11 @@ class Flags:
         return repr(_layout(self._array).flags)
 
 
+def _flat(self: ndarray) -> flatiter:
+    # A number is immutable: what is written goes into a copy, as in NumPy.
+    return flatiter(tensor_array(self.tensor) if type(self) is scalar else self)
+
+
 def _base(self: ndarray) -> Any:
     cell, path = self.storage()
     return _new(ndarray, None, cell, ()) if path else None
@@ -312,7 +320,7 @@ def _install() -> None:
     _attribute("flags", Flags)
     if hasattr(np.ndarray, "device"):
         _attribute("device", _device)
-    ndarray.flat = property(flatiter, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
+    ndarray.flat = property(_flat, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
     read_shape: Any = ndarray.shape.fget  # type: ignore[attr-defined]
     ndarray.shape = property(read_shape, _put_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
     for name in ("tobytes", "tofile", "dump", "dumps", "getfield"):
