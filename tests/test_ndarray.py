@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 import array_expressions as table
+import array_writes
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -53,7 +54,7 @@ def test_writes_eagerly(mode: str) -> None:
     """A write through whatever view reaches the base where NumPy's does, and only there."""
     wrong = {}
     with np2tf.config.using(eager=mode):
-        for statement in table.WRITES:
+        for statement in array_writes.WRITES:
             source = table.ARRAYS["A"]
             array = tnp.array(source) if mode == "auto" else tensor_array(tf.constant(source))
             error = execute(statement, tnp, array)
@@ -70,7 +71,7 @@ def test_writes_staged(xla: bool) -> None:
     @tf.function(jit_compile=xla, autograph=False)
     def together(tensor: tf.Tensor) -> dict[str, tf.Tensor]:
         written = {}
-        for statement in table.WRITES:
+        for statement in array_writes.WRITES:
             with region(Trace(xla)):
                 array = tensor_array(tensor)
                 errors[statement] = execute(statement, tnp, array)
@@ -87,7 +88,7 @@ def test_writes_staged(xla: bool) -> None:
             if found:
                 wrong[statement] = found
     assert not wrong
-    assert refused == {*table.WRITES_REFUSED, *(table.WRITES_REFUSED_UNDER_XLA if xla else ())}
+    assert refused == {*array_writes.WRITES_REFUSED, *(array_writes.WRITES_REFUSED_UNDER_XLA if xla else ())}
 
 
 def test_functions_that_write_return_what_they_wrote_to() -> None:
@@ -101,7 +102,7 @@ def test_functions_that_write_return_what_they_wrote_to() -> None:
     assert replaced.numpy().tolist() == [[1, 0], [0, 1]]
 
 
-# -- where arrays live -------------------------------------------------------------------------------------------
+# -- where arrays live -----------------------------------------------------------------------------
 
 
 def test_host_views_share_memory() -> None:
@@ -174,7 +175,7 @@ def test_gradients_flow() -> None:
     assert tape.gradient(total, x).numpy().tolist() == [3.0, 1.0, 2.0]
 
 
-# -- protocols -----------------------------------------------------------------------------------------------------
+# -- protocols -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("make", [tnp.array, lambda values: tensor_array(tf.constant(np.asarray(values)))])
@@ -218,7 +219,7 @@ def test_every_public_attribute_resolves() -> None:
         assert not missing
 
 
-# -- random programs ----------------------------------------------------------------------------------------------
+# -- random programs -------------------------------------------------------------------------------
 
 _VIEWS = (
     "x.T",
@@ -266,7 +267,7 @@ _STEPS = (
 
 
 def _run(program: list[tuple[int, str]], namespace: Any, base: Any) -> list[Any]:
-    """Each entry makes a view of, or writes into, one of the arrays made so far; what all of them hold at the end."""
+    """Each entry views, or writes into, one of the arrays made so far; what all of them hold at the end."""
     held = [base]
     outcome: list[Any] = []
     for place, text in program:

@@ -1,4 +1,4 @@
-"""Making, reshaping, joining, indexing, sorting arrays: np2tf against NumPy, on the host, eagerly, in a graph, under XLA."""
+"""Making, reshaping, joining, indexing, sorting, against NumPy: on the host, eagerly, staged, compiled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import array_expressions as table
+import array_pickings as picking
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -20,7 +21,7 @@ from np2tf.tnp.cells import region
 from np2tf.tnp.conversion import to_numpy
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
 
-EXPRESSIONS = (*table.CREATION, *table.MANIPULATION, *table.ATTRIBUTES, *table.PICKING)
+EXPRESSIONS = (*table.CREATION, *table.MANIPULATION, *picking.ATTRIBUTES, *picking.PICKING)
 _TOLERANCE = {"e": 1e-3, "f": 1e-5, "F": 1e-5, "d": 1e-12, "D": 1e-12}
 
 
@@ -38,7 +39,7 @@ def difference(wanted: Any, got: Any) -> str:
     """How `got` (of np2tf) differs from `wanted` (of NumPy); empty if it does not."""
     if isinstance(wanted, Exception) or isinstance(got, Exception):
         both = isinstance(wanted, Exception) and isinstance(got, Exception)
-        # NumPy's own subclasses (AxisError, UFuncTypeError) may stand for the builtin ones and the other way round.
+        # NumPy's own subclasses (AxisError, UFuncTypeError) may stand for the builtin ones.
         fits = both and (isinstance(got, type(wanted)) or isinstance(wanted, type(got)))
         return "" if fits and type(got) is not Exception else f"{got!r} where NumPy has {wanted!r}"
     if isinstance(wanted, (tuple, list)):
@@ -92,7 +93,7 @@ def test_what_runs_on_the_host_from_tensors() -> None:
         on_tensors(expression)
         if counts.host > before:
             handed.add(expression)
-    assert handed == set(table.ON_HOST)
+    assert handed == set(picking.ON_HOST)
 
 
 class Staged:
@@ -153,14 +154,14 @@ class Staged:
 def test_staged(xla: bool) -> None:
     wanted = {expression: evaluate(expression, np, table.ARRAYS) for expression in EXPRESSIONS}
     fine = [e for e, value in wanted.items() if not isinstance(value, Exception)]
-    alone = [e for e in fine if e in table.DATA_DEPENDENT]
+    alone = [e for e in fine if e in picking.DATA_DEPENDENT]
     results = Staged([e for e in fine if e not in alone], xla).run()
     for expression in alone:
         results |= Staged([expression], xla).run()
     refused = {e for e, result in results.items() if isinstance(result, StagingError)}
     wrong = {e: difference(wanted[e], got) for e, got in results.items() if e not in refused}
     assert not {e: found for e, found in wrong.items() if found}
-    assert refused == {*table.REFUSED_WHILE_STAGING, *(table.REFUSED_UNDER_XLA if xla else ())}
+    assert refused == {*picking.REFUSED_WHILE_STAGING, *(picking.REFUSED_UNDER_XLA if xla else ())}
 
 
 @pytest.mark.parametrize("xla", [False, True], ids=["graph", "xla"])

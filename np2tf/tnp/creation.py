@@ -9,12 +9,12 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.dtypes import tf_dtype
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import Array, DType, Int, Shape, _shape, attach, op
-from np2tf.tnp.residence import eager_on_host
+from np2tf.tnp.residence import eager_on_host, has_tensor
 
 __all__ = [
     "array",
@@ -229,6 +229,9 @@ def array(
             return shared
         if copy is False and is_array(object):
             raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if ndmax == 0 and eager_on_host() and not has_tensor((object, dtype)):
+        wanted = getattr(dtype, "as_numpy_dtype", dtype)
+        return host_array(np.array(to_numpy(object), wanted, copy=copy, order=order, ndmin=ndmin))
     extra = {} if ndmax == 0 else {"ndmax": ndmax}
     return _made(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
 

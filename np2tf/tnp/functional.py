@@ -56,7 +56,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
-    """Apply ``func(a, axis)`` for each of `axes` in turn, keeping the number of axes; see numpy.apply_over_axes."""
+    """Apply ``func(a, axis)`` for each of `axes` in turn, keeping the rank; see numpy.apply_over_axes."""
     value = (
         a if is_array(a) else place(np.asarray(known(a))) if not isinstance(a, tf.Tensor) else tensor_array(a)
     )

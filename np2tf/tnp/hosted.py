@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
 from np2tf.tnp.ndarray import host_array, is_array, tensor_array, wrap
 from np2tf.tnp.normalize import OPS
-from np2tf.tnp.residence import eager_on_host
+from np2tf.tnp.residence import eager_on_host, has_array, has_tensor
 
 #: Arrays up to this many elements become constants of a graph; longer ones are computed in it.
 SMALL = 65536
@@ -28,6 +30,8 @@ def known(value: Any) -> Any:
         return slice(known(value.start), known(value.stop), known(value.step))
     if isinstance(value, tuple):
         return tuple(map(known, value))
+    if current_region() is not None and has_array((value,)) and not has_tensor((value,)):
+        raise StagingError("the value of an array is needed while staging", "NP2TF503")
     return to_numpy(value)
 
 

@@ -1,11 +1,13 @@
 """``x[key]`` and ``x[key] = value`` for tensor arrays, with every form of key that NumPy has.
 
-A key is expanded to one item per axis. Without index arrays it is a view (`lenses.Basic`). With them the basic
-part is cut first, the indexed axes are gathered from (or scattered to), and the new axes go where NumPy puts them.
+A key is expanded to one item per axis. Without index arrays it is a view (`lenses.Basic`). With them the
+basic part is cut first, the indexed axes are gathered from (or scattered to), and the new axes go where NumPy
+puts them.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -136,9 +138,10 @@ def _item(part: Any) -> Any:
         return _integer(part)
     if isinstance(part, (list, tuple)) and len(part) == 0:
         return tf.zeros((0,), tf.int64)
-    if isinstance(part, str) or isinstance(part, float):
+    if isinstance(part, (str, float)):
         raise IndexError(
-            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean arrays are valid indices"
+            "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+            "arrays are valid indices"
         )
     return _index_array(part)
 
@@ -186,7 +189,7 @@ def _plain(items: list[Any]) -> bool:
 
 
 def true_places(mask: tf.Tensor) -> tf.Tensor:
-    """Positions of the true elements, one row each (``argwhere``): a constant of static shape where the mask is known."""
+    """Positions of the true elements, one row each: a constant where the mask is known."""
     known = None if tf.executing_eagerly() else tf.get_static_value(mask)
     return tf.where(mask) if known is None else tf.constant(np.argwhere(known).reshape(-1, known.ndim))
 
@@ -277,7 +280,7 @@ class Advanced:
         lengths = [self._length(k) for k in indexed]
         given = [positions(items[k], length, k) for k, length in zip(indexed, lengths, strict=True)]
         self.indices = _broadcast(given)
-        adjacent = all(b - a == 1 for a, b in zip(indexed, indexed[1:], strict=False))
+        adjacent = all(b - a == 1 for a, b in pairwise(indexed))
         self.place = indexed[0] if adjacent else 0
 
     def _is_whole(self) -> bool:

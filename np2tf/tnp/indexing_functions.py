@@ -145,7 +145,7 @@ def _widened(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
     return tf.broadcast_to(tensor, [*common, axis_length(tensor, -1)])
 
 
-# -- by condition -------------------------------------------------------------------------------------------
+# -- by condition ----------------------------------------------------------------------------------
 
 
 def truth(tensor: tf.Tensor) -> tf.Tensor:
@@ -213,7 +213,7 @@ def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) 
 attach("compress", _compress_method)
 
 
-# -- by choice ------------------------------------------------------------------------------------------------
+# -- by choice -------------------------------------------------------------------------------------
 
 
 @op(np.choose, method=True)
@@ -305,7 +305,7 @@ def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
     return [truth(as_tensor(condition)) for condition in condlist]
 
 
-# -- indices --------------------------------------------------------------------------------------------------
+# -- indices ---------------------------------------------------------------------------------------
 
 
 @op(np.ix_)

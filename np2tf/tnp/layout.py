@@ -1,7 +1,7 @@
 """How NumPy would lay out the memory of a tensor array: strides, and whether a reshape is a view or a copy.
 
-The answer comes from NumPy itself: the array's path of lenses is applied to a shadow, an array of the right shape
-and strides over one element that is never read.
+The answer comes from NumPy itself: the array's path of lenses is applied to a shadow, an array of the right
+shape and strides over one element that is never read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SOME_LENGTH = 7
 
 
 def shadow(array: ndarray) -> np.ndarray | None:
-    """An array of the shape and strides that NumPy's would have, not to be read; None where that is not known."""
+    """An array of the shape and strides of NumPy's, not to be read; None where that is not known."""
     cell, path = array.storage()
     base = cell.value
     shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
@@ -76,7 +76,7 @@ def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
     lengths = [_SOME_LENGTH if n is None else n for n in shape]
     probe = base[...]
     try:
-        if hasattr(np.ndarray, "_set_shape"):
+        if hasattr(probe, "_set_shape"):  # NumPy 2.5 warns of the assignment below.
             probe._set_shape(tuple(lengths))
         else:
             probe.shape = tuple(lengths)

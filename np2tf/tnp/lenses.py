@@ -1,7 +1,7 @@
 """Lenses: how a view reads from, and writes back into, the tensor it is a view of.
 
-A view is a cell and a path of lenses. Reading applies `get` from the base outwards; writing applies `put` from
-the view inwards. Every view that NumPy can make is one of the few lenses here.
+A view is a cell and a path of lenses. Reading applies `get` from the base outwards; writing applies `put`
+from the view inwards. Every view that NumPy can make is one of the few lenses here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""New arrays from the elements of others: repeated, rolled, padded, with some inserted or left out; and shapes."""
+"""New arrays from the elements of others: repeated, rolled, padded, inserted, left out; and shapes."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import staging_for_xla
+from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.dtypes import tf_dtype
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, op
 from np2tf.tnp.parts import diagonal
+from np2tf.tnp.residence import has_array, has_tensor
 
 __all__ = [
     "astype",
@@ -39,9 +40,10 @@ __all__ = [
 
 def _known(value: Any) -> Any:
     """`value` as NumPy has it, None where it is not known while staging."""
-    if isinstance(value, slice) or not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
+    if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
-    if (is_array(value) and value._host is None) or isinstance(value, tf.Tensor):
+    # While staging, an array on the host is an input like any other: its contents are not known.
+    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_region()):
         tensor = as_tensor(value)
         static = tf.get_static_value(tensor)
         return None if static is None else np.asarray(static)

@@ -1,7 +1,7 @@
 """Attributes and methods of arrays that are no functions of NumPy's namespace.
 
-On the host every one of them is np.ndarray's own. A tensor array computes what depends on its contents and its
-layout, and hands a copy to NumPy for what only reads.
+On the host every one of them is np.ndarray's own. A tensor array computes what depends on its contents and
+its layout, and hands a copy to NumPy for what only reads.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def _attribute(
     setattr(ndarray, name, property(get, put, doc=own.__doc__))
 
 
-# -- views ---------------------------------------------------------------------------------------------------
+# -- views -----------------------------------------------------------------------------------------
 
 
 def _transposed(self: ndarray) -> ndarray:
@@ -127,7 +127,7 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
 type_of = type
 
 
-# -- numbers and copies out ------------------------------------------------------------------------------------
+# -- numbers and copies out ------------------------------------------------------------------------
 
 
 def _number(tensor: tf.Tensor) -> Any:
@@ -183,7 +183,7 @@ def _read_only(name: str) -> None:
     setattr(ndarray, name, method)
 
 
-# -- in place ----------------------------------------------------------------------------------------------------
+# -- in place --------------------------------------------------------------------------------------
 
 
 def _fill_method(self: ndarray, value: Any) -> None:
@@ -223,7 +223,7 @@ def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: A
         self._cache = None
 
 
-# -- memory ------------------------------------------------------------------------------------------------------
+# -- memory ----------------------------------------------------------------------------------------
 
 
 def _layout(self: ndarray) -> np.ndarray:
@@ -252,7 +252,7 @@ class Flags:
         _setflags_method(self._array, write=value)
 
     def __getitem__(self, name: str) -> Any:
-        return self.owndata if name in ("OWNDATA", "O") else _layout(self._array).flags[name]
+        return self.owndata if name in ("OWNDATA", "O") else _layout(self._array).flags[name]  # type: ignore[index]
 
     def __setitem__(self, name: str, value: Any) -> None:
         setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
@@ -277,10 +277,9 @@ def _device(self: ndarray) -> str:
 
 def _remaining(self: ndarray, name: str) -> Any:
     """Public attributes of np.ndarray (of NumPy's numbers, for a number) that nothing above defines."""
-    known = np.generic if type(self) is scalar else np.ndarray
-    if (name.startswith("_") and name not in _INTERFACES) or not hasattr(known, name):
-        if type(self) is not scalar or name.startswith("_") or not hasattr(np.dtype(self.dtype).type, name):
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
+    public = not name.startswith("_") or name in _INTERFACES
+    if not public or not hasattr(self.dtype.type if type(self) is scalar else np.ndarray, name):
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
     held = self.numpy()
     value = getattr(held[()] if type(self) is scalar else held, name)
     if not callable(value) or isinstance(value, type):
@@ -304,7 +303,8 @@ _INTERFACES = frozenset(
 def _round(self: scalar, ndigits: int | None = None) -> Any:
     """``round(x)`` of a number: an int, as Python has it."""
     if hasattr(self.tensor, "numpy"):
-        return round(self.numpy()[()], ndigits) if ndigits is not None else round(self.numpy()[()])
+        number: Any = self.numpy()[()]
+        return round(number) if ndigits is None else round(number, ndigits)
     if ndigits is not None:
         raise StagingError("round(x, digits) of a number known only at run time", "NP2TF503")
     return weak_scalar(tf.cast(tf.round(self.tensor), tf.int64), int)

@@ -267,14 +267,18 @@ def casting_error(ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any]) ->
     return error(ufunc, "same_kind", result, out, 0)
 
 
+_SIMPLE = frozenset({int, float, str, bool, type(None), type})
+
+
 def attach(name: str, function: Callable[..., Any]) -> None:
     """Make ``x.name(*args)`` call `function(x, *args)`; a host array uses np.ndarray's own method."""
     own = getattr(np.ndarray, name, None)
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         if self._host is not None and own is not None and eager_on_host():
-            if not args and not kwargs:
-                return wrap(own(self._host))
+            # What most calls are like takes no look into the arguments.
+            if not kwargs and (not args or (len(args) < 3 and all(type(arg) in _SIMPLE for arg in args))):
+                return wrap(own(self._host, *args))
             if not has_tensor(args) and not has_tensor(kwargs.values()):
                 result = own(self._host, *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
                 return wrap(result) if kwargs.get("out") is None else kwargs["out"]

@@ -34,6 +34,8 @@ __all__ = [
 ]
 
 _INT = np.dtype(int)
+#: NumPy without its overloads, none of which is for arguments of any type.
+_NUMPY: Any = np
 
 
 def _is_known(*values: Any) -> bool:
@@ -80,8 +82,8 @@ def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
         raise ZeroDivisionError("division by zero")
     count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
     if count <= SMALL:
-        return tensor_array(tf.constant(np.arange(start, stop, step, dtype)))
-    wanted = np.arange(start, start + step, step, dtype).dtype
+        return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))
+    wanted = _NUMPY.arange(start, start + step, step, dtype).dtype
     # NumPy takes the first two numbers in the result's dtype and goes on from there by their difference.
     first, second = (np.asarray(value).astype(wanted)[()] for value in (start, start + step))
     return tensor_array(_progression(tf.range(count, dtype=tf.int64), first, second - first, wanted))
@@ -119,7 +121,7 @@ def linspace(
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     if _is_known(start, stop) and num <= SMALL:
-        return _constants(np.linspace(start, stop, num, endpoint, retstep, dtype, axis))
+        return _constants(_NUMPY.linspace(start, stop, num, endpoint, retstep, dtype, axis))
     result = result_type(start, stop, float(num))
     wanted = result if dtype is None else dtype
     begin, end = as_tensor(start, result), as_tensor(stop, result)

@@ -1,7 +1,7 @@
 """Sorting, and searching in what is sorted.
 
-TensorFlow sorts numbers by `top_k`, which has no order for NaN. Every dtype is therefore mapped to integers whose
-order is NumPy's: NaN last, the two zeros equal.
+TensorFlow sorts numbers by `top_k`, which has no order for NaN. Every dtype is therefore mapped to integers
+whose order is NumPy's: NaN last, the two zeros equal.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def order_of(values: tf.Tensor) -> tf.Tensor:
 
 
 def _order_of_complex(values: tf.Tensor) -> tf.Tensor:
-    """By real, then by imaginary part; those with NaN in them last: in the imaginary, the real part, in both."""
+    """By real, then by imaginary part; last those with NaN in the imaginary, the real one, in both."""
     real, imaginary = tf.math.real(values), tf.math.imag(values)
     nans = 2 * tf.cast(tf.math.is_nan(real), tf.int32) + tf.cast(tf.math.is_nan(imaginary), tf.int32)
     last = values.shape.rank - 1

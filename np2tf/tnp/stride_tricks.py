@@ -28,8 +28,8 @@ def sliding_window_view(
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, allow_duplicate=True)
     if len(axes) != len(window_shape):
         raise ValueError(
-            f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape elements "
-            f"and {len(axes)} axes elements."
+            f"Must provide matching length window_shape and axis; got {len(window_shape)} window_shape "
+            f"elements and {len(axes)} axes elements."
         )
     for k, width in zip(axes, window_shape, strict=True):
         if width < 0:

@@ -40,7 +40,7 @@ __all__ = [
 def view(
     numpy: Callable[..., Any], *, method: bool | str = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An `op` whose result shares memory: an array on the host is viewed there whatever `config.eager` says."""
+    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings."""
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         on_tensors = op(numpy)(implementation)
@@ -208,8 +208,8 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
     if all(isinstance(n, int) for n in shape) and None not in have:
         if np.broadcast_shapes(tuple(have), shape) != shape:
             raise ValueError(
-                f"operands could not be broadcast together with remapped shapes [original->remapped]: {have} and "
-                f"requested shape {shape}"
+                "operands could not be broadcast together with remapped shapes [original->remapped]: "
+                f"{have} and requested shape {shape}"
             )
         return array.view_through(ReadOnly(shape))
     return array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))

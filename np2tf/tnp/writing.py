@@ -1,6 +1,7 @@
 """Functions that write into their first argument. Each returns what it wrote to: always use that.
 
-An array is written through, so that its views and its owner see it; a tf.Tensor, which cannot change, is replaced.
+An array is written through, so that its views and its owner see it; a tf.Tensor, which cannot change, is
+replaced.
 """
 
 from __future__ import annotations
@@ -199,7 +200,7 @@ def _put_method(self: ndarray, indices: Any, values: Any, mode: str = "raise") -
 ndarray.put = _put_method  # type: ignore[attr-defined]
 
 
-# -- ufunc.at -------------------------------------------------------------------------------------------------
+# -- ufunc.at --------------------------------------------------------------------------------------
 
 _SCATTER: dict[str, Callable[..., tf.Tensor]] = {
     "add": tf.tensor_scatter_nd_add,
@@ -234,7 +235,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
 
 
 def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-    """Apply a ufunc at each place in turn; places are the last axis of `places`, as in tensor_scatter_nd_add."""
+    """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
     if tf.executing_eagerly():
         raise StagingError("a loop over the indices, one operation at a time", "NP2TF503")
     width = places.shape[-1]
