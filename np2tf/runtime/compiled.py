@@ -56,7 +56,9 @@ class Compiled:
         self.how = "xla"
         try:
             self.function = self._traced(body, arrays, specs, xla=True)
-            if not xla_pays(ops_of(self.function.graph)):
+            # XLA on CPUs corrupts memory where a function returns two arrays of shapes that depend on data.
+            static = all(output.shape.is_fully_defined() for output in self.function.outputs)
+            if not static or not xla_pays(ops_of(self.function.graph)):
                 self.how = "graph"
         except StagingError:
             self.how = "graph"

@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.kernels import BITS, constant, may_lose_nan
-from np2tf.tnp.reducing import raw_max, raw_min, raw_sum
+from np2tf.tnp.reducing import in_strands, raw_max, raw_min, raw_sum
 
 
 def reduce_extreme(name: str, x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
@@ -34,7 +34,7 @@ def _largest(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
     def largest(x: tf.Tensor) -> Any:
         # One NaN of positive sign in place of all: those of negative sign would be the smallest.
         plain = tf.where(tf.math.is_nan(x), constant(np.nan, x), x)
-        keys = raw_max(_turned(tf.bitcast(plain, BITS[x.dtype])), axes, True)
+        keys = in_strands(raw_max, tf.maximum, _turned(tf.bitcast(plain, BITS[x.dtype])), axes, True)
         result = tf.bitcast(_turned(keys), x.dtype)
 
         def gradient(upstream: tf.Tensor) -> tf.Tensor:

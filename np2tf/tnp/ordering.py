@@ -8,15 +8,11 @@ that were computed from the array and are still in use are pinned down before th
 
 from __future__ import annotations
 
-from typing import Any
-
 import tensorflow as tf
 
 from np2tf.tnp.cells import Cell, current_region, staging_for_xla
+from np2tf.tnp.graphs import depends
 from np2tf.tnp.ndarray import ndarray
-
-#: How many ops to look back for the array; further back is assumed not to matter.
-_HORIZON = 400
 
 
 def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
@@ -38,7 +34,7 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
     alive = [number for number in (reference() for reference in entered.numbers) if number is not None]
     # Inside a branch or a throw-away trace the numbers of the loop's body would be replaced by tensors that do not leave it.
     inside = tf.compat.v1.get_default_graph() is not getattr(cell.value, "graph", None)
-    pinned = [number for number in alive if not inside and _depends(number._cell.value, cell.value)]
+    pinned = [number for number in alive if not inside and depends(number._cell.value, cell.value)]
     if not pinned and not always:
         return values
     tensors = [*values, *[number._cell.value for number in pinned]]
@@ -49,18 +45,3 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
     for number, tensor in zip(pinned, results[len(values) :], strict=True):
         number._cell.rebase(tensor)
     return list(results[: len(values)])
-
-
-def _depends(tensor: Any, base: Any) -> bool:
-    """Whether `tensor` is computed from `base`, as far as can be seen in the graph of the loop's body."""
-    if tensor is base or tensor.graph is not base.graph:
-        return False
-    pending, seen = [tensor.op], {tensor.op}
-    while pending and len(seen) < _HORIZON:
-        for used in pending.pop().inputs:
-            if used is base:
-                return True
-            if used.op not in seen:
-                seen.add(used.op)
-                pending.append(used.op)
-    return False

