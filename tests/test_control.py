@@ -34,14 +34,14 @@ def converted(body: str, head: str = "x, y, n") -> tuple[str, list[str]]:
     [
         ("out = []\nfor i in range(n):\n    out.append(x[i])\nreturn out", "NP2TF301"),
         ("out = {}\nwhile s > 1:\n    s = s / 2\n    out['a'] = s\nreturn out", "NP2TF301"),
-        ("for i in range(n):\n    if x[i] > 0:\n        raise ValueError\nreturn s", "NP2TF301"),
+        ("while True:\n    if x[0] > s:\n        raise ValueError\n    x = x + 1", "NP2TF301"),
+        ("try:\n    if s > 0:\n        raise KeyError\nexcept KeyError:\n    s = 0\nreturn x[1:] @ x", "NP2TF401"),
         ("while (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
         ("g = lambda: s\nfor i in range(n):\n    s = s + g()\nreturn s", "NP2TF301"),
         ("for i in range(n):\n    if s > 1 and (t := x[i]) > 2:\n        s += t\nreturn s", "NP2TF302"),
         ("for v in [1, 2]:\n    if x[v] > 0:\n        break\nreturn s", "NP2TF303"),
         ("for v in [1, 2]:\n    if x[v] > 0:\n        return v\nreturn s", "NP2TF303"),
         ("for i in range(n):\n    if x[i] > 0:\n        return i", "NP2TF304"),
-        ("for i in range(n):\n    s += x[i]\nassert s > 0\nreturn s", "NP2TF305"),
         ("for i in range(n):\n    s += x[i]\nreturn [v for v in x if v > 0]", "NP2TF306"),
     ],
 )

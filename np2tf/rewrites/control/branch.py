@@ -66,7 +66,8 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
         _same_kind_of_return(node, sources)
     after: Names = frozenset() if returns else live
     written = scope.written([*sources[0], *sources[1]])
-    outputs = [] if returns else [name for name in written if name in live]
+    goes_on = writes([part for source in sources if not _raises(source) for part in source])
+    outputs = [] if returns else [name for name in written if name in live and name in goes_on]
     operands = [name for name in written if any(_needs(name, source, outputs, after) for source in sources)]
 
     branches = []
@@ -104,15 +105,22 @@ def _returning(body: list[Statement], outputs: Sequence[str]) -> list[Statement]
     return [*body[:-1], last.with_changes(body=[cst.Return(only.value)])]
 
 
-def _ends_in_return(branch: _Branch) -> bool:
+def _ends_itself(branch: _Branch) -> bool:
+    """Whether a branch's body ends in a return already, or raises."""
     last = branch.lowered[-1] if branch.lowered else None
-    return isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+    returns = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+    return returns or _raises(branch.source)
+
+
+def _raises(source: Sequence[Statement]) -> bool:
+    """Whether every path through a branch ends in an exception."""
+    return leaves(source) and not list(jumps_in(source))
 
 
 def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after: Names) -> bool:
     """Whether a branch needs the value that `name` has before the `if`."""
     if name not in writes(source):
-        return name in outputs
+        return name in outputs and not _raises(source)
     return name in live_before(source, after)
 
 
@@ -194,7 +202,7 @@ def _with_helpers(
         name = lowering.naming.name(purpose)
         callees.append(name)
         footer = footer_of(branch.owner)
-        tail = [] if _ends_in_return(branch) else returning(outputs, False, footer)
+        tail = [] if _ends_itself(branch) else returning(outputs, False, footer)
         above = [*leading, *branch.leading] if not out else branch.leading
         made = helper(name, operands, [*branch.lowered, *tail], above, branch.header)
         if not tail:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
+from np2tf.rewrites.control.flags import is_true
 from np2tf.rewrites.control.lower import lower_function
 from np2tf.rewrites.control.marks import CannotLower, Marks
 from np2tf.rewrites.control.refusals import Refusals
@@ -95,21 +96,35 @@ class _Decider:
         decision = Decision()
         for node in self._nodes:
             if isinstance(node, cst.If) and not self._static(node.test):
-                if self._refusals.reason(node) is not None and self._static.probably(node.test):
+                if self._stays(node) and self._static.probably(node.test):
                     continue  # a number that the caller gives: known while staging as a rule
                 self._refusals.check(node)
                 decision.marks.lowered.add(node)
-            elif (isinstance(node, cst.While) and self._lower_while(node)) or (
-                isinstance(node, cst.For) and self._lower_for(node)
-            ):
+            elif isinstance(node, (cst.While, cst.For, cst.Assert)) and self._is_lowered(node):
                 decision.marks.lowered.add(node)
         return decision
+
+    def _stays(self, node: cst.If) -> bool:
+        """Whether an `if` had better stay Python: it cannot be lowered, or it is there to raise."""
+        return self._refusals.reason(node) is not None or any(
+            isinstance(part, cst.Raise) for part in walk(node)
+        )
+
+    def _is_lowered(self, node: cst.While | cst.For | cst.Assert) -> bool:
+        if isinstance(node, cst.While):
+            return self._lower_while(node)
+        if isinstance(node, cst.For):
+            return self._lower_for(node)
+        return not self._static.probably(node.test)
 
     def _lower_while(self, node: cst.While) -> bool:
         static = self._static(node.test)
         counted = reads(node.test) & writes(block(node.body))
         jumps = any(isinstance(part, (cst.Break, cst.Return)) for part in walk(node))
         if static and not counted and not jumps:
+            if is_true(node.test):
+                # What ends it, if anything does, is an exception: tracing it would never end.
+                raise CannotLower("NP2TF301", node, kind="while", reason="no break and no return")
             return False
         if self._static(node.test) and self._refusals.reason(node) is not None:
             return False
@@ -232,10 +247,8 @@ class _Decider:
         return self._facts.scopes.of(node.func).owner_of(node.func.value) is None
 
     def _check(self, decision: Decision) -> None:
-        """Tests that nothing can lower: of an assert, and of a comprehension's `if`."""
+        """Tests that nothing can lower: of a comprehension's `if`."""
         for node in self._nodes:
-            if isinstance(node, cst.Assert) and not self._static(node.test):
-                raise CannotLower("NP2TF305", node)
             if isinstance(node, cst.CompIf) and not self._static(node.test):
                 raise CannotLower("NP2TF306", node)
         self._refusals.check_walrus(decision.expressions)
@@ -258,7 +271,8 @@ def _number_parameters(function: cst.FunctionDef) -> Names:
     for node in walk(function):
         if isinstance(node, cst.Call) and isinstance(node.func, cst.Name) and node.func.value == "range":
             ends.update(arg.value.value for arg in node.args if isinstance(arg.value, cst.Name))
-    return frozenset(param.name.value for param in every if _is_number(param) or param.name.value in ends)
+    numbers = {param.name.value for param in every if _is_number(param) or param.name.value in ends}
+    return frozenset(numbers - writes(block(function.body)))
 
 
 def _is_number(param: cst.Param) -> bool:

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf.facts.flow import block, bound_after
-from np2tf.rewrites.control.layout import block_of, code, else_of, footer_of, line, statements_of
+from np2tf.rewrites.control.flags import flagged, is_bool, is_true
+from np2tf.rewrites.control.layout import block_of, code, else_of, footer_of, has_comment, line, statements_of
 from np2tf.rewrites.control.marks import CannotLower, Marks
 from np2tf.rewrites.control.naming import Naming
 from np2tf.tree.templates import Statement
@@ -21,7 +22,6 @@ from np2tf.tree.templates import Statement
 _LOOPS = (cst.For, cst.While)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 _SHORT = 60
-_TRUTHS = frozenset({"not_", "any", "all", "allclose", "array_equal"})
 
 
 def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
@@ -192,12 +192,15 @@ class JumpFree:
 
     def _guarded_if(self, node: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
         then, other = statements_of(node), else_of(node)
-        if not rest and not other and len(then) == 1 and _is_bool(node.test):
-            only = _jump_of(then[0])
-            breaks = isinstance(only, cst.Break) or (isinstance(only, cst.Return) and frame.returns_break)
-            if breaks and frame.stop is not None and node in self._marks:
-                return [line(f"{frame.stop} = {code(node.test)}", node.leading_lines)]
         then_leaves, other_leaves = leaves(then), leaves(other)
+        left = [*other, *([] if other_leaves else rest)]
+        if self._only_breaks(node, then, frame) and all(
+            isinstance(jump, cst.Continue) for jump in jumps_in(left)
+        ):
+            # The flag is False up to here, and nothing else sets it: it is the test.
+            flag = flagged(f"{frame.stop} = {code(node.test)}", node, then[0])
+            guard = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guarded(left, frame))]
+            return [flag, *(guard if left else [])]
         if not rest or then_leaves or other_leaves:
             # `rest` goes where control still flows; behind two jumps it is never reached.
             then += [] if then_leaves else rest
@@ -215,6 +218,17 @@ class JumpFree:
         first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
         either = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
         return [first, self._lowered_if(f"np2tf.not_({either})", self._guarded(rest, frame))]
+
+    def _only_breaks(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
+        """Whether an `if` is there to end the loop, and the flag can take the value of its test."""
+        if frame.stop is None or node not in self._marks or len(then) != 1 or not is_bool(node.test):
+            return False
+        if isinstance(node.orelse, cst.Else) and (
+            has_comment(node.orelse.body) or any(map(has_comment, node.orelse.leading_lines))
+        ):
+            return False
+        only = _jump_of(then[0])
+        return isinstance(only, cst.Break) or (isinstance(only, cst.Return) and frame.returns_break)
 
     def _jump(self, statement: Statement, jump: cst.CSTNode, frame: _Frame) -> list[Statement]:
         leading = statement.leading_lines  # type: ignore[union-attr]
@@ -319,25 +333,12 @@ class JumpFree:
         return made
 
 
-def is_true(test: cst.BaseExpression) -> bool:
-    """Whether a test is a literal that always holds: `while True`, `while 1`."""
-    return code(test).strip("() ") in ("True", "1")
-
-
 def _reachable(body: Sequence[Statement]) -> list[Statement]:
     """`body` up to the statement behind which nothing runs."""
     for index, statement in enumerate(body):
         if leaves([statement]):
             return list(body[: index + 1])
     return list(body)
-
-
-def _is_bool(test: cst.BaseExpression) -> bool:
-    """Whether a test's value is a single truth value, so that a flag can take it."""
-    if isinstance(test, cst.Call):
-        name = test.func.attr.value if isinstance(test.func, cst.Attribute) else ""
-        return name in _TRUTHS
-    return isinstance(test, cst.Comparison) and len(test.comparisons) == 1
 
 
 def leaves(body: Sequence[cst.CSTNode]) -> bool:

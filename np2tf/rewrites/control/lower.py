@@ -16,7 +16,7 @@ from np2tf.facts.flow import (
     parameters,
     writes,
 )
-from np2tf.rewrites.control import branch, for_, while_
+from np2tf.rewrites.control import assert_, branch, for_, while_
 from np2tf.rewrites.control.jumps import JumpFree
 from np2tf.rewrites.control.layout import else_of, footer_of, line, statements_of, suite
 from np2tf.rewrites.control.marks import Marks
@@ -101,6 +101,8 @@ class Lowering:
             return [self._plain_loop(node, live, scope, jumps)]
         if isinstance(node, cst.FunctionDef):
             return [self.function(node, scope.depth)]
+        if isinstance(node, cst.SimpleStatementLine) and any(small in self.marks for small in node.body):
+            return assert_.lower(self, node, scope)
         if isinstance(node, cst.With) and any(part in self.marks for part in walk(node)):
             inside = self.block(statements_of(node.body), live, scope.inner(), jumps)
             return [node.with_changes(body=_like(node.body, inside))]

@@ -19,7 +19,7 @@ class CannotLower(Exception):
 
 @dataclass
 class Marks:
-    """The `if`, `while` and `for` nodes to lower, and the flags that stop lowered `for` loops."""
+    """The `if`, `while`, `for` and `assert` nodes to lower, and the flags that stop lowered `for` loops."""
 
     lowered: set[cst.CSTNode] = field(default_factory=set)
     stops: dict[cst.CSTNode, str] = field(default_factory=dict)

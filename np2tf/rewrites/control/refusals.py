@@ -32,7 +32,6 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.TryStar: "a try block",
     cst.With: "a with block",
     cst.Yield: "a yield",
-    cst.Raise: "a raise",
     cst.Del: "a del",
     cst.ClassDef: "a class",
     cst.Import: "an import",
