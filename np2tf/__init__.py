@@ -8,7 +8,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the module.
+# Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the
+# module.
 from np2tf.config import config as config
 
 __version__ = "0.1.0"

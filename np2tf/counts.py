@@ -1,4 +1,4 @@
-"""Counters of what ran where; `np2tf.runtime.stats` reads them, everything that runs something adds to them."""
+"""Counters of what ran where: whatever runs something adds to them, `np2tf.runtime.stats` reads them."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ _installed: list[TranslatingFinder] = []
 
 
 def install(include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None) -> None:
-    """Translate the modules that match one of `include` (names or patterns) whenever they are imported from now on.
+    """Translate modules that match one of `include` (names or patterns) when they are imported from now on.
 
     Modules that have been imported already stay as they are. Test modules are never translated.
     """

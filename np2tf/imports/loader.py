@@ -1,4 +1,4 @@
-"""The loader of translated modules: importlib's own source loader, with a translation before the compilation."""
+"""The loader of translated modules: importlib's own, with a translation before the compilation."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         self.diagnostics = list(result.diagnostics)
         if not result.changed:
             return super().source_to_code(data, path)
-        # The lines of the translation are not those of the file: tracebacks get a file name and text of their own.
+        # The lines of the translation are not those of the file: tracebacks get a file name and text of
+        # their own.
         name = f"{path} (translated)"
         linecache.cache[name] = (len(result.text), None, result.text.splitlines(True), name)
         return compile(result.text, name, "exec", dont_inherit=True, optimize=_optimize)

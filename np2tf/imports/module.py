@@ -20,8 +20,8 @@ def import_module(
 
     Args:
         name: the module's name; of a package the submodules that it imports are translated too.
-        path: the source file, for a module that is not on ``sys.path``. It is not entered into ``sys.modules``.
-        options: of the translation.
+        path: the source file, for a module that is not on ``sys.path``. It is not entered into
+        ``sys.modules``. options: of the translation.
 
     A module of this name that has been imported before stays what it is for everybody else.
 

@@ -1,4 +1,4 @@
-"""``pytest -p np2tf.imports.pytest_plugin --np2tf PKG``: run a package's own tests on the translated package."""
+"""``pytest -p np2tf.imports.pytest_plugin --np2tf PKG``: a package's own tests on the translated package."""
 
 from __future__ import annotations
 

@@ -1,11 +1,13 @@
 """Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
 
 Each side is first traced into a throw-away graph, to learn what it returns and which cells it writes. The two
-results are then widened to a common form, as NumPy would; cells written on either side become results as well.
+results are then widened to a common form, as NumPy would; cells written on either side become results as
+well.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,12 +16,12 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.runtime.origins import merged_cells, number_among, origin, suspects
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
-from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.ordering import pin_before_write
 
 Branch = Callable[[], Any]
@@ -48,6 +50,7 @@ class _Side:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
                 self.forms = [carried(leaf) for leaf in self.leaves]
+                self.origins = [origin(leaf) for leaf in self.leaves]
             except StagingError:
                 raise
             except Exception as error:
@@ -63,14 +66,16 @@ class _Side:
         self.leaves, self.rebuild, self.outline = flatten(result)
         if len(self.forms) != len(self.leaves):
             self.forms = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
+            self.origins = [None] * len(self.leaves)
         self.result = result
 
 
 def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
     """`then()` or `otherwise()` as one `tf.cond`.
 
-    A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon which the
-    whole call is discarded and repeated on the host, where the exception comes up as it does in NumPy.
+    A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon
+    which the whole call is discarded and repeated on the host, where the exception comes up as it does in
+    NumPy.
 
     Raises:
         StagingError: the two sides have no common form, or both raise.
@@ -98,31 +103,37 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         )
     cells = list(dict.fromkeys(sides[0].written + sides[1].written))
     sources: list[set[Cell]] = [set() for _ in forms]
+    candidates = [merged_cells(a, b) for a, b in zip(sides[0].origins, sides[1].origins, strict=True)]
+    tracked = {
+        k: found
+        for k, (form, found) in enumerate(zip(forms, candidates, strict=True))
+        if found and form is not None and not form.number
+    }
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
             entered.counter = entered.counter if pin else None
             leaves, _, _ = flatten(like(branch(), sides[0].result))
             for k, leaf in enumerate(leaves):
-                if is_array(leaf) and leaf._cell is not None and leaf._cell.birth is not entered:
-                    sources[k].add(leaf._cell)
-            return [
+                sources[k] |= suspects(leaf)
+            results = [
                 tensor
                 for leaf, form in zip(leaves, forms, strict=True)
                 if form is not None
                 for tensor in form.tensors(leaf)
             ]
+            return results + [number_among(found, leaves[k]) for k, found in tracked.items()]
 
     if trace.xla and all(map(_is_cheap, sides)):
         yes, no = (
-            _restoring(lambda branch=branch: side(branch, pin=False), cells) for branch in (then, otherwise)
+            _restoring(functools.partial(side, branch, pin=False), cells) for branch in (then, otherwise)
         )
         results = _chosen(test, yes, no, cells)
     else:
         results = tf.cond(
             test,
-            lambda: _restoring(lambda: side(then), cells),
-            lambda: _restoring(lambda: side(otherwise), cells),
+            lambda: _restoring(functools.partial(side, then), cells),
+            lambda: _restoring(functools.partial(side, otherwise), cells),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         for cell, value in zip(cells, results[len(results) - len(cells) :], strict=True):
@@ -134,6 +145,8 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
             leaves[k] = form.of(rest)
             if not form.number:
                 link_aliases(leaves[k]._cell, sources[k])
+    for k, found in tracked.items():
+        leaves[k]._cell.identity = next(rest), found
     return sides[0].rebuild(leaves)
 
 
@@ -199,7 +212,7 @@ def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
 
 
 def _is_cheap(side: _Side) -> bool:
-    """Whether XLA had better compute both sides and choose: few ops, on numbers or writing elements of arrays."""
+    """Whether XLA had better compute both sides and choose: few ops, on numbers or elements of arrays."""
     return len(side.ops) <= _CHEAP_OPS and all(map(_is_cheap_op, side.ops))
 
 

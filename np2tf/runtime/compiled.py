@@ -79,6 +79,8 @@ class Compiled:
         def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
             trace = Trace(xla, compile_loops=loops and not xla)
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
+            for cell in cells:
+                cell.argument = True
             trace.violations = Cell(tf.constant(False))
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
@@ -86,7 +88,7 @@ class Compiled:
                 result = body(staged, numbers)
                 if any(cell.poisoned for cell in cells):
                     raise StagingError(
-                        "an argument may have been written to under a name that a staged loop or branch chose",
+                        "an argument may have been written under a name that a staged loop or branch chose",
                         "NP2TF513",
                     )
                 return self._outputs(

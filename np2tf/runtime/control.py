@@ -57,8 +57,8 @@ def undefined(name: str) -> Any:
 def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
     """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
 
-    With a test that is known only at run time both become the branches of a `tf.cond`; what they return is widened to
-    a common dtype, and arrays that either one writes to are written to on that side alone.
+    With a test that is known only at run time both become the branches of a `tf.cond`; what they return is
+    widened to a common dtype, and arrays that either one writes to are written to on that side alone.
 
     Raises:
         StagingError: the branches cannot be staged with Python's meaning kept.

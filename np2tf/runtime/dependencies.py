@@ -1,6 +1,7 @@
-"""What a function reads besides its arguments: globals, closure variables, and those of the functions it calls.
+"""What a function reads besides its arguments: globals, closure variables, and those of what it calls.
 
-`np2tf.jit` treats them as further arguments, so that a compiled function never holds on to a value that has changed.
+`np2tf.jit` treats them as further arguments, so that a compiled function never holds on to a value that has
+changed.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""`np2tf.jit`: compile a function over arrays, and run it as Python wherever that is not possible or not worth it."""
+"""`np2tf.jit`: compile a function over arrays; run it as Python where that is impossible or not worth it."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from np2tf.tnp.residence import has_tensor
 
 #: Seconds a signature must have spent on the host before it is worth compiling (tier "auto").
 WORTH_COMPILING = 0.05
-#: A function whose calls take less than this many seconds on the host, on average over so many calls, is left there
-#: without further ado: taking its arguments apart would cost more than compiling could bring.
+#: A function whose calls take less than this many seconds on the host, on average over so many calls, is
+#: left there without further ado: taking its arguments apart would cost more than compiling could bring.
 TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
 #: After so many traces that differ in numbers only, the numbers become inputs.
 STATIC_TRACES = 3
@@ -228,7 +228,7 @@ class Jitted:
     def _unjitted(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: _Family | None = None
     ) -> Any:
-        """Run as Python after `error`; an exception of the user's code comes out of this run as it would on NumPy."""
+        """Run as Python after `error`; an exception of the user's code comes out as it would on NumPy."""
         if config.jit == "strict" and isinstance(error, StagingError):
             raise error
         counts.host += 1
@@ -262,7 +262,7 @@ class Jitted:
 
 
 def _is_opaque(value: Any) -> bool:
-    """A class, function or module: what it is made of is followed by `dependencies`, its identity does not vary."""
+    """A class, function or module: `dependencies` follows what it reads, and its identity does not vary."""
     return isinstance(
         value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Jitted)
     ) or (
@@ -275,10 +275,11 @@ def _is_opaque(value: Any) -> bool:
 def jit(function: Callable[..., Any]) -> Jitted:
     """Compile `function` with XLA (loops and elementwise work) and TensorFlow graphs (the rest).
 
-    Arguments that are arrays of either kind become inputs, and so do the arrays that the function reads as globals or
-    closure variables; arrays that it writes to are written to in the caller. Python numbers are constants of the compiled
-    code until they are seen to vary. A function that cannot be staged with NumPy's meaning kept runs as Python, with one
-    warning that tells file, line and reason; with ``NP2TF_JIT=strict`` it raises instead.
+    Arguments that are arrays of either kind become inputs, and so do the arrays that the function reads as
+    globals or closure variables; arrays that it writes to are written to in the caller. Python numbers are
+    constants of the compiled code until they are seen to vary. A function that cannot be staged with NumPy's
+    meaning kept runs as Python, with one warning that tells file, line and reason; with ``NP2TF_JIT=strict``
+    it raises instead.
 
     Raises:
         StagingError: (on a call) under ``NP2TF_JIT=strict`` only.

@@ -1,9 +1,9 @@
 """Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
 
-The body is first traced into a throw-away graph, as often as it takes, to learn three things: which state leaves
-change (and how they are carried), which cells born outside are written to (they become loop state as well), and
-whether two names may stand for the same memory in a way that value semantics would get wrong (then staging is
-refused). Only then is the real loop built.
+The body is first traced into a throw-away graph, as often as it takes, to learn three things: which state
+leaves change (and how they are carried), which cells born outside are written to (they become loop state as
+well), and whether two names may stand for the same memory in a way that value semantics would get wrong
+(then staging is refused). Only then is the real loop built.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
@@ -38,6 +39,7 @@ class Plan:
     exits: dict[int, Cell] = field(default_factory=dict)
     written: set[Cell] = field(default_factory=set)
     ops: set[str] = field(default_factory=set)
+    new: set[int] = field(default_factory=set)
 
     def mutable(self) -> list[int]:
         """Carried arrays that are written to, under whichever name they go in the course of the loop."""
@@ -86,7 +88,8 @@ class StagedLoop:
     def _trial(self, forms: list[Carried | None]) -> tuple[Plan, list[_Out] | None]:
         """Trace one step into a throw-away graph; everything it writes is undone.
 
-        None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from now on.
+        None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from
+        now on.
         """
         plan = Plan(forms)
         with tf.__internal__.FuncGraph("discovery").as_default() as graph:
@@ -102,9 +105,12 @@ class StagedLoop:
                 try:
                     self.test(counter, state)
                     after = self.step(counter, state)
+                    plan.new = {
+                        k for k, leaf in enumerate(flatten(like(after, self.state))[0]) if not suspects(leaf)
+                    }
                 finally:
                     written, read = dict(entered.written), set(entered.read)
-                    hidden = [cell for cell in entered.poisoned if cell.birth is not entered]
+                    hidden = list(entered.poisoned)
                     entered.undo()
             entry = like(self.state, after)
             if flatten(entry)[2] != self.outline:
@@ -128,7 +134,7 @@ class StagedLoop:
         return plan, outs
 
     def _enter(self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: Plan) -> Any:
-        """The state as the body sees it; cells of carried arrays are made here, outside of the body's region."""
+        """The state as the body sees it; cells of carried arrays are made here, outside of its region."""
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
             if form is not None:
@@ -238,7 +244,8 @@ class StagedLoop:
             state = self._bind(tensors, Plan(plan.forms))
             with region(self.trace):
                 going = self.test(counter, state)
-                # After a violation the whole call is discarded: a loop must not wait for values that never come.
+                # After a violation the whole call is discarded: a loop must not wait for values that never
+                # come.
                 if self.trace.violations in plan.cells:
                     going = tf.logical_and(going, tf.logical_not(self.trace.violations.value))
                 return going
@@ -276,7 +283,27 @@ class StagedLoop:
         slots.settle(leaves, [next(rest) for _ in slots.initial])
         for cell in plan.cells:
             cell.write(next(rest))
+        self._note_aliases(leaves, slots, results[0] > 0)
         return self.rebuild(leaves)
+
+    def _note_aliases(self, leaves: list[Any], slots: _Slots, ran: tf.Tensor) -> None:
+        """What may be the same array after the loop: names with one exit, and names of before and after."""
+        fresh = {cell: k for k, cell in self.plan.fresh.items()}
+        holders: dict[Cell, int] = {}
+        for k in self.plan.fresh:
+            exit_cell = self.plan.exits.get(k)
+            if exit_cell is None or k in slots.names:
+                continue
+            if exit_cell in fresh:
+                entry = self.leaves[fresh[exit_cell]]
+                exit_cell = entry._cell if is_array(entry) else None
+            is_new = k in self.plan.new
+            after_a_loop(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
+            first = holders.setdefault(self.plan.exits[k], k)
+            if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
+                leaves[k] = leaves[first]
+            elif first != k:
+                link_aliases(leaves[k]._cell, [leaves[first]._cell])
 
 
 class _Out:
@@ -293,9 +320,10 @@ class _Out:
 class _Slots:
     """Which array of before the loop each carried, written name stands for after it.
 
-    ``cur, nxt = nxt, cur`` permutes names, not contents: what is written through `nxt` belongs, after the loop, to
-    one of the two original arrays, depending on the number of iterations. Each such name carries the number of its
-    original along; after the loop every original gets the contents of the name that stands for it.
+    ``cur, nxt = nxt, cur`` permutes names, not contents: what is written through `nxt` belongs, after the
+    loop, to one of the two original arrays, depending on the number of iterations. Each such name carries
+    the number of its original along; after the loop every original gets the contents of the name that stands
+    for it.
     """
 
     def __init__(self, loop: StagedLoop, plan: Plan) -> None:

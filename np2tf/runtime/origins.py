@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Optional
+
+import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, aliases
+from np2tf.tnp.cells import Cell, aliases, is_outside, link_aliases
 from np2tf.tnp.ndarray import is_array
 
 
@@ -30,3 +32,68 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
             "an array is returned that may or may not be the same memory as an argument or another result",
             "NP2TF513",
         )
+
+
+#: Cells, and which of them an array is (-1: none); None where that cannot be told.
+Origin = Optional[tuple[tuple[Cell, ...], Any]]
+_NEW: tuple[tuple[Cell, ...], Any] = ((), -1)
+
+
+def origin(leaf: Any) -> Origin:
+    """Which of the cells from outside of the innermost region `leaf` is."""
+    if not is_array(leaf) or leaf._cell is None:
+        return _NEW
+    cell = leaf._cell
+    if leaf._path:
+        return None if suspects(leaf) else _NEW
+    if cell.identity is not None:
+        return cell.identity[1], cell.identity[0]
+    if is_outside(cell):
+        return (cell,), 0
+    return None if suspects(leaf) else _NEW
+
+
+def suspects(leaf: Any) -> set[Cell]:
+    """The cells from outside of the innermost region that `leaf` may share memory with."""
+    if not is_array(leaf) or leaf._cell is None:
+        return set()
+    return {cell for cell in (leaf._cell, *aliases(leaf._cell)) if is_outside(cell)}
+
+
+def merged_cells(a: Origin, b: Origin) -> tuple[Cell, ...] | None:
+    """The cells that an array may be that comes from either side; None where that cannot be told, or it is new."""
+    if a is None or b is None or not a[0] + b[0]:
+        return None
+    return tuple(dict.fromkeys(a[0] + b[0]))
+
+
+def number_among(cells: Sequence[Cell], leaf: Any) -> tf.Tensor:
+    """Which of `cells` the array is."""
+    found = origin(leaf)
+    assert found is not None
+    places = [*map(list(cells).index, found[0]), -1]
+    return tf.gather(tf.constant(places, tf.int32), found[1] % len(places))
+
+
+def after_a_loop(
+    leaf: Any, entry: Any, exit_cell: Cell | None, is_new: bool, ran: tf.Tensor, once: bool
+) -> None:
+    """Note what is known about a loop's variable: the array that it was before if the loop has not run.
+
+    Args:
+        leaf: the array after the loop.
+        entry: the array before it.
+        exit_cell: what it was at the end of an iteration.
+        is_new: whether that was made in the iteration.
+        ran: whether the loop has run.
+        once: whether that is certain.
+    """
+    sources = set()
+    if exit_cell is not None and not is_new:
+        sources |= {exit_cell, *aliases(exit_cell)}
+    if not once and is_array(entry) and entry._cell is not None:
+        sources |= {entry._cell, *aliases(entry._cell)}
+        found = ((entry._cell,), 0) if entry._cell.identity is None else entry._cell.identity[::-1]
+        if is_new and not entry._path:
+            leaf._cell.identity = tf.where(ran, -1, tf.cast(found[1], tf.int32)), found[0]
+    link_aliases(leaf._cell, sources)

@@ -1,4 +1,4 @@
-"""Which TensorFlow ops XLA cannot compile on a CPU, or compiles to something much slower than the graph's kernel.
+"""Which TensorFlow ops XLA cannot compile on a CPU, or makes much slower than the graph's kernels are.
 
 Measured on TensorFlow 2.21, two cores (the figures are in docs/measurements.md).
 """

@@ -1,7 +1,8 @@
-"""The signature of a call: which of its arguments are arrays, numbers and constants, and a key to compare them by.
+"""The signature of a call: which arguments are arrays, numbers and constants, and a key to compare them by.
 
-Arrays become inputs of the compiled function. Numbers are constants of it at first, and inputs once they are seen to
-vary. Everything else is a constant, compared by value where it is immutable and by identity where it is not.
+Arrays become inputs of the compiled function. Numbers are constants of it at first, and inputs once they are
+seen to vary. Everything else is a constant, compared by value where it is immutable and by identity where it
+is not.
 """
 
 from __future__ import annotations
@@ -84,7 +85,7 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> Rebuild:
         return lambda arrays, numbers: numbers[place]
     if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)):
         return _take_array(value, signature)
-    if isinstance(value, _BY_VALUE) or isinstance(value, _BY_IDENTITY) or hasattr(value, "__wrapped__"):
+    if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
         signature.parts.append((kind, value))
         return lambda arrays, numbers: value
     if depth > 6:
@@ -131,6 +132,6 @@ def _overlap(a: np.ndarray, b: np.ndarray) -> bool:
     if not np.may_share_memory(a, b):
         return False
     try:
-        return np.shares_memory(a, b, max_work=1000)
+        return np.shares_memory(a, b, max_work=1000)  # type: ignore[arg-type]
     except np.exceptions.TooHardError:
         return True

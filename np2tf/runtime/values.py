@@ -1,7 +1,7 @@
 """The values that flow through staged loops and branches: what each is, and what two of them have in common.
 
-A structure (tuple, list, dict) is flattened to leaves. A leaf that a loop or branch may change is *carried* as a
-tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or as a Python number.
+A structure (tuple, list, dict) is flattened to leaves. A leaf that a loop or branch may change is *carried*
+as a tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or as a Python number.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def _refuse(self: Undefined, *args: Any) -> Any:
 
 
 _USES = (
-    "bool int float index len iter getitem setitem call add radd sub rsub mul rmul truediv rtruediv pow neg lt le gt ge "
-    "matmul array"
+    "bool int float index len iter getitem setitem call add radd sub rsub mul rmul truediv rtruediv pow neg "
+    "lt le gt ge matmul array"
 )
 for _name in _USES.split():
     setattr(Undefined, f"__{_name}__", _refuse)
@@ -218,7 +218,7 @@ def _same_memory(a: ndarray, b: ndarray) -> bool:
 
 
 def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
-    """Leaves of a nested tuple, list or dict; a function that rebuilds it from leaves; and a comparable outline."""
+    """Leaves of a nested tuple, list or dict; a function to rebuild it of leaves; a comparable outline."""
     kind = type(value)
     if kind is dict:
         keys = list(value)

@@ -1,8 +1,8 @@
 """``tnp.at``: the in-place write that is right for every kind of container.
 
-``x = tnp.at(x)[i].set(v)`` does what ``x[i] = v`` does: an array (of either residence) and np.ndarray are written
-through, so that aliases and callers see it; a tf.Tensor, which cannot change, is replaced by a new one; lists,
-dicts and anything else get ``x[i] = v``. Always use what it returns.
+``x = tnp.at(x)[i].set(v)`` does what ``x[i] = v`` does: an array (of either residence) and np.ndarray are
+written through, so that aliases and callers see it; a tf.Tensor, which cannot change, is replaced by a new
+one; lists, dicts and anything else get ``x[i] = v``. Always use what it returns.
 The convention is array-api-extra's: https://data-apis.org/array-api-extra/generated/array_api_extra.at.html.
 """
 
@@ -38,7 +38,7 @@ _METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags"
 
 
 class at:
-    """The target of an in-place write; index it with ``[key]``, or call an in-place method such as ``.sort()``."""
+    """The target of an in-place write: index it with ``[key]``, or call a method such as ``.sort()``."""
 
     __slots__ = ("_target",)
 

@@ -1,8 +1,8 @@
 """Bounds checks of integer indices: at once where the index is known, at run time where it is staged.
 
 XLA clamps an index that is out of bounds; NumPy raises IndexError. An index that cannot be proven good while
-staging therefore records its violation in a cell of the trace; the compiled call is then discarded, before it has
-changed anything, and repeated on the host, where NumPy raises.
+staging therefore records its violation in a cell of the trace; the compiled call is then discarded, before
+it has changed anything, and repeated on the host, where NumPy raises.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def check_index(index: Int, length: int, axis: int) -> Int:
 
 
 def record_violation(violated: tf.Tensor) -> None:
-    """Let the compiled call be discarded and repeated on the host, where NumPy raises, if `violated` turns out true."""
+    """If `violated` turns out true, discard the call and repeat it on the host, where NumPy raises."""
     entered = current_region()
     if entered is not None:
         cell = entered.trace.violations

@@ -2,7 +2,8 @@
 
 A `Cell` holds one immutable base tensor; writing replaces it. Every array that shares memory in NumPy's
 sense shares a cell. While a graph is built, each loop body, branch and trace is a `Region`; a region notes
-the cells born outside of it that are written inside of it, which is what makes them loop state or branch results.
+the cells born outside of it that are written inside of it, which is what makes them loop state or branch
+results.
 """
 
 from __future__ import annotations
@@ -34,8 +35,8 @@ class Region:
 
     def __init__(self, trace: Any, counter: tf.Tensor | None = None) -> None:
         self.trace = trace
-        outer = current_region()
-        self.counter = outer.counter if counter is None and outer is not None else counter
+        outer: Region | None = current_region()
+        self.counter: tf.Tensor | None = outer.counter if counter is None and outer is not None else counter
         self.numbers: list[weakref.ref[Any]] = outer.numbers if counter is None and outer is not None else []
         self.written: dict[Cell, tf.Tensor] = {}
         self.read: set[Cell] = set()
@@ -81,16 +82,28 @@ def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
 class Cell:
     """One base tensor that arrays and their views read from and write to."""
 
-    __slots__ = ("__weakref__", "_value", "birth", "distinct", "identity", "may_alias", "poisoned")
+    __slots__ = (
+        "__weakref__",
+        "_value",
+        "argument",
+        "birth",
+        "distinct",
+        "identity",
+        "may_alias",
+        "poisoned",
+    )
 
     def __init__(self, value: tf.Tensor) -> None:
         self._value = value
         self.birth = current_region()
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
+        #: Whether this is an input of the trace, to be written back to the caller.
+        self.argument = False
         #: Cells with the same mark are certainly different memory, whatever else they may be the same as.
         self.distinct: object = None
-        #: Where this is known at run time only: a number, and the cells of which it is the number-th (-1: none).
+        #: Where this is known at run time only: a number, and the cells of which it is the number-th (-1:
+        #: none).
         self.identity: tuple[tf.Tensor, tuple[Cell, ...]] | None = None
 
     @property
@@ -109,20 +122,38 @@ class Cell:
 
     def write(self, value: tf.Tensor) -> None:
         """Replace the base tensor; enclosing regions learn that this cell has changed."""
+        self._replace(value)
+        through = self._write_through(value)
+        for other in aliases(self):
+            if other not in through and (self.distinct is None or other.distinct is not self.distinct):
+                other.poison()
+
+    def _replace(self, value: tf.Tensor) -> None:
         for entered in reversed(_stack.regions):
             if entered is self.birth:
                 break
             entered.written.setdefault(self, self._value)
         self._value = value
-        for other in aliases(self):
-            if self.distinct is None or other.distinct is not self.distinct:
-                other.poison()
+
+    def _write_through(self, value: tf.Tensor) -> list[Cell]:
+        """Write to the argument that this may turn out to be at run time; returns those that are up to date."""
+        if self.identity is None:
+            return []
+        number, originals = self.identity
+        through = []
+        for n, cell in enumerate(originals):
+            if cell.argument and not cell.poisoned and _alike(cell._value, value):
+                cell._replace(tf.where(tf.equal(number, n), value, cell._value))
+                through.append(cell)
+        return through
 
     def poison(self) -> None:
         """Make the contents unknown: reading them from here on is an error that ends the staging."""
         if not self.poisoned:
             self.poisoned = True
-            for entered in _stack.regions:
+            for entered in reversed(_stack.regions):
+                if entered is self.birth:
+                    break
                 entered.poisoned.append(self)
 
     def rebase(self, value: tf.Tensor) -> None:
@@ -142,8 +173,17 @@ def aliases(cell: Cell) -> list[Cell]:
     return found
 
 
+def _alike(a: tf.Tensor, b: tf.Tensor) -> bool:
+    return a.dtype == b.dtype and a.shape.is_fully_defined() and a.shape == b.shape
+
+
+def is_outside(cell: Cell) -> bool:
+    """Whether a cell was there before the innermost region was entered."""
+    return cell.birth is None or any(cell.birth is one for one in _stack.regions[:-1])
+
+
 def link_aliases(merged: Cell, sources: Iterable[Cell]) -> None:
-    """Declare that `merged` may be the same memory as any one of `sources`: a write to one hides the others."""
+    """Declare that `merged` may be the same memory as one of `sources`: a write to one hides the others."""
     distinct = tuple(cell for cell in sources if cell is not merged)
     merged.may_alias += distinct
     for cell in distinct:

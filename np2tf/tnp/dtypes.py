@@ -66,7 +66,7 @@ def result_type(*operands: Any) -> np.dtype[Any]:
 
 def default_dtype(kind: Kind) -> np.dtype[Any]:
     """The dtype of an array made from one operand of this kind."""
-    return _DEFAULT.get(kind, kind) if isinstance(kind, type) else kind
+    return _DEFAULT.get(kind, kind)  # type: ignore[arg-type, return-value]
 
 
 def ufunc_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: Any = None) -> tuple[np.dtype[Any], ...]:

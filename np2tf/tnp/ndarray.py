@@ -107,7 +107,7 @@ class ndarray(metaclass=_ArrayType):
         return tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
 
     @property
-    def __class__(self) -> type:  # type: ignore[override]
+    def __class__(self) -> type:  # type: ignore[misc, override]
         """np.ndarray to ``isinstance``: code that is not translated (numpy.testing, scipy) asks for it."""
         return np.ndarray if type(self) is ndarray else type(self)
 
@@ -237,8 +237,8 @@ class ndarray(metaclass=_ArrayType):
 class scalar(ndarray):
     """A number that is a tensor: what NumPy would give as np.float64 and the like, or Python as int or float.
 
-    Immutable, as NumPy's scalars are. `weak` is the Python type (int, float, complex, bool) of a staged Python
-    number, which takes part in promotion as such; None for a number with a NumPy dtype.
+    Immutable, as NumPy's scalars are. `weak` is the Python type (int, float, complex, bool) of a staged
+    Python number, which takes part in promotion as such; None for a number with a NumPy dtype.
     """
 
     __slots__ = ("known", "weak")
@@ -246,7 +246,7 @@ class scalar(ndarray):
     weak: type | None
     known: SymInt | None
 
-    def __hash__(self) -> int:
+    def __hash__(self) -> int:  # type: ignore[override]
         return hash(self.numpy()[()])
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -23,8 +23,8 @@ from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.dtypes import has_tf_dtype
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
-from np2tf.tnp.selected_ops import on_selections
 from np2tf.tnp.residence import eager_on_host, has_tensor, runs_on_host
+from np2tf.tnp.selected_ops import on_selections
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -32,7 +32,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPS: dict[Any, Callable[..., Any]] = {}
 
 
-# -- normalisers: what an annotation does to an argument ----------------------------------------------------------
+# -- normalisers: what an annotation does to an argument
+# ----------------------------------------------------------
 
 
 def _operand(value: Any) -> Any:
@@ -169,7 +170,8 @@ class _Plan:
         return value if normaliser is None else normaliser(value)
 
 
-# -- the decorator -----------------------------------------------------------------------------------------------
+# -- the decorator
+# -----------------------------------------------------------------------------------------------
 
 
 def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -189,9 +191,9 @@ def op(
         method: whether ``x.name(...)`` is the same operation (or the method's name, if it differs).
         creates: whether it makes an array of nothing but numbers, which then lives where new arrays live.
 
-    The implementation takes what its annotations say and returns tensors, arrays, or tuples and lists of them. `out`
-    is not its business. It raises StagingError for what it leaves to NumPy: with values at hand the call goes to
-    the host, and while staging the error ends the staging.
+    The implementation takes what its annotations say and returns tensors, arrays, or tuples and lists of
+    them. `out` is not its business. It raises StagingError for what it leaves to NumPy: with values at hand
+    the call goes to the host, and while staging the error ends the staging.
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:

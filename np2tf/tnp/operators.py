@@ -180,8 +180,8 @@ def _install() -> None:
         setattr(ndarray, f"__{short}__", made)
     for short, name in _UNARY.items():
         setattr(ndarray, f"__{short}__", _unary(getattr(operator, f"__{short}__"), getattr(ufuncs, name)))
-    ndarray.__getitem__ = _getitem  # type: ignore[attr-defined]
-    ndarray.__setitem__ = _setitem  # type: ignore[attr-defined]
+    for name, function in (("__getitem__", _getitem), ("__setitem__", _setitem)):
+        setattr(ndarray, name, function)
     # Defining __eq__ on the class body would have cleared it; numbers hash by value, arrays do not.
     ndarray.__hash__ = None  # type: ignore[assignment]
 

@@ -1,9 +1,10 @@
 """Keeping XLA from copying an array for every element that a loop writes.
 
-XLA updates an array in place if nothing reads the old contents afterwards. It also likes to compute a cheap value twice,
-once for the write and once for each further use; the second computation then reads the old contents, and the whole
-array is copied in every iteration (measured: 2000 ns instead of 7 for an element of a 48 × 48 array). So the numbers
-that were computed from the array and are still in use are pinned down before the write.
+XLA updates an array in place if nothing reads the old contents afterwards. It also likes to compute a cheap
+value twice, once for the write and once for each further use; the second computation then reads the old
+contents, and the whole array is copied in every iteration (measured: 2000 ns instead of 7 for an element of
+a 48 × 48 array). So the numbers that were computed from the array and are still in use are pinned down
+before the write.
 """
 
 from __future__ import annotations
@@ -25,14 +26,15 @@ def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
 def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -> list[tf.Tensor]:
     """`values`, about to be written to elements of `cell`, computed once and before the writes.
 
-    The other staged numbers in use that depend on the contents are pinned with them. Unless `always`, nothing is pinned
-    where there are no such numbers.
+    The other staged numbers in use that depend on the contents are pinned with them. Unless `always`,
+    nothing is pinned where there are no such numbers.
     """
     entered = current_region()
     if entered is None or entered.counter is None:
         return values
     alive = [number for number in (reference() for reference in entered.numbers) if number is not None]
-    # Inside a branch or a throw-away trace the numbers of the loop's body would be replaced by tensors that do not leave it.
+    # Inside a branch or a throw-away trace the numbers of the loop's body would be replaced by tensors that
+    # do not leave it.
     inside = tf.compat.v1.get_default_graph() is not getattr(cell.value, "graph", None)
     pinned = [number for number in alive if not inside and depends(number._cell.value, cell.value)]
     if not pinned and not always:
@@ -40,7 +42,9 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
     tensors = [*values, *[number._cell.value for number in pinned]]
     # A conditional is what XLA neither fuses nor computes twice; its predicate must not be known to be true.
     results = tf.cond(
-        entered.counter >= 0, lambda: [tf.identity(t) for t in tensors], lambda: [tf.zeros_like(t) for t in tensors]
+        entered.counter >= 0,
+        lambda: [tf.identity(t) for t in tensors],
+        lambda: [tf.zeros_like(t) for t in tensors],
     )
     for number, tensor in zip(pinned, results[len(values) :], strict=True):
         number._cell.rebase(tensor)

@@ -1,9 +1,10 @@
 """Selections: ``x[mask]`` and ``x[:i]`` under XLA, without their data-dependent shapes.
 
-XLA wants to know shapes when it compiles. An array whose length is known at run time only is therefore kept as the whole
-array it was taken from, and a mask for each axis of which a part was taken. Elementwise work, reductions, products and
-writing back to the same place compute on the whole and mind the mask; anything else makes the array of dynamic shape
-that XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
+XLA wants to know shapes when it compiles. An array whose length is known at run time only is therefore kept
+as the whole array it was taken from, and a mask for each axis of which a part was taken. Elementwise work,
+reductions, products and writing back to the same place compute on the whole and mind the mask; anything else
+makes the array of dynamic shape that XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two
+slices of 100 elements).
 """
 
 from __future__ import annotations
@@ -168,7 +169,7 @@ def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
 
 
 def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> tf.Tensor | None:
-    """`base` after ``base[items] = selection``; None unless the selection is of the very part that is written."""
+    """`base` after ``base[items] = selection``; None unless it is a selection of the part that is written."""
     value = selection.whole
     if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
         target = mask_selection(base, items[0])

@@ -8,7 +8,7 @@ a slice of static size. (Intervals and affine offsets: the classic range analysi
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Union
+from typing import Any
 
 import tensorflow as tf
 
@@ -47,7 +47,7 @@ class SymInt:
 
 
 #: An integer known while staging, or one that is not.
-Int = Union[int, SymInt]
+Int = int | SymInt
 
 
 def tensor_of(value: Int) -> tf.Tensor:

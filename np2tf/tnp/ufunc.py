@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import tensorflow as tf
@@ -26,8 +26,8 @@ class Ufunc:
     """A universal function over host and tensor arrays; see https://numpy.org/doc/stable/reference/ufuncs.html."""
 
     #: name of the ufunc -> functions for reduce and accumulate on tensors, filled by the reductions chapter.
-    reducers: dict[str, Callable[..., Any]] = {}
-    accumulators: dict[str, Callable[..., Any]] = {}
+    reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
+    accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
     #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
     scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
 
