@@ -35,7 +35,7 @@ def converted(body: str, head: str = "x, y, n") -> tuple[str, list[str]]:
         ("out = []\nfor i in range(n):\n    out.append(x[i])\nreturn out", "NP2TF301"),
         ("out = {}\nwhile s > 1:\n    s = s / 2\n    out['a'] = s\nreturn out", "NP2TF301"),
         ("while True:\n    if x[0] > s:\n        raise ValueError\n    x = x + 1", "NP2TF301"),
-        ("try:\n    if s > 0:\n        raise KeyError\nexcept KeyError:\n    s = 0\nreturn x[1:] @ x", "NP2TF401"),
+        ("try:\n    if s > 0:\n        raise KeyError\nexcept KeyError:\n    s = 0\nreturn s", "NP2TF401"),
         ("while (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
         ("g = lambda: s\nfor i in range(n):\n    s = s + g()\nreturn s", "NP2TF301"),
         ("for i in range(n):\n    if s > 1 and (t := x[i]) > 2:\n        s += t\nreturn s", "NP2TF302"),

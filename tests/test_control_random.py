@@ -51,9 +51,11 @@ def indented(lines: list[str]) -> list[str]:
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
-    kinds = ["assign", "assign", "augment", "store", "call"]
+    kinds = ["assign", "assign", "augment", "store", "call", "assert"]
     if depth:
         kinds += ["if", "if", "if", "for", "while", "return"]
+    if depth < 3:
+        kinds += ["raise"]
     if loop:
         kinds += ["break", "continue", "return"]
     kind = draw(st.sampled_from(kinds))
@@ -84,6 +86,10 @@ def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
         return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
     if kind == "return":
         return [f"return a, {draw(st.sampled_from(NAMES))}, x, n"]
+    if kind == "assert":
+        return [f"assert {draw(conditions())}, 'a is %s' % a"]
+    if kind == "raise":
+        return [f"raise ValueError({name})"]
     return [kind]
 
 
@@ -103,6 +109,8 @@ def outcome(text: str) -> Any:
         return executed(text)["f"](array, number), copy.copy(array)
     except (UnboundLocalError, NameError):
         return "unbound"
+    except (AssertionError, ValueError) as error:
+        return type(error), str(error), array
     except (OverflowError, ZeroDivisionError) as error:
         return type(error)
 

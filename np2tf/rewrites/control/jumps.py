@@ -314,8 +314,8 @@ class JumpFree:
         return cst.Else(body=block_of(other))
 
     def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
-        then, other = _reachable(statements_of(node)), _reachable(else_of(node))
-        new_then, new_other = change(then), change(other)
+        then, other = statements_of(node), else_of(node)
+        new_then, new_other = change(_reachable(then)), change(_reachable(other))
         if new_then == then and new_other == other:
             return node
         return self._if(node, new_then, new_other)
