@@ -98,6 +98,35 @@ PROGRAMS = {
         "def f(params, n):\n    for k in range(n):\n        params[0] = params[0] * 2\n        params[1][k] = params[0].sum()\n    return params",
         ["[np.ones(3), np.zeros(12)], 12"],
     ),
+    "list changed in a branch": (
+        "def f(x, n):\n    params = [x, x * 2]\n    for k in range(n):\n        if params[0][0] > 20:\n            params[1] = params[0] - 3\n"
+        "        else:\n            params[0] = params[1] + params[0]\n    return params[0], params[1]",
+        ["np.arange(4.), 12", "np.arange(4.) + 30, 12"],
+    ),
+    "list of the caller changed in a branch": (
+        "def f(params):\n    if params[0].sum() > 20:\n        params[1] = params[0] - 3\n    return params[1] * 2",
+        ["[np.arange(4.), np.ones(4)]", "[np.arange(4.) + 30, np.ones(4)]"],
+    ),
+    "list known by two names": (
+        "def f(x, n):\n    a = [x, x + 1]\n    b = a\n    for k in range(n):\n        a[0] = a[0] * 0.5 + k\n    return b[0]",
+        ["np.arange(4.), 12"],
+    ),
+    "two branches choose of the same two": (
+        "def f(v, w):\n    a = v if v[0] > 0 else w\n    b = v if v[1] > 0 else w\n    a[0] = 50\n    return b.sum()",
+        ["np.array([1., 1.]), np.zeros(2)", "np.array([1., -1.]), np.zeros(2)", "np.array([-1., -1.]), np.zeros(2)"],
+    ),
+    "chosen in nested branches, then written": (
+        "def f(u, v, w):\n    if u[0] > 0:\n        r = u\n    elif v[0] > 0:\n        r = v\n    else:\n        r = w\n    r[1] = 9\n    return r",
+        ["np.ones(2), np.ones(2), np.ones(2)", "-np.ones(2), np.ones(2), np.ones(2)", "-np.ones(2), -np.ones(2), np.ones(2)"],
+    ),
+    "written after a loop that may not run": (
+        "def f(x, tol):\n    while x.max() > tol:\n        x = x / 2\n    x[0] = 40\n    return x",
+        ["np.arange(5.), 1.0", "np.arange(5.), 100.0"],
+    ),
+    "two names of one new array, one written after the loop": (
+        "def f(x, n):\n    a = b = x\n    for k in range(n):\n        a = x * k\n        b = a\n    a[0] = 33\n    return b.sum()",
+        ["np.arange(5.), 12", "np.arange(5.), 0"],
+    ),
     "dict of arrays": (
         "def f(d):\n    for k in range(12):\n        d['a'][k] += d['b'][k]\n        d['b'] += 1\n    return d['a']",
         ["{'a': np.zeros(12), 'b': np.arange(12.)}"],

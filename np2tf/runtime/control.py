@@ -9,6 +9,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.branches import stage_branches
+from np2tf.runtime.containers import Unchanged, containers, copied, kept, put_back
 from np2tf.runtime.loops import stage_loop
 from np2tf.runtime.ranges import Staged, sequence
 from np2tf.runtime.trace import Trace
@@ -66,7 +67,24 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     staged = _staged_test(test)
     if staged is None:
         return then(*operands) if test else otherwise(*operands)
-    return stage_branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
+    if not containers(operands):
+        return stage_branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
+    places: list[Any] = []
+
+    def side(branch: Callable[..., Any]) -> Any:
+        # Both sides are staged: what one of them does to a list must not be seen by the other.
+        own = copied(operands)
+        unchanged = Unchanged(own)
+        result = branch(*own)
+        places.append(kept(own, result))
+        unchanged.check(except_for=places[-1])
+        return result
+
+    result = stage_branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
+    agreed = dict(set.intersection(*(set(one.items()) for one in places)))
+    if any(set(one.values()) != set(agreed.values()) for one in places):
+        raise StagingError("a list or dict is another one on each side of a branch", "NP2TF513")
+    return put_back(result, containers(operands), agreed)
 
 
 def while_loop(

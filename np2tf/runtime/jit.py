@@ -16,6 +16,7 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.runtime.compiled import Compiled, OutOfBounds
+from np2tf.runtime.containers import Unchanged
 from np2tf.runtime.dependencies import Reader, current, readers
 from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart
 from np2tf.staging import StagingError
@@ -74,7 +75,10 @@ class _Call:
     def body(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(arrays: Any, numbers: Any) -> Any:
             args, kwargs = self.rebuild(arrays, numbers)
-            return function(*args, **kwargs)
+            unchanged = Unchanged((args, kwargs))
+            result = function(*args, **kwargs)
+            unchanged.check()
+            return result
 
         return run
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.runtime.containers import Path, containers, kept, put_back
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.trace import Trace
@@ -40,6 +41,7 @@ class Plan:
     written: set[Cell] = field(default_factory=set)
     ops: set[str] = field(default_factory=set)
     new: set[int] = field(default_factory=set)
+    kept: dict[Path, Path] = field(default_factory=dict)
 
     def mutable(self) -> list[int]:
         """Carried arrays that are written to, under whichever name they go in the course of the loop."""
@@ -108,6 +110,7 @@ class StagedLoop:
                     plan.new = {
                         k for k, leaf in enumerate(flatten(like(after, self.state))[0]) if not suspects(leaf)
                     }
+                    plan.kept = kept(state, after)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
                     hidden = list(entered.poisoned)
@@ -284,7 +287,7 @@ class StagedLoop:
         for cell in plan.cells:
             cell.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
-        return self.rebuild(leaves)
+        return put_back(self.rebuild(leaves), containers(self.state), plan.kept)
 
     def _note_aliases(self, leaves: list[Any], slots: _Slots, ran: tf.Tensor) -> None:
         """What may be the same array after the loop: names with one exit, and names of before and after."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 import tensorflow as tf
 
@@ -35,7 +35,7 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
 
 
 #: Cells, and which of them an array is (-1: none); None where that cannot be told.
-Origin = Optional[tuple[tuple[Cell, ...], Any]]
+Origin = tuple[tuple[Cell, ...], Any] | None
 _NEW: tuple[tuple[Cell, ...], Any] = ((), -1)
 
 
