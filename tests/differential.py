@@ -23,6 +23,8 @@ from np2tf.rewrites.control import fitness
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.tnp.ndarray import is_array, scalar
 
+#: The head of a module that does nothing but mention NumPy.
+HEAD = "import numpy as np\n\nEPSILON = np.float64(1e-9)\n\n\n"
 #: name of a way to run a translation -> settings of np2tf.config
 WAYS = {
     "unjitted": {"jit": "off"},

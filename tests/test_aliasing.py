@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from differential import compare
-
-HEAD = "import numpy as np\n\nEPSILON = np.float64(1e-9)\n\n\n"
+from differential import HEAD, compare
 
 #: name -> (function, calls)
 PROGRAMS = {

@@ -17,7 +17,7 @@ from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.lenses import view_on_host
+from np2tf.tnp.lenses import check_host_view, view_on_host
 from np2tf.tnp.ndarray import host_array, is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp.symint import SymInt
 
@@ -132,6 +132,7 @@ class Compiled:
                 outputs.append(leaf.tensor)
                 return _Result("number", len(outputs) - 1, weak=leaf.weak)
             if leaf._cell in cells:
+                check_host_view(leaf._path)
                 return _Result("argument", cells.index(leaf._cell), path=leaf._path)
             refuse_hidden_sharing(leaf, leaves, cells)
             if leaf._cell.identity is not None and not leaf._path:
@@ -140,6 +141,8 @@ class Compiled:
                 choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
                 return _Result("choice", len(outputs) - 2, constant=choices)
             shared = sum(1 for other in leaves if is_array(other) and other._cell is leaf._cell) > 1
+            if shared:
+                check_host_view(leaf._path)
             key = leaf._cell if shared else object()
             if key not in places:
                 places[key] = len(outputs)

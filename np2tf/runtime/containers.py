@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from copy import copy
 from typing import Any
+
+import numpy as np
 
 from np2tf.runtime.values import flatten
 from np2tf.staging import StagingError
@@ -72,3 +75,33 @@ class Unchanged:
         leaves, _, outline = flatten(self.value)
         if outline != self.outline or any(a is not b for a, b in zip(self.leaves, leaves)):
             raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+
+
+class Frozen:
+    """What a trace must leave alone, as it happens once and not at every call: lists, dicts, NumPy's own arrays."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self._lists = {id(one): (one, copy(one)) for one in containers(values).values() if one is not values}
+        leaves = [leaf for leaf in flatten(values)[0] if type(leaf) is np.ndarray]
+        self._arrays = {id(leaf): (leaf, leaf.copy()) for leaf in leaves}
+
+    def restore(self) -> bool:
+        """Put everything back as it was; whether something had changed."""
+        changed = False
+        for array, before in self._arrays.values():
+            if array.tobytes() != before.tobytes():
+                array[...] = before
+                changed = True
+        for one, before in self._lists.values():
+            if not _same_items(one, before):
+                one.clear()
+                (one.extend if type(one) is list else one.update)(before)
+                changed = True
+        return changed
+
+
+def _same_items(one: Any, other: Any) -> bool:
+    if type(one) is dict:
+        one, other = list(one.items()), list(other.items())
+        return len(one) == len(other) and all(a[0] == b[0] and a[1] is b[1] for a, b in zip(one, other))
+    return len(one) == len(other) and all(a is b for a, b in zip(one, other))

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator
+from functools import partial
+from operator import getitem, setitem
 from typing import Any
 
 _FOREIGN_PREFIXES = (
@@ -22,8 +24,18 @@ _FOREIGN_PREFIXES = (
     "itertools",
 )
 
-#: Reads one dependency; raises KeyError, AttributeError or ValueError where it is not bound (yet).
-Reader = Callable[[], Any]
+
+class Reader:
+    """One dependency: how to read it, and how to bind it again to what it was.
+
+    Reading raises KeyError, AttributeError or ValueError where it is not bound (yet).
+    """
+
+    __slots__ = ("bind", "read")
+
+    def __init__(self, read: Callable[[], Any], bind: Callable[[Any], None] | None = None) -> None:
+        self.read = read
+        self.bind = bind
 
 
 def readers(function: Any) -> list[Reader]:
@@ -40,13 +52,20 @@ def _collect(function: Any, found: list[Reader], seen: set[int]) -> None:
     seen.add(id(function))
     for default in (function.__defaults__ or (), (function.__kwdefaults__ or {}).values()):
         for value in default:
+            found.append(Reader(lambda value=value: value))  # type: ignore[misc]
             _follow(value, None, found, seen, set())
-    for cell in function.__closure__ or ():
-        found.append(lambda cell=cell: cell.cell_contents)  # type: ignore[misc]
-        _follow(_read(found[-1]), None, found, seen, set())
     names = set(_names(function.__code__))
+    for cell in function.__closure__ or ():
+        found.append(
+            Reader(
+                lambda cell=cell: cell.cell_contents,  # type: ignore[misc]
+                lambda value, cell=cell: setattr(cell, "cell_contents", value),  # type: ignore[misc]
+            )
+        )
+        _follow(_read(found[-1]), names, found, seen, set())
     for name in names & function.__globals__.keys():
-        found.append(lambda name=name, space=function.__globals__: space[name])  # type: ignore[misc]
+        space = function.__globals__
+        found.append(Reader(partial(getitem, space, name), partial(setitem, space, name)))
         _follow(function.__globals__[name], names, found, seen, set())
 
 
@@ -63,7 +82,7 @@ def _follow(
         and id(value) not in inside
     ):
         for name in names & vars(value).keys():
-            found.append(lambda name=name, module=value: getattr(module, name))  # type: ignore[misc]
+            found.append(Reader(partial(getattr, value, name), partial(setattr, value, name)))
             _follow(vars(value)[name], names, found, seen, inside | {id(value)})
 
 
@@ -80,7 +99,7 @@ def _names(code: types.CodeType) -> Iterator[str]:
 
 def _read(reader: Reader) -> Any:
     try:
-        return reader()
+        return reader.read()
     except (KeyError, AttributeError, ValueError):
         return None
 
@@ -88,3 +107,13 @@ def _read(reader: Reader) -> Any:
 def current(all_readers: list[Reader]) -> list[Any]:
     """The values of all dependencies now."""
     return [_read(reader) for reader in all_readers]
+
+
+def bind_again(all_readers: list[Reader], before: list[Any]) -> bool:
+    """Bind every dependency to what it was; whether one had been bound to something else."""
+    changed = False
+    for reader, value in zip(all_readers, before, strict=True):
+        if _read(reader) is not value and reader.bind is not None:
+            reader.bind(value)
+            changed = True
+    return changed

@@ -7,7 +7,8 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,8 +17,8 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.runtime.compiled import Compiled, OutOfBounds
-from np2tf.runtime.containers import Unchanged
-from np2tf.runtime.dependencies import Reader, current, readers
+from np2tf.runtime.containers import Frozen, Unchanged
+from np2tf.runtime.dependencies import Reader, bind_again, current, readers
 from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -97,6 +98,7 @@ class Jitted:
         self.trace_count = 0
         self._families: dict[Any, _Family] = {}
         self._readers: list[Reader] | None = None
+        self._functions: list[Any] | None = None
         self._lock = threading.RLock()
         self._warned = False
         self._host_calls = 0
@@ -130,14 +132,25 @@ class Jitted:
     # -- preparing -------------------------------------------------------------------------------------------
 
     def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
-        if self._readers is None:
-            self._readers = readers(self.__wrapped__)
+        found = self._readers
+        if found is None:
+            found = self._readers = readers(self.__wrapped__)
         signature = Signature()
-        for value in current(self._readers):
+        functions: list[Any] = []
+        for value in current(found):
             if is_array(value) and value._host is None:
                 raise StagingError("a global or closure variable is an array on TensorFlow", "NP2TF507")
             if not _is_opaque(value):
                 take_apart(value, signature)
+            elif isinstance(value, (types.FunctionType, Jitted)):
+                functions.append(value)
+        if self._functions != functions:
+            # A helper has been replaced: what the new one reads matters from now on.
+            first, self._functions, self._readers = self._functions is None, functions, None
+            if not first:
+                return self._prepare(args, kwargs)
+            self._readers = found
+        signature.parts.append(("functions", *functions))
         dependencies = signature.number_key
         signature.numbers = []
         rebuild = take_apart((args, kwargs), signature)
@@ -165,7 +178,8 @@ class Jitted:
             self.trace_count += 1
             body = call.body(self.__wrapped__)
             try:
-                made = Compiled(body, call.signature.arrays, numbers, dynamic)
+                with self._leaving_alone_what_it_reads():
+                    made = Compiled(body, call.signature.arrays, numbers, dynamic)
             except StagingError:
                 if not dynamic:
                     raise
@@ -173,6 +187,20 @@ class Jitted:
                 return self._compiled(family, call)
             family.compiled[key] = made
             return made, True
+
+    @contextmanager
+    def _leaving_alone_what_it_reads(self) -> Iterator[None]:
+        """Undo and refuse what a trace does to globals and closures: it would be done once, not at every call."""
+        before = current(self._readers or [])
+        frozen = Frozen(before)
+        changed = False
+        try:
+            yield
+        finally:
+            changed = frozen.restore()
+            changed = bind_again(self._readers or [], before) or changed
+        if changed:
+            raise StagingError("a global or closure variable is changed as no graph can change it", "NP2TF507")
 
     # -- running ---------------------------------------------------------------------------------------------
 

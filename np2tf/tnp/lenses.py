@@ -177,10 +177,9 @@ def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
     Raises:
         StagingError: the view depends on values that are not known.
     """
+    check_host_view(path)
     for lens in path:
         if isinstance(lens, Basic):
-            if any(isinstance(end, SymInt) for item in lens.key for end in _ends(item)):
-                raise StagingError("a view whose place is known only at run time is returned", "NP2TF507")
             buffer = buffer[tuple(lens.key)]  # type: ignore[arg-type]
         elif isinstance(lens, Transpose):
             buffer = buffer.transpose(lens.permutation)
@@ -190,9 +189,32 @@ def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
             buffer = buffer.imag if lens.imaginary else buffer.real
         elif isinstance(lens, Diagonal):
             buffer = np.diagonal(buffer, lens.offset, -2, -1)
+        elif isinstance(lens, Bitcast):
+            buffer = buffer.view(lens.dtype)
+        elif isinstance(lens, ReadOnly):
+            buffer = np.broadcast_to(buffer, lens.shape)
         else:
-            raise StagingError("a view of a kind that cannot be returned", "NP2TF507")
+            buffer = buffer.view()
+            buffer.flags.writeable = False
     return buffer
+
+
+_ON_HOST = (Basic, Transpose, Reshape, Part, Diagonal, Bitcast, ReadOnly, Sealed)
+
+
+def check_host_view(path: Sequence[Lens]) -> None:
+    """Refuse views that NumPy cannot make of a buffer on the host once the code has run.
+
+    Raises:
+        StagingError: the view is of an unknown kind, or its place or shape is known only at run time.
+    """
+    for lens in path:
+        ends = [end for item in lens.key for end in _ends(item)] if isinstance(lens, Basic) else []
+        shape = lens.shape if isinstance(lens, (Reshape, ReadOnly)) else ()
+        if any(isinstance(end, SymInt) for end in ends) or not isinstance(shape, (tuple, list, tf.TensorShape)):
+            raise StagingError("a view whose place is known only at run time is returned", "NP2TF507")
+        if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(lens, _ON_HOST):
+            raise StagingError("a view of a kind that cannot be returned", "NP2TF507")
 
 
 def _ends(item: Any) -> tuple[Any, ...]:
