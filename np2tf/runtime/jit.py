@@ -19,7 +19,7 @@ from np2tf.counts import counts
 from np2tf.runtime.compiled import Compiled, OutOfBounds
 from np2tf.runtime.containers import Frozen, Unchanged
 from np2tf.runtime.dependencies import Reader, bind_again, current, readers
-from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart
+from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart, take_dependencies
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ndarray import is_array
@@ -136,14 +136,8 @@ class Jitted:
         if found is None:
             found = self._readers = readers(self.__wrapped__)
         signature = Signature()
-        functions: list[Any] = []
-        for value in current(found):
-            if is_array(value) and value._host is None:
-                raise StagingError("a global or closure variable is an array on TensorFlow", "NP2TF507")
-            if not _is_opaque(value):
-                take_apart(value, signature)
-            elif isinstance(value, (types.FunctionType, Jitted)):
-                functions.append(value)
+        values = current(found)
+        functions = [value for value in values if isinstance(value, (types.FunctionType, Jitted))]
         if self._functions != functions:
             # A helper has been replaced: what the new one reads matters from now on.
             first, self._functions, self._readers = self._functions is None, functions, None
@@ -151,12 +145,11 @@ class Jitted:
                 return self._prepare(args, kwargs)
             self._readers = found
         signature.parts.append(("functions", *functions))
-        dependencies = signature.number_key
-        signature.numbers = []
+        take_dependencies(values, signature)
         rebuild = take_apart((args, kwargs), signature)
         if share_memory(signature.arrays):
             raise StagingError("two arguments share memory", "NP2TF521")
-        return _Call(signature, (signature.key, dependencies), rebuild)
+        return _Call(signature, signature.key, rebuild)
 
     def _stays_on_host(self, family: _Family, call: _Call) -> bool:
         if config.tier == "compile" or family.compiled or config.eager == "tensorflow":
@@ -190,7 +183,7 @@ class Jitted:
 
     @contextmanager
     def _leaving_alone_what_it_reads(self) -> Iterator[None]:
-        """Undo and refuse what a trace does to globals and closures: it would be done once, not at every call."""
+        """Undo and refuse what a trace does to globals and closures: it would not be done at every call."""
         before = current(self._readers or [])
         frozen = Frozen(before)
         changed = False
@@ -291,17 +284,6 @@ class Jitted:
                 line = traceback.tb_lineno
             traceback = traceback.tb_next
         return code.co_filename, line
-
-
-def _is_opaque(value: Any) -> bool:
-    """A class, function or module: `dependencies` follows what it reads, and its identity does not vary."""
-    return isinstance(
-        value, (type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, Jitted)
-    ) or (
-        type(value).__module__.split(".")[0] in ("np2tf", "numpy", "typing")
-        and not is_array(value)
-        and callable(value)
-    )
 
 
 def jit(function: Callable[..., Any]) -> Jitted:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.dependencies import current, readers
 from np2tf.staging import StagingError
 from np2tf.tnp.dtypes import has_tf_dtype
 from np2tf.tnp.ndarray import is_array, scalar
@@ -85,11 +86,12 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> Rebuild:
         return lambda arrays, numbers: numbers[place]
     if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)):
         return _take_array(value, signature)
-    if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
-        signature.parts.append((kind, value))
-        return lambda arrays, numbers: value
     if depth > 6:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
+    if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
+        signature.parts.append((kind, value))
+        take_dependencies(current(readers(value)), signature, depth + 1)
+        return lambda arrays, numbers: value
     if kind is list or isinstance(value, tuple):
         signature.parts.append((kind, len(value)))
         items = [take_apart(item, signature, depth + 1) for item in value]
@@ -105,6 +107,31 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> Rebuild:
     raise StagingError(
         f"an argument or variable of type {kind.__qualname__} cannot be an input of a graph", "NP2TF520"
     )
+
+
+def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 0) -> None:
+    """Add what a function reads besides its arguments: arrays as inputs, everything else as constants.
+
+    Raises:
+        StagingError: as `take_apart`, or for an array on TensorFlow, whose changes could not be noticed.
+    """
+    given = len(signature.numbers)
+    for value in values:
+        if is_array(value) and value._host is None:
+            raise StagingError("a global or closure variable is an array on TensorFlow", "NP2TF507")
+        if not _is_opaque(value):
+            take_apart(value, signature, depth)
+    # The code reads these numbers by name: they cannot become inputs.
+    signature.parts.extend(map(number_key, signature.numbers[given:]))
+    del signature.numbers[given:]
+
+
+def _is_opaque(value: Any) -> bool:
+    """A class, function or module: `dependencies` follows what it reads, and its identity does not vary."""
+    if isinstance(value, _BY_IDENTITY) or hasattr(value, "__wrapped__"):
+        return True
+    ours = type(value).__module__.split(".")[0] in ("np2tf", "numpy", "typing")
+    return ours and not is_array(value) and callable(value)
 
 
 def _take_array(value: Any, signature: Signature) -> Rebuild:
