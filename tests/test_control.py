@@ -29,13 +29,24 @@ def converted(body: str, head: str = "x, y, n") -> tuple[str, list[str]]:
     return result.text, [found.code for found in result.diagnostics]
 
 
+TRY = """try:
+    if s > 0:
+        raise KeyError
+except KeyError:
+    s = 0
+return x[1:] @ x[:-1] + s
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        ("out = []\nfor i in range(n):\n    out.append(x[i])\nreturn out", "NP2TF301"),
+        ("out = []\nfor i in range(n):\n    out.append(x[i])\nreturn out", "NP2TF307"),
+        ("out = []\nwhile s > 1:\n    s = s / 2\n    out.append(s)\nreturn out", "NP2TF307"),
+        ("out = []\nfor i in range(9):\n    if x[i] > s:\n        out.append(i)\nreturn out", "NP2TF307"),
         ("out = {}\nwhile s > 1:\n    s = s / 2\n    out['a'] = s\nreturn out", "NP2TF301"),
         ("while True:\n    if x[0] > s:\n        raise ValueError\n    x = x + 1", "NP2TF301"),
-        ("try:\n    if s > 0:\n        raise KeyError\nexcept KeyError:\n    s = 0\nreturn s", "NP2TF401"),
+        (TRY, "NP2TF401"),
         ("while (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
         ("g = lambda: s\nfor i in range(n):\n    s = s + g()\nreturn s", "NP2TF301"),
         ("for i in range(n):\n    if s > 1 and (t := x[i]) > 2:\n        s += t\nreturn s", "NP2TF302"),

@@ -50,6 +50,26 @@ def indented(lines: list[str]) -> list[str]:
 
 
 @st.composite
+def simple(draw: st.DrawFn, kind: str, name: str) -> str:
+    """A statement of one line."""
+    if kind == "assign":
+        return f"{name} = {draw(expressions())}"
+    if kind == "augment":
+        return f"{name} += {draw(expressions())}"
+    if kind == "store":
+        return f"x[{draw(st.integers(0, 2))}] {draw(st.sampled_from(('=', '+=')))} {draw(expressions())}"
+    if kind == "call":
+        return f"{name} = {draw(expressions())} if {draw(conditions())} else {draw(expressions())}"
+    if kind == "return":
+        return f"return a, {draw(st.sampled_from(NAMES))}, x, n"
+    if kind == "assert":
+        return f"assert {draw(conditions())}, 'a is %s' % a"
+    if kind == "raise":
+        return f"raise ValueError({name})"
+    return kind
+
+
+@st.composite
 def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
     kinds = ["assign", "assign", "augment", "store", "call", "assert"]
     if depth:
@@ -60,14 +80,6 @@ def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
         kinds += ["break", "continue", "return"]
     kind = draw(st.sampled_from(kinds))
     name = draw(st.sampled_from(NAMES))
-    if kind == "assign":
-        return [f"{name} = {draw(expressions())}"]
-    if kind == "augment":
-        return [f"{name} += {draw(expressions())}"]
-    if kind == "store":
-        return [f"x[{draw(st.integers(0, 2))}] {draw(st.sampled_from(('=', '+=')))} {draw(expressions())}"]
-    if kind == "call":
-        return [f"{name} = {draw(expressions())} if {draw(conditions())} else {draw(expressions())}"]
     if kind == "if":
         lines = [f"if {draw(conditions())}:", *indented(draw(blocks(depth - 1, loop)))]
         if draw(st.booleans()):
@@ -84,13 +96,7 @@ def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
         body = ["n += 1", "if n > 7:", "    break", *draw(blocks(depth - 1, True))]
         lines = [f"while {test}:", *indented(body)]
         return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
-    if kind == "return":
-        return [f"return a, {draw(st.sampled_from(NAMES))}, x, n"]
-    if kind == "assert":
-        return [f"assert {draw(conditions())}, 'a is %s' % a"]
-    if kind == "raise":
-        return [f"raise ValueError({name})"]
-    return [kind]
+    return [draw(simple(kind, name))]
 
 
 @st.composite

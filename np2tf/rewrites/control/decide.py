@@ -34,7 +34,10 @@ _PLAIN_CALLS = frozenset(
         "set",
     ]
 )
+#: Loops over ranges of so many numbers stay Python: quicker unrolled, and their numbers stay known …
 _FEW = 8
+#: … and so do longer ones that cannot be lowered, up to here.
+_UNROLLED = 64
 #: What NumPy's own signatures call the arguments that are never arrays.
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
 
@@ -138,7 +141,8 @@ class _Decider:
             return False
         if self._refusals.reason(node) is None:
             return True
-        if isinstance(node.iter, cst.Call) and self._is_builtin(node.iter, ("range",)):
+        call = node.iter if isinstance(node.iter, cst.Call) else None
+        if call is not None and self._is_builtin(call, ("range",)) and not _at_most(_UNROLLED, call):
             self._refusals.check(node)  # unrolled, it would become a graph as long as the range
         return False
 
@@ -155,7 +159,7 @@ class _Decider:
                 else getattr(node.func, "value", "")
             )
             if name == "range":
-                return not _few(node) and not _mentions(node, "ndim")
+                return not _at_most(_FEW, node) and not _mentions(node, "ndim")
             if name in ("enumerate", "zip", "reversed") and node.args:
                 return all(self._iterable(arg.value) for arg in node.args)
             return name not in _PLAIN_CALLS
@@ -302,13 +306,13 @@ def _only_names(target: cst.BaseExpression) -> bool:
     return isinstance(target, cst.Name)
 
 
-def _few(call: cst.Call) -> bool:
-    """`range(3)`: quicker unrolled, and its numbers stay known."""
+def _at_most(count: int, call: cst.Call) -> bool:
+    """Whether a range visibly has at most `count` numbers: `range(3)`."""
     numbers = [arg.value for arg in call.args]
     if not all(isinstance(number, cst.Integer) for number in numbers):
         return False
     values = [int(number.value, 0) for number in numbers if isinstance(number, cst.Integer)]
-    return len(range(*values)) <= _FEW
+    return values[2:] != [0] and len(range(*values)) <= count
 
 
 def _mentions(node: cst.CSTNode, attribute: str) -> bool:

@@ -60,9 +60,13 @@ class Refusals:
 
     def check(self, node: cst.If | cst.While | cst.For) -> None:
         """CannotLower if `node` holds what cannot be lowered."""
+        kind = type(node).__name__.lower()
+        growing = self._growing(node)
+        if growing is not None:
+            raise CannotLower("NP2TF307", node, kind=kind, call=self._facts.code(growing.func))
         reason = self.reason(node)
         if reason is not None:
-            raise CannotLower("NP2TF301", node, kind=type(node).__name__.lower(), reason=reason)
+            raise CannotLower("NP2TF301", node, kind=kind, reason=reason)
 
     def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
         """What in `node` stands against lowering it, in words."""
@@ -70,9 +74,17 @@ class Refusals:
             self._known[node] = self._find(node)
         return self._known[node]
 
+    def _growing(self, node: cst.If | cst.While | cst.For) -> cst.Call | None:
+        """The first call in `node` that makes a list longer."""
+        calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
+        for call in calls:
+            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            if name in ("append", "extend", "insert"):
+                return call
+        return None
+
     def _find(self, node: cst.If | cst.While | cst.For) -> str | None:
-        inside = [*block(node.body), *block(node.orelse)]
-        for part in (found for top in inside for found in _walk_here(top)):
+        for part in (found for top in _inside(node) for found in _walk_here(top)):
             reason = _STATEMENTS.get(type(part)) or self._container(part)
             if reason is not None:
                 return reason
@@ -126,6 +138,10 @@ class Refusals:
                 late = [part.comparator for part in node.comparisons[1:]]
             if any(isinstance(part, cst.NamedExpr) for top in late for part in walk(top)):
                 raise CannotLower("NP2TF302", node)
+
+
+def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:
+    return [*block(node.body), *block(node.orelse)]
 
 
 def _walk_here(node: cst.CSTNode) -> Iterable[cst.CSTNode]:

@@ -7,7 +7,7 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.rewrites.mutation.order import Effect, effect
-from np2tf.rewrites.mutation.place import argument, at, is_place
+from np2tf.rewrites.mutation.place import at, is_place, write
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.templates import small_statement
 
@@ -41,12 +41,8 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
         def edit(updated: cst.AugAssign) -> cst.BaseSmallStatement:
             place = updated.target
             assert isinstance(place, cst.Subscript)
-            new = small_statement(
-                "{x} = {place}.{method}({v})".replace("{method}", METHODS[type(updated.operator)]),
-                x=place.value,
-                place=at(place, plan.tnp_name),
-                v=argument(updated.value),
-            )
+            written = write(at(place, plan.tnp_name), METHODS[type(updated.operator)], updated.value)
+            new = small_statement("{x} = {written}", x=place.value, written=written)
             return new.with_changes(semicolon=updated.semicolon)
 
         plan.add(statement, edit)

@@ -35,14 +35,18 @@ def at(place: cst.Subscript, tnp: str) -> cst.BaseExpression:
     return place.with_changes(value=base, lpar=(), rpar=())
 
 
-def argument(value: cst.BaseExpression) -> cst.BaseExpression:
-    """A value as the one argument of a call: bare tuples get parentheses, needless ones go."""
-    bare = isinstance(value, (cst.Tuple, cst.Yield, cst.GeneratorExp, cst.NamedExpr))
-    if bare and not value.lpar:
-        return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
-    plain = cst.SimpleWhitespace("")
-    if not bare and len(value.lpar) == 1:
-        tight = value.lpar[0].whitespace_after.deep_equals(plain)
-        if tight and value.rpar[0].whitespace_before.deep_equals(plain):
-            return value.with_changes(lpar=[], rpar=[])
-    return value
+def write(place: cst.BaseExpression, method: str, value: cst.BaseExpression) -> cst.Call:
+    """`tnp.at(x)[i]` -> `tnp.at(x)[i].set(value)`.
+
+    The call's own parentheses take the place of those that held the value together, with the lines and
+    comments in them where it went over several. Bare tuples get a pair.
+    """
+    method_node = cst.Attribute(place, cst.Name(method))
+    kept = isinstance(value, (cst.Tuple, cst.Yield, cst.GeneratorExp, cst.NamedExpr))
+    if kept and not value.lpar:
+        value = value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    if kept or not value.lpar:
+        return cst.Call(method_node, [cst.Arg(value)])
+    before, behind = value.lpar[0].whitespace_after, value.rpar[-1].whitespace_before
+    arg = cst.Arg(value.with_changes(lpar=value.lpar[1:], rpar=value.rpar[:-1]), whitespace_after_arg=behind)
+    return cst.Call(method_node, [arg], whitespace_before_args=before)

@@ -7,7 +7,7 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.rewrites.mutation.order import may_swap
-from np2tf.rewrites.mutation.place import argument, at, is_place, read_by
+from np2tf.rewrites.mutation.place import at, is_place, read_by, write
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.templates import small_statement
 
@@ -27,12 +27,8 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
         def edit(updated: cst.Assign) -> cst.BaseSmallStatement:
             place = updated.targets[0].target
             assert isinstance(place, cst.Subscript)
-            new = small_statement(
-                "{x} = {place}.set({v})",
-                x=place.value,
-                place=at(place, plan.tnp_name),
-                v=argument(updated.value),
-            )
+            written = write(at(place, plan.tnp_name), "set", updated.value)
+            new = small_statement("{x} = {written}", x=place.value, written=written)
             return new.with_changes(semicolon=updated.semicolon)
 
         plan.add(assign, edit)
