@@ -96,6 +96,15 @@ def _close(a: Any, b: Any) -> bool:
     return bool(np.allclose(a, b, rtol=rtol, atol=rtol, equal_nan=True))
 
 
+def promoted(description: Any) -> Any:
+    """A description in which numbers of Python and NumPy are the same kind of number."""
+    if type(description) is not tuple:
+        return description
+    if description and description[0] == "number":
+        return ("number", "", (), np.asarray(description[3], np.complex128))
+    return tuple(map(promoted, description))
+
+
 def _arrays(value: Any) -> list[Any]:
     if isinstance(value, (list, tuple)):
         return [array for item in value for array in _arrays(item)]
@@ -126,10 +135,11 @@ def translation(source: str) -> str:
         return np2tf.convert(source).text
 
 
-def load(text: str) -> dict[str, Any]:
+def load(text: str | bytes) -> dict[str, Any]:
     """Execute a module's text; its lines can be seen in tracebacks."""
     name = f"<program {next(_numbers)}>"
-    linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    if isinstance(text, str):
+        linecache.cache[name] = (len(text), None, text.splitlines(True), name)
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(text, name, "exec"), space)
     return space
@@ -169,6 +179,7 @@ def compare(
     ways: tuple[str, ...] = tuple(WAYS),
     messages: bool = True,
     aliases: bool = True,
+    number_types: bool = True,
 ) -> None:
     """Run ``name(call)`` for every text of arguments, one after the other in one module, in all ways.
 
@@ -180,6 +191,7 @@ def compare(
         ways: which ways to run.
         messages: compare the messages of exceptions too.
         aliases: compare what shares memory (only where arrays live on the host).
+        number_types: tell numbers of Python and NumPy apart; a loop or branch may widen the one to the other.
     """
     reference = load(source)
     expected = [observe(reference[name], arguments_of(call)) for call in calls]
@@ -197,6 +209,8 @@ def compare(
                     found.error, wanted.error = found.error[:1], wanted.error[:1]  # type: ignore[assignment]
                 if way == "tensors" or not aliases:
                     found.aliases = wanted.aliases
+                if not number_types:
+                    found.result, wanted.result = promoted(found.result), promoted(wanted.result)
                 difference = found.differs_from(wanted)
                 if difference:
                     problems.append(f"{way}, {name}({call}): {difference} {found.warnings}")

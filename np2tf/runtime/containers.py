@@ -78,7 +78,7 @@ class Unchanged:
 
 
 class Frozen:
-    """What a trace must leave alone, as it happens once and not at every call: lists, dicts, NumPy's own arrays."""
+    """What a trace must leave alone, as it happens once only: lists, dicts, arrays of NumPy itself."""
 
     def __init__(self, values: list[Any]) -> None:
         self._lists = {id(one): (one, copy(one)) for one in containers(values).values() if one is not values}

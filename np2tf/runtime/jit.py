@@ -20,6 +20,7 @@ from np2tf.runtime.compiled import Compiled, OutOfBounds
 from np2tf.runtime.containers import Frozen, Unchanged
 from np2tf.runtime.dependencies import Reader, bind_again, current, readers
 from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart, take_dependencies
+from np2tf.runtime.values import bound
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ndarray import is_array
@@ -110,7 +111,7 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function, compiled where that is possible and pays."""
         if config.jit == "off" or current_region() is not None or not tf.executing_eagerly():
-            return self.__wrapped__(*args, **kwargs)
+            return bound(self.__wrapped__(*args, **kwargs))
         if self._is_short() and not has_tensor(args) and not has_tensor(kwargs.values()):
             return self._timed(args, kwargs)
         try:
@@ -120,7 +121,7 @@ class Jitted:
         family = self._families.setdefault(call.key, _Family())
         if family.on_host is not None:
             counts.host += 1
-            return self.__wrapped__(*args, **kwargs)
+            return bound(self.__wrapped__(*args, **kwargs))
         if self._stays_on_host(family, call):
             return self._timed_on_host(family, args, kwargs)
         try:
@@ -236,7 +237,7 @@ class Jitted:
         """Run on the host, and keep a running average of the time that takes."""
         counts.host += 1
         start = time.perf_counter()
-        result = self.__wrapped__(*args, **kwargs)
+        result = bound(self.__wrapped__(*args, **kwargs))
         seconds = time.perf_counter() - start
         self._host_calls += 1
         self._host_average += (seconds - self._host_average) / min(self._host_calls, ENOUGH_CALLS)
@@ -257,7 +258,7 @@ class Jitted:
         if config.jit == "strict" and isinstance(error, StagingError):
             raise error
         counts.host += 1
-        result = self.__wrapped__(*args, **kwargs)
+        result = bound(self.__wrapped__(*args, **kwargs))
         reason = str(error) or type(error).__name__
         if config.jit == "strict":
             raise StagingError(f"{self.__wrapped__.__qualname__} cannot be staged: {reason}") from error

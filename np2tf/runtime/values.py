@@ -214,6 +214,20 @@ def _same_memory(a: ndarray, b: ndarray) -> bool:
     return type(a) is type(b) and a._cell is b._cell and a._path == b._path
 
 
+def bound(result: Any) -> Any:
+    """What a function returns; a name that was never bound cannot be returned.
+
+    Raises:
+        UnboundLocalError: as Python does.
+    """
+    if type(result) is Undefined:
+        bool(result)
+    elif type(result) is tuple:
+        for item in result:
+            bound(item)
+    return result
+
+
 # -- structures ----------------------------------------------------------------------------------------------
 
 

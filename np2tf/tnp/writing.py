@@ -7,6 +7,7 @@ replaced.
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -35,8 +36,11 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
         def on_numpy(target: Any, args: Any, kwargs: Any) -> None:
             numpy(target, *map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
 
+        first = next(iter(inspect.signature(implementation).parameters))
+
         @functools.wraps(implementation)
-        def call(target: Any, /, *args: Any, **kwargs: Any) -> Any:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            target, *args = args if args else (kwargs.pop(first),)  # type: ignore[assignment]
             # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
             array = host_array(target) if isinstance(target, np.ndarray) and not is_array(target) else target
             held = array._host if is_array(array) else None

@@ -1,0 +1,73 @@
+"""Every golden fixture that has a `main()` returns the same from the original, its translation, and that compiled."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from differential import alike, described, load, promoted
+from golden import Case, cases
+
+import np2tf
+from np2tf.runtime.jit import UnjittedWarning
+
+#: case -> why its translation does not return what the original does. An entry that has become wrong fails.
+GAPS: dict[str, str] = {
+    "refused/value_of_in_place": "the value of an in-place call is used: refused with a diagnostic, left as it is",
+    "mutation/containers_stay": "fields of a structured array are not found with eager='tensorflow'",
+}
+#: Sources with names that NumPy 2 has removed: their translations are compared with one another.
+NUMPY_1 = frozenset({"names/removed", "names/removed_builtin_hidden"})
+#: A branch gives its variable one type: what Python would leave a float is a np.float64.
+PROMOTED = frozenset({"control/for_return_and_break", "control/return_two_branches"})
+#: name of a way to run the translation -> settings
+WAYS = {
+    "host": {"jit": "off"},
+    "tensors": {"jit": "off", "eager": "tensorflow"},
+    "compiled": {"jit": "on", "tier": "compile"},
+}
+
+
+def _has_main(case: Case) -> bool:
+    return b"\ndef main(" in case.source.read_bytes() and not case.translated().failed
+
+
+CASES = [case for case in cases() if _has_main(case)]
+
+
+def _returned(data: bytes) -> object:
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore", UnjittedWarning)
+        return described(load(data)["main"]())
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_execution(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Values, dtypes, shapes and types are equal."""
+    monkeypatch.chdir(case.source.parent)
+    with np2tf.config.using(jit="off"):
+        expected = _returned((case.expected if case.name in NUMPY_1 else case.source).read_bytes())
+    wrong = []
+    for way, settings in WAYS.items():
+        with np2tf.config.using(**settings):
+            try:
+                found = _returned(case.expected.read_bytes())
+            except Exception as error:
+                found = error
+        if case.name in PROMOTED:
+            found, expected = promoted(found), promoted(expected)
+        if not alike(found, expected):
+            wrong.append(f"{way}: {found!r} instead of {expected!r}")
+    if case.name in GAPS:
+        assert wrong, f"{case.name} is right: take it off the list"
+    else:
+        assert not wrong, "\n".join(wrong)
+
+
+def test_gaps_are_cases():
+    assert set(GAPS) <= {case.name for case in CASES}
+
+
+def test_most_fixtures_are_executed():
+    assert len(CASES) >= 60
