@@ -194,13 +194,10 @@ class JumpFree:
         then, other = statements_of(node), else_of(node)
         then_leaves, other_leaves = leaves(then), leaves(other)
         left = [*other, *([] if other_leaves else rest)]
-        if self._only_breaks(node, then, frame) and all(
+        if self._only_leaves(node, then, frame) and all(
             isinstance(jump, cst.Continue) for jump in jumps_in(left)
         ):
-            # The flag is False up to here, and nothing else sets it: it is the test.
-            flag = flagged(f"{frame.stop} = {code(node.test)}", node, then[0])
-            guard = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guarded(left, frame))]
-            return [flag, *(guard if left else [])]
+            return self._flag_first(node, then[0], left, frame)
         if not rest or then_leaves or other_leaves:
             # `rest` goes where control still flows; behind two jumps it is never reached.
             then += [] if then_leaves else rest
@@ -219,8 +216,22 @@ class JumpFree:
         either = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
         return [first, self._lowered_if(f"np2tf.not_({either})", self._guarded(rest, frame))]
 
-    def _only_breaks(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
-        """Whether an `if` is there to end the loop, and the flag can take the value of its test."""
+    def _flag_first(
+        self, node: cst.If, leave: Statement, left: Sequence[Statement], frame: _Frame
+    ) -> list[Statement]:
+        """`if test: break`: the flag is False up to here, and nothing else sets it: it is the test."""
+        assert frame.stop is not None
+        flag = flagged(f"{frame.stop} = {code(node.test)}", node, leave)
+        jump = _jump_of(leave)
+        if isinstance(jump, cst.Return) and jump.value is not None and not frame.returns_break:
+            answer = line(f"{self._naming.name('result')} = {code(jump.value)}")
+            guard = self._lowered_if(frame.stop, ())
+            return [flag, self._if(guard, [answer], self._guarded(left, frame))]
+        rest = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guarded(left, frame))]
+        return [flag, *(rest if left else [])]
+
+    def _only_leaves(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
+        """Whether an `if` is there to leave the loop, and the flag can take the value of its test."""
         if frame.stop is None or node not in self._marks or len(then) != 1 or not is_bool(node.test):
             return False
         if isinstance(node.orelse, cst.Else) and (
@@ -228,7 +239,9 @@ class JumpFree:
         ):
             return False
         only = _jump_of(then[0])
-        return isinstance(only, cst.Break) or (isinstance(only, cst.Return) and frame.returns_break)
+        if isinstance(only, cst.Return):
+            return frame.returns_break or frame.stop == self._naming.name("returned")
+        return isinstance(only, cst.Break)
 
     def _jump(self, statement: Statement, jump: cst.CSTNode, frame: _Frame) -> list[Statement]:
         leading = statement.leading_lines  # type: ignore[union-attr]
