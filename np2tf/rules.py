@@ -13,6 +13,8 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     random = true
     [of_each.at]                     # methods that every name of the chapter has
     writes = ["a"]
+    [examples]                       # last: read only when asked for
+    sum = ["np.sum(a, axis=0)"]      # of native names; expressions over a, b, v, s and k (`OPERANDS`)
 """
 
 from __future__ import annotations
@@ -30,6 +32,16 @@ else:  # pragma: no cover
     import tomli as tomllib
 
 _OTHER_TABLES = frozenset({"diagnostics"})
+#: The line with which the examples of a chapter begin; they are its last table.
+_EXAMPLES = "\n[examples]\n"
+#: What the names in an example stand for.
+OPERANDS = {
+    "a": "an array, two-dimensional unless said otherwise",
+    "b": "an array of the shape and dtype of a, its elements positive",
+    "v": "three numbers",
+    "s": "a symmetric positive definite matrix, 3 by 3",
+    "k": "three indices: 2, 0, 1",
+}
 
 
 @dataclass(frozen=True)
@@ -68,10 +80,13 @@ def rules_folder() -> Path:
     raise FileNotFoundError("np2tf is installed without its rules folder: install it again")
 
 
+def _text(stem: str) -> str:
+    return (rules_folder() / f"{stem}.toml").read_text(encoding="utf-8")
+
+
 def read_table(stem: str) -> dict[str, Any]:
-    """One table of the rules folder, as plain data."""
-    with (rules_folder() / f"{stem}.toml").open("rb") as file:
-        return tomllib.load(file)
+    """One table of the rules folder without its examples, as plain data."""
+    return tomllib.loads(_text(stem).partition(_EXAMPLES)[0])
 
 
 def chapters() -> tuple[str, ...]:
@@ -115,3 +130,18 @@ def rules() -> Mapping[str, Rule]:
 def find(qualified: str) -> Rule | None:
     """The rule of a qualified NumPy name, or None where there is none."""
     return rules().get(qualified)
+
+
+@lru_cache(maxsize=1)
+def examples() -> Mapping[str, tuple[str, ...]]:
+    """Expressions that show a name at work, by qualified NumPy name. Translating needs none of them."""
+    found: dict[str, tuple[str, ...]] = {}
+    for stem in chapters():
+        prefix = read_table(stem).get("prefix", "numpy")
+        table: dict[str, list[str]] = tomllib.loads(_text(stem).partition(_EXAMPLES)[2])
+        for name, expressions in table.items():
+            full = f"{prefix}.{name}"
+            if full not in rules():
+                raise ValueError(f"rules/{stem}.toml has examples of a name that it does not list: {name}")
+            found[full] = tuple(expressions)
+    return found
