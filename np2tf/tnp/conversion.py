@@ -10,16 +10,20 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
-from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp.ndarray import PLAIN, is_array, ndarray, scalar
 
 
 def to_numpy(value: Any) -> Any:
     """`value` with every array in it (also inside tuples, lists and dicts) as NumPy takes it."""
-    if is_array(value):
-        return value.numpy()[()] if type(value) is scalar else value.numpy()
     kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is ndarray:
+        return value.numpy()
+    if kind is scalar:
+        return value.numpy()[()]
     if kind is tuple or kind is list:
-        return kind(map(to_numpy, value))
+        return value if all(type(item) in PLAIN for item in value) else kind(map(to_numpy, value))
     if kind is dict:
         return {key: to_numpy(item) for key, item in value.items()}
     if isinstance(value, (tf.Tensor, tf.Variable)):

@@ -211,7 +211,9 @@ def check_host_view(path: Sequence[Lens]) -> None:
     for lens in path:
         ends = [end for item in lens.key for end in _ends(item)] if isinstance(lens, Basic) else []
         shape = lens.shape if isinstance(lens, (Reshape, ReadOnly)) else ()
-        if any(isinstance(end, SymInt) for end in ends) or not isinstance(shape, (tuple, list, tf.TensorShape)):
+        if any(isinstance(end, SymInt) for end in ends) or not isinstance(
+            shape, (tuple, list, tf.TensorShape)
+        ):
             raise StagingError("a view whose place is known only at run time is returned", "NP2TF507")
         if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(lens, _ON_HOST):
             raise StagingError("a view of a kind that cannot be returned", "NP2TF507")

@@ -18,6 +18,24 @@ from np2tf.tnp.cells import Cell, current_region
 from np2tf.tnp.lenses import Bitcast, Lens, Part, read_path, write_path
 from np2tf.tnp.symint import SymInt
 
+#: Types of which no value is or holds an array.
+PLAIN = frozenset(
+    {
+        int,
+        float,
+        complex,
+        bool,
+        str,
+        bytes,
+        type(None),
+        type(Ellipsis),
+        slice,
+        type,
+        range,
+        *np.sctypeDict.values(),
+    }
+)
+
 
 class _ArrayType(type):
     """Lets ``isinstance(x, tnp.ndarray)`` answer as the author of ``isinstance(x, np.ndarray)`` meant."""
@@ -106,8 +124,8 @@ class ndarray(metaclass=_ArrayType):
             return np.array(static)
         return tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
 
-    @property
-    def __class__(self) -> type:  # type: ignore[misc, override]
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
         """np.ndarray to ``isinstance``: code that is not translated (numpy.testing, scipy) asks for it."""
         return np.ndarray if type(self) is ndarray else type(self)
 
@@ -302,6 +320,8 @@ def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> s
 def wrap(value: Any) -> Any:
     """What NumPy returned, as the op library returns it: arrays wrapped, also inside tuples and lists."""
     kind = type(value)
+    if kind in PLAIN:
+        return value
     if kind is np.ndarray:
         if current_region() is not None and value.dtype.kind in "biufc":
             return tensor_array(tf.constant(value))

@@ -176,6 +176,8 @@ class _Plan:
 
 def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function and wrap what it returns; `out` is returned as the array that was given."""
+    if not kwargs:
+        return wrap(function(*map(to_numpy, args)))
     result = function(*map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
     out = kwargs.get("out")
     return wrap(result) if out is None else out

@@ -136,10 +136,7 @@ def _unary(function: Callable[[Any], Any], ufunc: Ufunc) -> Callable[[Any], Any]
 
 def _getitem(self: ndarray, key: Any) -> Any:
     if self._host is not None and eager_on_host():
-        kind = type(key)
-        if kind is int:
-            return wrap(self._host[key])
-        return wrap(self._host[to_numpy(key) if kind is not slice else key])
+        return wrap(self._host[to_numpy(key)])
     try:
         return getitem(self, key)
     except StagingError:

@@ -293,7 +293,7 @@ amax = op(np.amax)(max.__wrapped__)  # type: ignore[attr-defined]
 amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 
 
-@op(np.ptp)
+@op(np.ptp, method=True)
 def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
     require_elements(a, normalize_axes(axis, rank(a)), "maximum")

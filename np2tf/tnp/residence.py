@@ -10,24 +10,8 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.ndarray import PLAIN, ndarray
 
-_PLAIN = frozenset(
-    {
-        int,
-        float,
-        complex,
-        bool,
-        str,
-        bytes,
-        type(None),
-        type(Ellipsis),
-        slice,
-        type,
-        range,
-        *np.sctypeDict.values(),
-    }
-)
 _TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices)
 
 
@@ -40,7 +24,7 @@ def has_tensor(values: Iterable[Any]) -> bool:
     """Whether a tensor-resident array or a tensor is among `values`, looking into lists and tuples."""
     for value in values:
         kind = type(value)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             continue
         if issubclass(kind, ndarray):
             if value._host is None:
@@ -54,7 +38,7 @@ def has_array(values: Iterable[Any]) -> bool:
     """Whether any array, of whatever residence, is among `values`, looking into lists and tuples."""
     for value in values:
         kind = type(value)
-        if kind in _PLAIN:
+        if kind in PLAIN:
             continue
         if issubclass(kind, (ndarray, np.ndarray, *_TENSORS)):
             return True
