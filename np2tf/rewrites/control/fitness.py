@@ -186,7 +186,7 @@ def _is_numpy_call(node: cst.CSTNode, facts: Facts) -> bool:
         return False
     qualified = facts.imports.qualified(node.func)
     rule = rules.find(qualified) if qualified is not None else None
-    return rule is not None and rule.kind == "native"
+    return rule is not None and (rule.kind == "native" or rule.random)
 
 
 def _is_array_work(node: cst.CSTNode, facts: Facts) -> bool:
