@@ -1,7 +1,7 @@
 """One source text, run in four ways: as it is on NumPy, and translated, unjitted, on tensors and compiled.
 
-NumPy is the judge: of values, dtypes, shapes and types of results, of the class and message of an exception, and of the
-contents of every argument afterwards.
+NumPy is the judge: of values, dtypes, shapes and types of results, of the class and message of an exception,
+and of the contents of every argument afterwards.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def described(value: Any) -> Any:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether two descriptions are equal; floats may differ by rounding, as compiled code may fuse operations."""
+    """Whether two descriptions are equal; floats may differ by rounding."""
     if type(a) is tuple and type(b) is tuple:
         if len(a) == 4 and len(b) == 4 and a[0] in ("array", "number"):
             return a[:3] == b[:3] and _close(a[3], b[3])
@@ -116,7 +116,7 @@ def _arrays(value: Any) -> list[Any]:
 
 
 def sharing(result: Any, arguments: Any) -> Any:
-    """Which arrays of the result share memory with one another, and with arguments, as far as NumPy can tell."""
+    """Which arrays of the result share memory with one another, and with arguments."""
     arrays = [*_arrays(result), *_arrays(arguments)]
     return tuple(_shared(a, b) for k, a in enumerate(arrays[: len(_arrays(result))]) for b in arrays[k + 1 :])
 
@@ -130,7 +130,7 @@ def _shared(a: Any, b: Any) -> bool:
 
 @cache
 def translation(source: str) -> str:
-    """The translated text; every function that can be staged is, as whether it pays is not the question here."""
+    """The translated text; every function that can be staged is, whether it pays or not."""
     with patch.object(fitness, "_is_worth", lambda function, facts: True):
         return np2tf.convert(source).text
 
@@ -147,8 +147,7 @@ def load(text: str | bytes) -> dict[str, Any]:
 
 def arguments_of(text: str) -> tuple[Any, ...]:
     """Fresh arguments from their text, such as ``np.arange(3.), 2``."""
-    made = eval(f"({text},)" if text.strip() else "()", {"np": np, "tnp": np2tf.tnp, "tf": tf})
-    return made
+    return eval(f"({text},)" if text.strip() else "()", {"np": np, "tnp": np2tf.tnp, "tf": tf})
 
 
 def observe(function: Any, args: tuple[Any, ...]) -> Outcome:

@@ -1,87 +1,60 @@
-"""Names that stand for the same memory: what is written through one is seen through the other, as in NumPy."""
+"""Names that stand for the same memory: what is written through one is seen through the other."""
 
 from __future__ import annotations
 
+import aliasing_programs
 import pytest
 from differential import HEAD, compare
 
 #: name -> (function, calls)
 PROGRAMS = {
-    "two names from one statement": (
-        "def f(n):\n    a = b = np.zeros(3)\n    for i in range(n):\n        a += 1\n    return a, b.sum()",
-        ["12"],
-    ),
-    "alias made before the loop": (
-        "def f(x):\n    y = x\n    for i in range(12):\n        x[i] = x[i] + 1\n        y[i] *= 2\n    return y.sum()",
-        ["np.arange(12.)"],
-    ),
-    "augmented name is in place, sum is not": (
-        "def f(x):\n    y = x\n    for i in range(12):\n        x += i\n    x = x + 1\n    x[0] = 100\n    return x, y",
-        ["np.arange(3.)"],
-    ),
-    "swap of two, even": (
-        "def f(u, v):\n    for i in range(10):\n        v[1:-1] = u[2:] + u[:-2]\n        u, v = v, u\n    return u",
-        ["np.arange(8.), np.zeros(8)"],
-    ),
-    "swap of two, odd": (
-        "def f(u, v):\n    for i in range(11):\n        v[1:-1] = u[2:] + u[:-2]\n        u, v = v, u\n    return u",
-        ["np.arange(8.), np.zeros(8)"],
-    ),
-    "swap of a local and an argument": (
-        "def f(u):\n    v = np.zeros_like(u)\n    for i in range(9):\n        v[1:-1] = 0.5 * (u[2:] + u[:-2])\n        u, v = v, u\n    return u, v",
-        ["np.arange(8.)"],
-    ),
-    "swap then write after the loop": (
-        "def f(u, v):\n    for i in range(9):\n        v[:] = u + 1\n        u, v = v, u\n    u[0] = 100\n    v[1] = 200\n    return u.sum() - v.sum()",
-        ["np.arange(8.), np.zeros(8)"],
-    ),
-    "three buffers rotate": (
-        "def f(a, b, n):\n    c = np.zeros_like(a)\n    for i in range(n):\n        c[1:-1] = 2 * b[1:-1] - a[1:-1] + 0.1 * (b[2:] - 2 * b[1:-1] + b[:-2])\n"
-        "        a, b, c = b, c, a\n    return a, b, c",
-        ["np.arange(8.), np.ones(8), 9", "np.arange(8.), np.ones(8), 10", "np.arange(8.), np.ones(8), 11"],
-    ),
-    "three arguments rotate": (
-        "def f(a, b, c, n):\n    for i in range(n):\n        c[1:-1] = b[2:] - a[1:-1]\n        a, b, c = b, c, a\n    return b",
-        ["np.arange(8.), np.ones(8), np.zeros(8), 10", "np.arange(8.), np.ones(8), np.zeros(8), 12"],
-    ),
-    "swap of two views of one array": (
-        "def f(x):\n    a, b = x[0], x[1]\n    for i in range(9):\n        b[1:] = a[:-1] + 1\n        a, b = b, a\n    return x.sum()",
-        ["np.arange(8.).reshape(2, 4)"],
-    ),
-    "swap under a branch": (
-        "def f(x, y):\n    for i in range(9):\n        if x[0] > y[0]:\n            x, y = y, x\n        x[0] += 2\n    return x, y",
-        ["np.zeros(2), np.ones(2)"],
-    ),
-    "rebinding in a branch, then writing": (
-        "def f(v, w):\n    if v[0] > 0:\n        u = v\n    else:\n        u = w\n    u[0] = 9\n    return v.sum(), w.sum()",
-        ["np.ones(3), np.zeros(3)", "-np.ones(3), np.zeros(3)"],
-    ),
-    "chosen by a ternary, then written": (
-        "def f(v, w):\n    u = v if v[0] > 0 else w\n    u += 5\n    return u",
-        ["np.ones(3), np.zeros(3)", "-np.ones(3), np.zeros(3)"],
-    ),
-    "chosen in a branch, returned": (
-        "def f(v, w):\n    u = v if v[0] > 0 else w\n    return u",
-        ["np.ones(3), np.zeros(3)", "-np.ones(3), np.zeros(3)"],
-    ),
+    **aliasing_programs.PROGRAMS,
     "row held across iterations": (
-        "def f(x):\n    row = x[0]\n    for i in range(1, len(x)):\n        row += x[i]\n        x[i] = row\n    return x",
+        "def f(x):\n"
+        "    row = x[0]\n"
+        "    for i in range(1, len(x)):\n"
+        "        row += x[i]\n"
+        "        x[i] = row\n"
+        "    return x",
         ["np.arange(36.).reshape(12, 3)"],
     ),
     "the last row": (
-        "def f(x):\n    row = x[0]\n    for i in range(1, len(x)):\n        x[i] += row\n        row = x[i]\n    return row",
+        "def f(x):\n"
+        "    row = x[0]\n"
+        "    for i in range(1, len(x)):\n"
+        "        x[i] += row\n"
+        "        row = x[i]\n"
+        "    return row",
         ["np.arange(36.).reshape(12, 3)"],
     ),
     "previous is the same array": (
-        "def f(x):\n    d = 0.0\n    for i in range(12):\n        prev = x\n        x[i] += 1\n        d += (x - prev).sum()\n    return d",
+        "def f(x):\n"
+        "    d = 0.0\n"
+        "    for i in range(12):\n"
+        "        prev = x\n"
+        "        x[i] += 1\n"
+        "        d += (x - prev).sum()\n"
+        "    return d",
         ["np.arange(12.)"],
     ),
     "previous is a copy": (
-        "def f(x):\n    d = 0.0\n    for i in range(12):\n        prev = x.copy()\n        x[i] += 1\n        d += (x - prev).sum()\n    return d, prev",
+        "def f(x):\n"
+        "    d = 0.0\n"
+        "    for i in range(12):\n"
+        "        prev = x.copy()\n"
+        "        x[i] += 1\n"
+        "        d += (x - prev).sum()\n"
+        "    return d, prev",
         ["np.arange(12.)"],
     ),
     "previous of a rebound name": (
-        "def f(x):\n    d = 0.0\n    for i in range(12):\n        prev = x\n        x = x * 0.5\n        d += (x - prev).sum()\n    return d, prev, x",
+        "def f(x):\n"
+        "    d = 0.0\n"
+        "    for i in range(12):\n"
+        "        prev = x\n"
+        "        x = x * 0.5\n"
+        "        d += (x - prev).sum()\n"
+        "    return d, prev, x",
         ["np.arange(12.)"],
     ),
     "first written, then rebound": (
@@ -89,52 +62,111 @@ PROGRAMS = {
         ["np.arange(12.)"],
     ),
     "list of arrays": (
-        "def f(params, grads, n):\n    for k in range(n):\n        for p, g in zip(params, grads):\n            p -= 0.1 * g\n    return params[0].sum()",
+        "def f(params, grads, n):\n"
+        "    for k in range(n):\n"
+        "        for p, g in zip(params, grads):\n"
+        "            p -= 0.1 * g\n"
+        "    return params[0].sum()",
         ["[np.ones(3), np.ones((2, 2))], [np.arange(3.), np.ones((2, 2))], 12"],
     ),
     "list of arrays rebound": (
-        "def f(params, n):\n    for k in range(n):\n        params[0] = params[0] * 2\n        params[1][k] = params[0].sum()\n    return params",
+        "def f(params, n):\n"
+        "    for k in range(n):\n"
+        "        params[0] = params[0] * 2\n"
+        "        params[1][k] = params[0].sum()\n"
+        "    return params",
         ["[np.ones(3), np.zeros(12)], 12"],
     ),
     "list changed in a branch": (
-        "def f(x, n):\n    params = [x, x * 2]\n    for k in range(n):\n        if params[0][0] > 20:\n            params[1] = params[0] - 3\n"
+        "def f(x, n):\n"
+        "    params = [x, x * 2]\n"
+        "    for k in range(n):\n"
+        "        if params[0][0] > 20:\n"
+        "            params[1] = params[0] - 3\n"
         "        else:\n            params[0] = params[1] + params[0]\n    return params[0], params[1]",
         ["np.arange(4.), 12", "np.arange(4.) + 30, 12"],
     ),
     "list of the caller changed in a branch": (
-        "def f(params):\n    if params[0].sum() > 20:\n        params[1] = params[0] - 3\n    return params[1] * 2",
+        "def f(params):\n"
+        "    if params[0].sum() > 20:\n"
+        "        params[1] = params[0] - 3\n"
+        "    return params[1] * 2",
         ["[np.arange(4.), np.ones(4)]", "[np.arange(4.) + 30, np.ones(4)]"],
     ),
     "list known by two names": (
-        "def f(x, n):\n    a = [x, x + 1]\n    b = a\n    for k in range(n):\n        a[0] = a[0] * 0.5 + k\n    return b[0]",
+        "def f(x, n):\n"
+        "    a = [x, x + 1]\n"
+        "    b = a\n"
+        "    for k in range(n):\n"
+        "        a[0] = a[0] * 0.5 + k\n"
+        "    return b[0]",
         ["np.arange(4.), 12"],
     ),
     "two branches choose of the same two": (
-        "def f(v, w):\n    a = v if v[0] > 0 else w\n    b = v if v[1] > 0 else w\n    a[0] = 50\n    return b.sum()",
-        ["np.array([1., 1.]), np.zeros(2)", "np.array([1., -1.]), np.zeros(2)", "np.array([-1., -1.]), np.zeros(2)"],
+        "def f(v, w):\n"
+        "    a = v if v[0] > 0 else w\n"
+        "    b = v if v[1] > 0 else w\n"
+        "    a[0] = 50\n"
+        "    return b.sum()",
+        [
+            "np.array([1., 1.]), np.zeros(2)",
+            "np.array([1., -1.]), np.zeros(2)",
+            "np.array([-1., -1.]), np.zeros(2)",
+        ],
     ),
     "chosen in nested branches, then written": (
-        "def f(u, v, w):\n    if u[0] > 0:\n        r = u\n    elif v[0] > 0:\n        r = v\n    else:\n        r = w\n    r[1] = 9\n    return r",
-        ["np.ones(2), np.ones(2), np.ones(2)", "-np.ones(2), np.ones(2), np.ones(2)", "-np.ones(2), -np.ones(2), np.ones(2)"],
+        "def f(u, v, w):\n"
+        "    if u[0] > 0:\n"
+        "        r = u\n"
+        "    elif v[0] > 0:\n"
+        "        r = v\n"
+        "    else:\n"
+        "        r = w\n"
+        "    r[1] = 9\n"
+        "    return r",
+        [
+            "np.ones(2), np.ones(2), np.ones(2)",
+            "-np.ones(2), np.ones(2), np.ones(2)",
+            "-np.ones(2), -np.ones(2), np.ones(2)",
+        ],
     ),
     "written after a loop that may not run": (
         "def f(x, tol):\n    while x.max() > tol:\n        x = x / 2\n    x[0] = 40\n    return x",
         ["np.arange(5.), 1.0", "np.arange(5.), 100.0"],
     ),
     "two names of one new array, one written after the loop": (
-        "def f(x, n):\n    a = b = x\n    for k in range(n):\n        a = x * k\n        b = a\n    a[0] = 33\n    return b.sum()",
+        "def f(x, n):\n"
+        "    a = b = x\n"
+        "    for k in range(n):\n"
+        "        a = x * k\n"
+        "        b = a\n"
+        "    a[0] = 33\n"
+        "    return b.sum()",
         ["np.arange(5.), 12", "np.arange(5.), 0"],
     ),
     "dict of arrays": (
-        "def f(d):\n    for k in range(12):\n        d['a'][k] += d['b'][k]\n        d['b'] += 1\n    return d['a']",
+        "def f(d):\n"
+        "    for k in range(12):\n"
+        "        d['a'][k] += d['b'][k]\n"
+        "        d['b'] += 1\n"
+        "    return d['a']",
         ["{'a': np.zeros(12), 'b': np.arange(12.)}"],
     ),
     "transposed view written": (
-        "def f(x):\n    t = x.T\n    for i in range(x.shape[0]):\n        for j in range(i, x.shape[1]):\n            t[i, j] = x[i, j] + 1\n    return t",
+        "def f(x):\n"
+        "    t = x.T\n"
+        "    for i in range(x.shape[0]):\n"
+        "        for j in range(i, x.shape[1]):\n"
+        "            t[i, j] = x[i, j] + 1\n"
+        "    return t",
         ["np.arange(9.).reshape(3, 3)", "np.arange(100.).reshape(10, 10)"],
     ),
     "reshaped view written": (
-        "def f(x):\n    flat = x.reshape(-1)\n    for i in range(len(flat)):\n        flat[i] += x[0, 0]\n    return flat",
+        "def f(x):\n"
+        "    flat = x.reshape(-1)\n"
+        "    for i in range(len(flat)):\n"
+        "        flat[i] += x[0, 0]\n"
+        "    return flat",
         ["np.arange(12.).reshape(3, 4)"],
     ),
     "overlapping slices": (
@@ -142,11 +174,21 @@ PROGRAMS = {
         ["np.arange(12.)"],
     ),
     "reversed slice onto itself": (
-        "def f(x):\n    x[:] = x[::-1]\n    x[::2] += x[1::2]\n    for i in range(10):\n        x[:5] = x[::-1][:5]\n    return x",
+        "def f(x):\n"
+        "    x[:] = x[::-1]\n"
+        "    x[::2] += x[1::2]\n"
+        "    for i in range(10):\n"
+        "        x[:5] = x[::-1][:5]\n"
+        "    return x",
         ["np.arange(12.)"],
     ),
     "column swaps": (
-        "def f(a):\n    for i in range(len(a)):\n        p = np.argmax(np.abs(a[i:, i])) + i\n        a[[i, p]] = a[[p, i]]\n        a[i] = a[i] / (a[i, i] + EPSILON)\n    return a",
+        "def f(a):\n"
+        "    for i in range(len(a)):\n"
+        "        p = np.argmax(np.abs(a[i:, i])) + i\n"
+        "        a[[i, p]] = a[[p, i]]\n"
+        "        a[i] = a[i] / (a[i, i] + EPSILON)\n"
+        "    return a",
         ["np.arange(16.).reshape(4, 4) % 7 + 1", "(np.arange(100.) ** 2 % 37 + 1).reshape(10, 10)"],
     ),
     "row swap with tuples is NumPy's trap": (
@@ -154,11 +196,22 @@ PROGRAMS = {
         ["np.arange(36.).reshape(12, 3)"],
     ),
     "while with a swap": (
-        "def f(u):\n    v = u.copy()\n    d = 1.0\n    while d > 0.1:\n        v[1:-1] = 0.5 * (u[2:] + u[:-2])\n        d = np.abs(u - v).max()\n        u, v = v, u\n    return u",
+        "def f(u):\n"
+        "    v = u.copy()\n"
+        "    d = 1.0\n"
+        "    while d > 0.1:\n"
+        "        v[1:-1] = 0.5 * (u[2:] + u[:-2])\n"
+        "        d = np.abs(u - v).max()\n"
+        "        u, v = v, u\n"
+        "    return u",
         ["np.array([0., 3., 1., 4., 8.])"],
     ),
     "copy to u at the end": (
-        "def f(u):\n    for i in range(12):\n        un = u.copy()\n        u[1:-1] = un[2:] - un[:-2]\n    return un",
+        "def f(u):\n"
+        "    for i in range(12):\n"
+        "        un = u.copy()\n"
+        "        u[1:-1] = un[2:] - un[:-2]\n"
+        "    return un",
         ["np.arange(8.)"],
     ),
     "loop that may not run returns its argument": (
@@ -170,43 +223,97 @@ PROGRAMS = {
         ["np.ones(3)", "-np.ones(3)"],
     ),
     "a view that a branch chooses": (
-        "def f(x):\n    if x[0, 0] > 0:\n        r = x[0]\n    else:\n        r = x[1]\n    r[1] = 77\n    return x.sum()",
+        "def f(x):\n"
+        "    if x[0, 0] > 0:\n"
+        "        r = x[0]\n"
+        "    else:\n"
+        "        r = x[1]\n"
+        "    r[1] = 77\n"
+        "    return x.sum()",
         ["np.ones((2, 3))", "-np.ones((2, 3))"],
     ),
     "helper writes its argument": (
-        "def g(x, i):\n    x[i] += x.sum()\n    return x\n\n\ndef f(x):\n    y = x\n    for i in range(len(x)):\n        y = g(y, i)\n    return y",
+        "def g(x, i):\n"
+        "    x[i] += x.sum()\n"
+        "    return x\n\n\n"
+        "def f(x):\n"
+        "    y = x\n"
+        "    for i in range(len(x)):\n"
+        "        y = g(y, i)\n"
+        "    return y",
         ["np.ones(12)"],
     ),
     "helper swaps rows": (
-        "def swap(x, i, j):\n    t = x[i].copy()\n    x[i] = x[j]\n    x[j] = t\n\n\ndef f(x):\n    n = len(x)\n    for i in range(n // 2):\n        swap(x, i, n - 1 - i)\n    return x",
+        "def swap(x, i, j):\n"
+        "    t = x[i].copy()\n"
+        "    x[i] = x[j]\n"
+        "    x[j] = t\n\n\n"
+        "def f(x):\n"
+        "    n = len(x)\n"
+        "    for i in range(n // 2):\n"
+        "        swap(x, i, n - 1 - i)\n"
+        "    return x",
         ["np.arange(24.).reshape(12, 2)", "np.arange(60.).reshape(30, 2)"],
     ),
     "array held in a tuple": (
-        "def f(x):\n    pair = (x, x[1:])\n    for i in range(11):\n        pair[1][i] = pair[0][i] + 1\n    return pair[1]",
+        "def f(x):\n"
+        "    pair = (x, x[1:])\n"
+        "    for i in range(11):\n"
+        "        pair[1][i] = pair[0][i] + 1\n"
+        "    return pair[1]",
         ["np.arange(12.)"],
     ),
     "complex parts": (
-        "def f(z):\n    re = z.real\n    for i in range(len(z)):\n        re[i] = z[i].imag\n        z.imag[i] = 2\n    return re",
+        "def f(z):\n"
+        "    re = z.real\n"
+        "    for i in range(len(z)):\n"
+        "        re[i] = z[i].imag\n"
+        "        z.imag[i] = 2\n"
+        "    return re",
         ["np.arange(12.) + 1j * np.arange(12.) ** 2"],
     ),
     "diagonal through fill_diagonal": (
-        "def f(a):\n    for i in range(12):\n        np.fill_diagonal(a, a.sum())\n        a /= 3\n    return a",
+        "def f(a):\n"
+        "    for i in range(12):\n"
+        "        np.fill_diagonal(a, a.sum())\n"
+        "        a /= 3\n"
+        "    return a",
         ["np.ones((3, 3))"],
     ),
     "masks": (
-        "def f(x):\n    y = x\n    for i in range(10):\n        x[x > 5] -= 3\n        y[y < 0] = 1\n    return y",
+        "def f(x):\n"
+        "    y = x\n"
+        "    for i in range(10):\n"
+        "        x[x > 5] -= 3\n"
+        "        y[y < 0] = 1\n"
+        "    return y",
         ["np.arange(12.) - 4"],
     ),
     "same buffer given to out": (
-        "def f(x, y):\n    for i in range(10):\n        np.add(x, y, out=x)\n        np.multiply(x, 0.5, out=y)\n    return x",
+        "def f(x, y):\n"
+        "    for i in range(10):\n"
+        "        np.add(x, y, out=x)\n"
+        "        np.multiply(x, 0.5, out=y)\n"
+        "    return x",
         ["np.ones(3), np.arange(3.)"],
     ),
     "two new names in the loop": (
-        "def f(x):\n    for i in range(10):\n        a = x * 2\n        b = a\n        b[0] = i\n        x = a\n    return x, a, b",
+        "def f(x):\n"
+        "    for i in range(10):\n"
+        "        a = x * 2\n"
+        "        b = a\n"
+        "        b[0] = i\n"
+        "        x = a\n"
+        "    return x, a, b",
         ["np.arange(3.)"],
     ),
     "accumulator begins as a view": (
-        "def f(x):\n    acc = x[0]\n    for i in range(1, len(x)):\n        acc = acc + x[i]\n    acc[0] = -1\n    return acc, x",
+        "def f(x):\n"
+        "    acc = x[0]\n"
+        "    for i in range(1, len(x)):\n"
+        "        acc = acc + x[i]\n"
+        "    acc[0] = -1\n"
+        "    return acc, x",
         ["np.arange(36.).reshape(12, 3)", "np.arange(3.).reshape(1, 3)"],
     ),
 }

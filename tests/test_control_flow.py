@@ -2,124 +2,42 @@
 
 from __future__ import annotations
 
+import control_programs
 import pytest
 from differential import HEAD, compare
 
 #: name -> (function, calls)
 COMPILED = {
-    "bound on one side only": (
-        "def f(x):\n    if x[0] > 0:\n        y = x * 2\n    if x[0] > 0:\n        x = y + 1\n    return x + 1",
-        ["np.ones(3)", "-np.ones(3)"],
-    ),
-    "unbound when it is used": (
-        "def f(x):\n    if x[0] > 0:\n        y = x * 2\n    return y + 1",
-        ["np.ones(3)", "-np.ones(3)"],
-    ),
-    "loop variable of a loop that did not run": (
-        "def f(x):\n    for i in range(int(x.shape[0]) - 12):\n        t = x[i] + i\n    return t, i",
-        ["np.ones(24)", "np.ones(12)"],
-    ),
-    "both sides raise": (
-        "def f(x):\n    if x[0] > 5:\n        if x[1] > 5:\n            raise ValueError('both')\n        else:\n            raise KeyError('one')\n    return x * 2 + np.sin(x)",
-        ["np.ones(3)", "np.array([9., 0.])", "np.array([9., 9.])"],
-    ),
-    "raise after a write": (
-        "def f(x):\n    x[0] = 3\n    if x[1] < 0:\n        raise ValueError('negative')\n    x[1] = 4\n    return x",
-        ["np.ones(3)", "-np.ones(3)"],
-    ),
-    "division by zero of Python numbers": (
-        "def f(x):\n    s = 0.0\n    for i in range(12):\n        s += x[i] / (i + 1)\n    return 1 / s",
-        ["np.ones(12)", "np.zeros(12)"],
-    ),
-    "branch gives int or float": (
-        "def f(x):\n    if x.sum() > 0:\n        y = 1\n    else:\n        y = 2.5\n    return y * x",
-        ["np.ones(3)", "-np.ones(3)"],
-    ),
-    "branch gives int32 or float64": (
-        "def f(x, k):\n    if x.sum() > 0:\n        y = k\n    else:\n        y = x * 2\n    return y * 1.0",
-        ["np.ones(3), np.arange(3, dtype=np.int32)", "-np.ones(3), np.arange(3, dtype=np.int32)"],
-    ),
-    "nested branches": (
-        "def f(x):\n    s = x.sum()\n    if s > 0:\n        if s > 5:\n            r = x * 2\n        else:\n"
-        "            r = x * 3\n    elif s < -5:\n        r = x\n    else:\n        r = -x\n    return r + s",
-        ["np.full(3, 1.)", "np.full(3, 9.)", "np.full(3, -9.)", "np.full(3, -1.)"],
-    ),
-    "branch writes an argument": (
-        "def f(x, y):\n    if x[0] > 0:\n        y[1] = x[0]\n    else:\n        x[2] = 7\n    return x.sum() + y.sum()",
-        ["np.ones(3), np.zeros(3)", "-np.ones(3), np.zeros(3)"],
-    ),
-    "branch writes a view": (
-        "def f(x):\n    row = x[1]\n    if x[0, 0] > 0:\n        row[:] = 5\n        row += x[0]\n    x *= 2\n    return row",
-        ["np.ones((2, 3))", "-np.ones((2, 3))"],
-    ),
-    "while with a staged test": (
-        "def f(x, tol):\n    n = 0\n    while x.max() > tol:\n        x = x / 2\n        n += 1\n    return x, n",
-        ["np.arange(5.), 0.1", "np.arange(5.), 100.0"],
-    ),
-    "while changes dtype": (
-        "def f(x):\n    t = 0\n    while t < x.sum():\n        t = t + x[0]\n    return t",
-        ["np.array([0.5, 3.0])", "np.array([0.5, -3.0])"],
-    ),
-    "while over and": (
-        "def f(x):\n    i = 0\n    while i < len(x) and x[i] > 0:\n        i += 1\n    return i",
-        ["np.array([1., 2., -1., 4.])", "np.array([1., 2., 1., 4.])", "np.array([-1., 2.])"],
-    ),
-    "for with accumulation": (
-        "def f(x):\n    s = 0\n    for i in range(len(x)):\n        s += x[i] * i\n    return s",
-        ["np.arange(20.)", "np.arange(20)", "np.zeros(0)", "np.arange(20, dtype=np.float32)"],
-    ),
-    "for with int accumulator becoming float32": (
-        "def f(x):\n    s = 0\n    for i in range(len(x)):\n        s = s + x[i]\n    return s",
-        ["np.arange(20, dtype=np.float32)", "np.arange(20, dtype=np.int32)"],
-    ),
-    "negative step": (
-        "def f(x):\n    for i in range(len(x) - 2, -1, -1):\n        x[i] += x[i + 1]\n    return x",
-        ["np.ones(15)", "np.ones(1)", "np.ones((12, 2))"],
-    ),
-    "step of three": (
-        "def f(x):\n    s = 0.0\n    for i in range(1, len(x), 3):\n        s = s * 0.5 + x[i]\n    return s, i",
-        ["np.arange(40.)", "np.arange(5.)"],
-    ),
-    "nested with dynamic bounds": (
-        "def f(a):\n    n = a.shape[0]\n    for i in range(n):\n        for j in range(i + 1, n):\n"
-        "            a[j, i] -= a[i, j] * 0.5\n            a[i, j] = a[j, i] + j - i\n    return a",
-        ["np.arange(100.).reshape(10, 10)", "np.ones((1, 1))"],
-    ),
-    "dynamic slices": (
-        "def f(a):\n    n = len(a)\n    b = np.zeros(n)\n    for i in range(n):\n        b[i] = a[:i].sum() - a[i:].sum()\n    return b",
-        ["np.arange(12.)"],
-    ),
-    "break": (
-        "def f(x):\n    found = -1\n    for i in range(len(x)):\n        if x[i] > 10:\n            found = i\n            break\n"
-        "        x[i] = 0\n    return found",
-        ["np.arange(20.)", "np.zeros(20)", "np.full(20, 99.)"],
-    ),
-    "continue": (
-        "def f(x):\n    s = 0.0\n    for i in range(len(x)):\n        if x[i] < 3:\n            continue\n        s += x[i]\n        x[i] = s\n    return s",
-        ["np.arange(20.)", "np.zeros(20)"],
-    ),
-    "return from a loop": (
-        "def f(x):\n    for i in range(len(x)):\n        if x[i] > 10:\n            return x[i] * 2\n        x[i] = 1\n    return x.sum()",
-        ["np.arange(20.)", "np.zeros(20)"],
-    ),
-    "for and else": (
-        "def f(x):\n    for i in range(len(x)):\n        if x[i] < 0:\n            r = x[i]\n            break\n    else:\n        r = x.sum()\n    return r",
-        ["np.arange(12.)", "np.arange(12.) - 5"],
-    ),
+    **control_programs.COMPILED,
     "over an array": (
         "def f(x):\n    s = np.zeros(x.shape[1])\n    for row in x:\n        s = s * 0.5 + row\n    return s",
         ["np.arange(36.).reshape(12, 3)"],
     ),
     "enumerate and zip": (
-        "def f(x, y):\n    s = 0.0\n    for i, (u, v) in enumerate(zip(x, y)):\n        s += u * v * i\n        x[i] = s\n    return s",
+        "def f(x, y):\n"
+        "    s = 0.0\n"
+        "    for i, (u, v) in enumerate(zip(x, y)):\n"
+        "        s += u * v * i\n"
+        "        x[i] = s\n"
+        "    return s",
         ["np.arange(12.), np.ones(10)", "np.arange(3.), np.ones(10)"],
     ),
     "reversed": (
-        "def f(x):\n    s = 0.0\n    for v in reversed(x):\n        s = s * 2 + v\n    for i in reversed(range(len(x))):\n        s += x[i] * i\n    return s",
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for v in reversed(x):\n"
+        "        s = s * 2 + v\n"
+        "    for i in reversed(range(len(x))):\n"
+        "        s += x[i] * i\n"
+        "    return s",
         ["np.arange(12.)"],
     ),
     "min and max of elements": (
-        "def f(x):\n    s = 0.0\n    for i in range(1, len(x)):\n        s += min(x[i], x[i - 1], 3) * max(x[i], 2.5)\n    return s",
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for i in range(1, len(x)):\n"
+        "        s += min(x[i], x[i - 1], 3) * max(x[i], 2.5)\n"
+        "    return s",
         ["np.arange(12.)", "np.arange(12.)[::-1].copy()"],
     ),
     "min keeps the first": (
@@ -127,11 +45,20 @@ COMPILED = {
         ["np.array([np.nan, 1.] + [2.] * 10)", "np.array([1., np.nan] + [2.] * 10)"],
     ),
     "ternary": (
-        "def f(x):\n    s = 0.0\n    for i in range(len(x)):\n        s += x[i] if x[i] > s else -1\n    return s",
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for i in range(len(x)):\n"
+        "        s += x[i] if x[i] > s else -1\n"
+        "    return s",
         ["np.arange(12.)"],
     ),
     "chained comparison and not": (
-        "def f(x):\n    n = 0\n    for i in range(len(x)):\n        if not (2 < x[i] <= 7) or x[i] == 5:\n            n += 1\n    return n",
+        "def f(x):\n"
+        "    n = 0\n"
+        "    for i in range(len(x)):\n"
+        "        if not (2 < x[i] <= 7) or x[i] == 5:\n"
+        "            n += 1\n"
+        "    return n",
         ["np.arange(12.)"],
     ),
     "and gives an operand": (
@@ -139,7 +66,13 @@ COMPILED = {
         ["np.arange(12.)"],
     ),
     "tuple of state": (
-        "def f(n):\n    a, b = 0, 1\n    x = np.zeros(n)\n    for i in range(n):\n        a, b = b, a + b * 0.5\n        x[i] = a\n    return x, a, b",
+        "def f(n):\n"
+        "    a, b = 0, 1\n"
+        "    x = np.zeros(n)\n"
+        "    for i in range(n):\n"
+        "        a, b = b, a + b * 0.5\n"
+        "        x[i] = a\n"
+        "    return x, a, b",
         ["12"],
     ),
     "unbound loop variable after the loop is used": (
@@ -147,52 +80,110 @@ COMPILED = {
         ["np.arange(12.)"],
     ),
     "inner while": (
-        "def f(x):\n    count = np.zeros(len(x), dtype=int)\n    for i in range(len(x)):\n        z = x[i]\n        while z > 1 and count[i] < 50:\n"
+        "def f(x):\n"
+        "    count = np.zeros(len(x), dtype=int)\n"
+        "    for i in range(len(x)):\n"
+        "        z = x[i]\n"
+        "        while z > 1 and count[i] < 50:\n"
         "            z = z / 2\n            count[i] += 1\n    return count",
         ["np.arange(1., 20.)"],
     ),
     "integer floor division and remainder": (
-        "def f(x):\n    s = 0\n    for i in range(1, len(x)):\n        s += (i * 7) // 3 + (i * 7) % 4 - (-i) // 2 + x[i] // 2 + (-x[i]) % 3\n    return s",
+        "def f(x):\n"
+        "    s = 0\n"
+        "    for i in range(1, len(x)):\n"
+        "        s += (i * 7) // 3 + (i * 7) % 4 - (-i) // 2 + x[i] // 2 + (-x[i]) % 3\n"
+        "    return s",
         ["np.arange(12)", "np.arange(12.)"],
     ),
     "collatz": (
-        "def f(x):\n    steps = np.zeros_like(x)\n    for i in range(len(x)):\n        n = x[i]\n        while n != 1:\n            if n % 2 == 0:\n"
-        "                n = n // 2\n            else:\n                n = 3 * n + 1\n            steps[i] += 1\n    return steps",
+        "def f(x):\n"
+        "    steps = np.zeros_like(x)\n"
+        "    for i in range(len(x)):\n"
+        "        n = x[i]\n"
+        "        while n != 1:\n"
+        "            if n % 2 == 0:\n"
+        "                n = n // 2\n"
+        "            else:\n"
+        "                n = 3 * n + 1\n"
+        "            steps[i] += 1\n"
+        "    return steps",
         ["np.arange(1, 20)"],
     ),
     "complex state": (
-        "def f(c):\n    z = 0\n    n = 0\n    while abs(z) < 2 and n < 30:\n        z = z * z + c[0]\n        n += 1\n    return z, n",
+        "def f(c):\n"
+        "    z = 0\n"
+        "    n = 0\n"
+        "    while abs(z) < 2 and n < 30:\n"
+        "        z = z * z + c[0]\n"
+        "        n += 1\n"
+        "    return z, n",
         ["np.array([0.3 + 0.5j])", "np.array([1 + 1j])"],
     ),
     "boolean flag": (
-        "def f(x):\n    changed = True\n    while changed:\n        changed = False\n        for i in range(len(x) - 1):\n"
-        "            if x[i] > x[i + 1]:\n                x[i], x[i + 1] = x[i + 1], x[i]\n                changed = True\n    return x",
+        "def f(x):\n"
+        "    changed = True\n"
+        "    while changed:\n"
+        "        changed = False\n"
+        "        for i in range(len(x) - 1):\n"
+        "            if x[i] > x[i + 1]:\n"
+        "                x[i], x[i + 1] = x[i + 1], x[i]\n"
+        "                changed = True\n"
+        "    return x",
         ["np.array([3., 1., 2., 5., 4., 0., 9., 8., 7., 6.])"],
     ),
     "insertion sort": (
-        "def f(x):\n    for i in range(1, len(x)):\n        v = x[i]\n        j = i - 1\n        while j >= 0 and x[j] > v:\n"
+        "def f(x):\n"
+        "    for i in range(1, len(x)):\n"
+        "        v = x[i]\n"
+        "        j = i - 1\n"
+        "        while j >= 0 and x[j] > v:\n"
         "            x[j + 1] = x[j]\n            j -= 1\n        x[j + 1] = v\n    return x",
         ["np.array([3., 1., 2., 5., 4., 0., 9., 8., 7., 6.])", "np.array([3, 1, 2, 5, 4, 0, 9, 8, 7, 6])"],
     ),
     "sieve": (
-        "def f(n):\n    s = np.ones(n, dtype=bool)\n    s[:2] = False\n    for i in range(2, n):\n        if s[i]:\n            s[i * i::i] = False\n    return s, s.sum()",
+        "def f(n):\n"
+        "    s = np.ones(n, dtype=bool)\n"
+        "    s[:2] = False\n"
+        "    for i in range(2, n):\n"
+        "        if s[i]:\n"
+        "            s[i * i::i] = False\n"
+        "    return s, s.sum()",
         ["30"],
     ),
     "bisection": (
-        "def f(x):\n    lo, hi = 0.0, x.sum()\n    while hi - lo > 1e-6:\n        mid = (lo + hi) / 2\n        if mid * mid > 2:\n            hi = mid\n"
+        "def f(x):\n"
+        "    lo, hi = 0.0, x.sum()\n"
+        "    while hi - lo > 1e-6:\n"
+        "        mid = (lo + hi) / 2\n"
+        "        if mid * mid > 2:\n"
+        "            hi = mid\n"
         "        else:\n            lo = mid\n    return lo",
         ["np.ones(3)"],
     ),
     "None until found": (
-        "def f(x):\n    best = None\n    for i in range(len(x)):\n        if best is None or x[i] > best:\n            best = x[i]\n    return best",
+        "def f(x):\n"
+        "    best = None\n"
+        "    for i in range(len(x)):\n"
+        "        if best is None or x[i] > best:\n"
+        "            best = x[i]\n"
+        "    return best",
         ["np.arange(5.)"],
     ),
     "raise not taken": (
-        "def f(x):\n    if x.min() < 0:\n        raise ValueError(f'negative: {x.min()}')\n    return np.sqrt(x) + np.exp(x) * x",
+        "def f(x):\n"
+        "    if x.min() < 0:\n"
+        "        raise ValueError(f'negative: {x.min()}')\n"
+        "    return np.sqrt(x) + np.exp(x) * x",
         ["np.arange(3.)", "np.arange(3.) - 1"],
     ),
     "raise in a loop": (
-        "def f(x):\n    for i in range(len(x)):\n        if x[i] > 10:\n            raise RuntimeError('too big')\n        x[i] += 1\n    return x",
+        "def f(x):\n"
+        "    for i in range(len(x)):\n"
+        "        if x[i] > 10:\n"
+        "            raise RuntimeError('too big')\n"
+        "        x[i] += 1\n"
+        "    return x",
         ["np.zeros(12)", "np.arange(20.)"],
     ),
     "assert": (
@@ -200,34 +191,64 @@ COMPILED = {
         ["np.arange(3.)", "np.arange(3.) - 1"],
     ),
     "index out of bounds": (
-        "def f(x, n):\n    s = 0.0\n    for i in range(n):\n        s += x[i]\n        x[i] = s\n    return s",
+        "def f(x, n):\n"
+        "    s = 0.0\n"
+        "    for i in range(n):\n"
+        "        s += x[i]\n"
+        "        x[i] = s\n"
+        "    return s",
         ["np.ones(12), 12", "np.ones(12), 13"],
     ),
     "negative index out of bounds": (
-        "def f(x, k):\n    s = 0.0\n    for i in range(len(x)):\n        x[i] = 5\n        s += x[k[i]]\n    return s",
-        ["np.ones(12), np.arange(12)", "np.ones(12), -np.arange(12)", "np.ones(12), -1 - np.arange(12)", "np.ones(12), -2 - np.arange(12)"],
+        "def f(x, k):\n"
+        "    s = 0.0\n"
+        "    for i in range(len(x)):\n"
+        "        x[i] = 5\n"
+        "        s += x[k[i]]\n"
+        "    return s",
+        [
+            "np.ones(12), np.arange(12)",
+            "np.ones(12), -np.arange(12)",
+            "np.ones(12), -1 - np.arange(12)",
+            "np.ones(12), -2 - np.arange(12)",
+        ],
     ),
     "index vector out of bounds": (
         "def f(x, k):\n    x[0] = 3\n    y = x[k]\n    y = y * 2 + np.exp(y)\n    return y",
-        ["np.ones(4), np.array([0, -4, 3])", "np.ones(4), np.array([0, -5, 3])", "np.ones(4), np.array([0, 4, 3])"],
+        [
+            "np.ones(4), np.array([0, -4, 3])",
+            "np.ones(4), np.array([0, -5, 3])",
+            "np.ones(4), np.array([0, 4, 3])",
+        ],
     ),
     "store out of bounds": (
         "def f(x, k):\n    for i in range(10):\n        x[k[i]] += 1\n    return x",
         ["np.ones(12), np.arange(10) + 2", "np.ones(12), np.arange(10) + 3"],
     ),
 }
-# Where a call ends in an exception nothing is said about how it ran: the exception and the arguments are compared.
+# Where a call ends in an exception nothing is said about how it ran.
 
 #: A loop that may not run gives its variable one type: what Python would leave an int 0 is a float64 0.0.
 PROMOTED = frozenset({"while changes dtype", "continue"})
 
 FALLBACKS = {
     "a Python integer grows without bound": (
-        "def f(x):\n    n = 1\n    for i in range(len(x)):\n        n = n * 7\n        x[i] = n % 10\n    return x, n",
+        "def f(x):\n"
+        "    n = 1\n"
+        "    for i in range(len(x)):\n"
+        "        n = n * 7\n"
+        "        x[i] = n % 10\n"
+        "    return x, n",
         ["np.zeros(90)"],
     ),
     "factorial beyond 64 bits": (
-        "def f(n):\n    x = np.zeros(n)\n    k = 1\n    for i in range(1, n):\n        k *= i\n        x[i] = 1 / k\n    return x, k",
+        "def f(n):\n"
+        "    x = np.zeros(n)\n"
+        "    k = 1\n"
+        "    for i in range(1, n):\n"
+        "        k *= i\n"
+        "        x[i] = 1 / k\n"
+        "    return x, k",
         ["70"],
     ),
     "structure changes with the branch": (
@@ -239,7 +260,14 @@ FALLBACKS = {
         ["np.ones(3)"],
     ),
     "matrix power by a staged exponent": (
-        "def f(a, x):\n    r = np.eye(len(a))\n    n = int(x.sum())\n    k = 0\n    while k < x.sum():\n        r = r @ a\n        k += 1\n    return r",
+        "def f(a, x):\n"
+        "    r = np.eye(len(a))\n"
+        "    n = int(x.sum())\n"
+        "    k = 0\n"
+        "    while k < x.sum():\n"
+        "        r = r @ a\n"
+        "        k += 1\n"
+        "    return r",
         ["np.array([[1., 1.], [0., 1.]]), np.ones(5)"],
     ),
 }

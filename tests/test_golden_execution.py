@@ -1,4 +1,4 @@
-"""Every golden fixture that has a `main()` returns the same from the original, its translation, and that compiled."""
+"""Golden fixtures with a `main()`: original and translation, compiled or not, return the same."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from np2tf.runtime.jit import UnjittedWarning
 
 #: case -> why its translation does not return what the original does. An entry that has become wrong fails.
 GAPS: dict[str, str] = {
-    "refused/value_of_in_place": "the value of an in-place call is used: refused with a diagnostic, left as it is",
+    "refused/value_of_in_place": "the value of an in-place call is used: refused with a diagnostic",
     "mutation/containers_stay": "fields of a structured array are not found with eager='tensorflow'",
 }
 #: Sources with names that NumPy 2 has removed: their translations are compared with one another.

@@ -1,4 +1,4 @@
-"""`np2tf.jit`: what it takes, how often it traces, and what it does with a function that it cannot compile."""
+"""`np2tf.jit`: what it takes, how often it traces, and what becomes of what it cannot compile."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_numbers_of_each_type_stay_what_they_are():
 
 
 def test_numbers_that_must_be_known():
-    """A size cannot become an input: the function is traced for each, and in the end is not compiled any more."""
+    """A size cannot become an input: each is traced, and in the end the function is not compiled any more."""
 
     @np2tf.jit
     def f(x, n):
@@ -125,11 +125,18 @@ def test_results_of_every_kind():
     @np2tf.jit
     def f(x):
         s = x.sum()
-        return {"array": x * 2, "number": s, "list": [x.shape, x.ndim, None, "text"], "flag": s > 1, "tuple": (x[0], 3, 2.5)}
+        return {
+            "array": x * 2,
+            "number": s,
+            "list": [x.shape, x.ndim, None, "text"],
+            "flag": s > 1,
+            "tuple": (x[0], 3, 2.5),
+        }
 
     found = f(np.arange(3.0))
     np.testing.assert_array_equal(found["array"], [0, 2, 4])
-    assert type(found["number"]) is np.float64 and found["number"] == 3
+    assert type(found["number"]) is np.float64
+    assert found["number"] == 3
     assert found["list"] == [(3,), 1, None, "text"]
     assert type(found["flag"]) is np.bool_
     assert found["tuple"] == (0.0, 3, 2.5)
@@ -209,7 +216,13 @@ def test_metadata():
 
 def test_one_warning_with_code_file_line_and_reason():
     space = load(
-        "import np2tf\nfrom np2tf import tnp\n\n\n@np2tf.jit\ndef f(x):\n    s = x.sum()\n    n = int(s)\n    return tnp.zeros(n)\n"
+        "import np2tf\n"
+        "from np2tf import tnp\n\n\n"
+        "@np2tf.jit\n"
+        "def f(x):\n"
+        "    s = x.sum()\n"
+        "    n = int(s)\n"
+        "    return tnp.zeros(n)\n"
     )
     with np2tf.config.using(jit="on"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -252,7 +265,7 @@ def test_user_errors_come_up_as_they_are():
         return x @ y
 
     for mode in ("on", "strict"):
-        with np2tf.config.using(jit=mode), pytest.raises(ValueError, match="mismatch|matmul"):
+        with np2tf.config.using(jit=mode), pytest.raises(ValueError, match=r"mismatch|matmul"):
             f(np.ones((2, 3)), np.ones((2, 3)))
 
 
@@ -343,7 +356,13 @@ def test_threads():
 
 def test_threads_with_settings_of_their_own_stage_apart():
     """One thread stages while another one runs eagerly: neither sees the other's region."""
-    text = translation("import numpy as np\n\n\ndef f(x):\n    for i in range(len(x)):\n        x[i] = np.sin(x[i]) + i\n    return x\n")
+    text = translation(
+        "import numpy as np\n\n\n"
+        "def f(x):\n"
+        "    for i in range(len(x)):\n"
+        "        x[i] = np.sin(x[i]) + i\n"
+        "    return x\n"
+    )
     space = load(text)
     stop = threading.Event()
     wrong = []

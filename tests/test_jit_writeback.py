@@ -1,4 +1,4 @@
-"""What a jitted function writes to is written in the caller: arguments, globals, closures, whatever shares memory."""
+"""What a jitted function writes to is written in the caller: arguments, globals, closures, shared memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,10 @@ def test_base_of_a_view():
 
 
 def test_bool():
-    compare(HEAD + "def f(x):\n    for i in range(1, len(x)):\n        x[i] = not x[i - 1]\n    return x[0]\n", "np.zeros(12, bool)")
+    compare(
+        HEAD + "def f(x):\n    for i in range(1, len(x)):\n        x[i] = not x[i - 1]\n    return x[0]\n",
+        "np.zeros(12, bool)",
+    )
 
 
 PROGRAMS = {
@@ -62,21 +65,38 @@ PROGRAMS = {
         ["*(lambda a: (a[:-2], a[2:]))(np.arange(14.))", "*(lambda a: (a[::2], a[1::2]))(np.arange(24.))"],
     ),
     "view and base": (
-        "def f(x, row):\n    for i in range(len(row)):\n        row[i] += x[0, 0]\n        x[0, 0] += 1\n    return row\n",
+        "def f(x, row):\n"
+        "    for i in range(len(row)):\n"
+        "        row[i] += x[0, 0]\n"
+        "        x[0, 0] += 1\n"
+        "    return row\n",
         ["*(lambda a: (a, a[0]))(np.arange(24.).reshape(2, 12))"],
     ),
     "overlap inside a list": (
-        "def f(xs, y):\n    for i in range(12):\n        xs[0][i] += y[i]\n        xs[1] += 1\n    return y\n",
+        "def f(xs, y):\n"
+        "    for i in range(12):\n"
+        "        xs[0][i] += y[i]\n"
+        "        xs[1] += 1\n"
+        "    return y\n",
         ["*(lambda a: ([a, a[::-1]], a))(np.arange(12.))"],
     ),
     "argument returned": ("def f(x):\n    x[1:] += x[:-1]\n    x *= 2\n    return x\n", ["np.arange(12.)"]),
-    "argument returned unwritten": ("def f(x, y):\n    z = x @ y\n    return x, z\n", ["np.eye(2), np.ones(2)"]),
+    "argument returned unwritten": (
+        "def f(x, y):\n    z = x @ y\n    return x, z\n",
+        ["np.eye(2), np.ones(2)"],
+    ),
     "view of an argument returned": (
         "def f(x):\n    x[1:] += x[:-1]\n    return x[1:, ::2], x.T, x.reshape(-1), x[0, 1:]\n",
         ["np.arange(12.).reshape(3, 4)"],
     ),
-    "the same new array twice": ("def f(x):\n    y = x * 2 + 1\n    return y, [y, {'y': y}]\n", ["np.arange(12.)"]),
-    "a new array and its view": ("def f(x):\n    y = x * 2 + 1\n    return y, y[1:], y[::2]\n", ["np.arange(12.)"]),
+    "the same new array twice": (
+        "def f(x):\n    y = x * 2 + 1\n    return y, [y, {'y': y}]\n",
+        ["np.arange(12.)"],
+    ),
+    "a new array and its view": (
+        "def f(x):\n    y = x * 2 + 1\n    return y, y[1:], y[::2]\n",
+        ["np.arange(12.)"],
+    ),
     "views alone": ("def f(x):\n    y = x * 2 + 1\n    return y[1:], y[:-1]\n", ["np.arange(12.)"]),
     "diagonal and broadcast views": (
         "def f(x):\n    return np.diagonal(x), np.broadcast_to(x[0], (2, 3)), x.real, x[None]\n",
@@ -87,7 +107,10 @@ PROGRAMS = {
         "def f(x, k):\n    for i in range(len(x)):\n        x[i] = -1\n        x[k[i]] += 1\n    return x\n",
         ["np.arange(12.), np.arange(1, 13)"],
     ),
-    "shape mismatch after a write": ("def f(x, y):\n    x[0] = 7\n    x += y @ y\n    return x\n", ["np.arange(3.), np.ones((2, 3))"]),
+    "shape mismatch after a write": (
+        "def f(x, y):\n    x[0] = 7\n    x += y @ y\n    return x\n",
+        ["np.arange(3.), np.ones((2, 3))"],
+    ),
     "0-d array": ("def f(x):\n    x += 1\n    x[...] = x * 2\n    return x\n", ["np.array(3.)"]),
     "casting error": ("def f(x):\n    x[0] = 5\n    x += 0.5\n    return x\n", ["np.arange(3)"]),
     "read only": (
@@ -108,7 +131,7 @@ def jitted(text: str) -> dict:
     return load(f"import numpy as np\nimport np2tf\nfrom np2tf import tnp\n\n{text}")
 
 
-@pytest.fixture()
+@pytest.fixture
 def strict():
     with np2tf.config.using(tier="compile", jit="strict"):
         yield
@@ -134,7 +157,14 @@ def test_global_array(strict, module: str, mode: str):
 
 
 def test_global_numbers(strict):
-    space = jitted("SCALE = 2.0\nFLAG = True\nNAME = 'a'\n\n@np2tf.jit\ndef f(x):\n    return x * SCALE if FLAG and NAME == 'a' else x\n")
+    space = jitted(
+        "SCALE = 2.0\n"
+        "FLAG = True\n"
+        "NAME = 'a'\n\n"
+        "@np2tf.jit\n"
+        "def f(x):\n"
+        "    return x * SCALE if FLAG and NAME == 'a' else x\n"
+    )
     assert space["f"](np.ones(1))[0] == 2
     space["SCALE"] = 3
     assert space["f"](np.ones(1))[0] == 3
@@ -145,7 +175,17 @@ def test_global_numbers(strict):
 
 
 def test_global_of_a_helper_and_of_a_helpers_helper(strict):
-    space = jitted("W = np.ones(2)\nB = 1\n\ndef inner(x):\n    return x * W + B\n\ndef outer(x):\n    return inner(x)\n\n@np2tf.jit\ndef f(x):\n    return outer(x)\n")
+    space = jitted(
+        "W = np.ones(2)\n"
+        "B = 1\n\n"
+        "def inner(x):\n"
+        "    return x * W + B\n\n"
+        "def outer(x):\n"
+        "    return inner(x)\n\n"
+        "@np2tf.jit\n"
+        "def f(x):\n"
+        "    return outer(x)\n"
+    )
     np.testing.assert_array_equal(space["f"](np.ones(2)), [2, 2])
     space["W"][1] = 5
     space["B"] = 2
@@ -155,7 +195,13 @@ def test_global_of_a_helper_and_of_a_helpers_helper(strict):
 
 
 def test_global_list_and_dict_of_arrays(strict):
-    space = jitted("PARAMS = [tnp.ones(2), {'b': np.zeros(2)}]\n\n@np2tf.jit\ndef f(x):\n    PARAMS[0][0] += 1\n    return x * PARAMS[0] + PARAMS[1]['b']\n")
+    space = jitted(
+        "PARAMS = [tnp.ones(2), {'b': np.zeros(2)}]\n\n"
+        "@np2tf.jit\n"
+        "def f(x):\n"
+        "    PARAMS[0][0] += 1\n"
+        "    return x * PARAMS[0] + PARAMS[1]['b']\n"
+    )
     np.testing.assert_array_equal(np.asarray(space["f"](tnp.ones(2))), [2, 1])
     np.testing.assert_array_equal(np.asarray(space["f"](tnp.ones(2))), [3, 1])
     space["PARAMS"][1]["b"] = np.full(2, 10.0)
@@ -166,13 +212,14 @@ def test_a_global_list_is_not_changed_unseen():
     """Appending to a list while tracing would happen once, and with tensors that are no values."""
     space = jitted("LOG = []\n\n@np2tf.jit\ndef f(x):\n    LOG.append(x.sum())\n    return x * 2\n")
     with np2tf.config.using(tier="compile", jit="on"), pytest.warns(np2tf.runtime.jit.UnjittedWarning):
-        space["f"](np.ones(2))
-        space["f"](np.ones(2))
+        _ = [space["f"](np.ones(2)) for _ in range(2)]
     assert space["LOG"] == [2.0, 2.0]
 
 
 def test_a_global_name_is_not_rebound_unseen():
-    space = jitted("COUNT = 0\n\n@np2tf.jit\ndef f(x):\n    global COUNT\n    COUNT += 1\n    return x * COUNT\n")
+    space = jitted(
+        "COUNT = 0\n\n@np2tf.jit\ndef f(x):\n    global COUNT\n    COUNT += 1\n    return x * COUNT\n"
+    )
     with np2tf.config.using(tier="compile", jit="on"), pytest.warns(np2tf.runtime.jit.UnjittedWarning):
         assert [space["f"](np.ones(1))[0] for _ in range(4)] == [1, 2, 3, 4]
     assert space["COUNT"] == 4
