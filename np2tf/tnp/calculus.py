@@ -221,6 +221,10 @@ def interp(
     """https://numpy.org/doc/stable/reference/generated/numpy.interp.html"""
     if COMPLEX[1] in (fp.dtype, xp.dtype) or COMPLEX[0] in (fp.dtype, xp.dtype):
         raise StagingError("interpolation of complex numbers", "NP2TF503")
+    if x.dtype in COMPLEX:
+        raise TypeError(
+            "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'"
+        )
     x, xp, fp = (cast(value, np.float64) for value in (x, xp, fp))
     if period is not None:
         x, xp, fp = _periodic(x, xp, fp, period)

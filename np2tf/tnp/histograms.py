@@ -186,6 +186,11 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
     signed = x.dtype not in UNSIGNED
     x = tf.cast(x, tf.int64)
     if weights is not None:
+        if weights.dtype in COMPLEX:
+            raise TypeError(
+                f"Cannot cast array data from {_dtype(weights)!r} to dtype('float64') "
+                "according to the rule 'safe'"
+            )
         weights = cast(weights, np.float64)
         if not weights.shape.is_compatible_with(x.shape):
             raise ValueError("The weights and list don't have the same length.")

@@ -222,6 +222,10 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
         require_elements(a, axes, name)
     else:
         a = masked(a, where, initial)
+        if _is_zero(length(a, axes)):
+            # TensorFlow's extremum of nothing is infinite, or none at all.
+            made = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
+            return tf.fill(tf.shape(made), as_tensor(initial, a.dtype.as_numpy_dtype))
     result = extreme_of(name, a, axes, keepdims)
     return result if initial is None else EXTREMES[name](result, as_tensor(initial, a.dtype.as_numpy_dtype))
 

@@ -173,6 +173,9 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf
     if sorter is not None:
         a = tf.gather(a, as_tensor(sorter, np.int64))
     row, wanted = promote(a, v)
+    if wanted.shape.num_elements() == 0:
+        # TensorFlow's kernel refuses to look for nothing.
+        return tf.zeros(wanted.shape, tf.int64)
     found = tf.searchsorted(keys(row), tf.reshape(keys(wanted), [-1]), side=side, out_type=tf.int64)
     return tf.reshape(found, tf.shape(wanted) if None in wanted.shape.as_list() else wanted.shape)
 

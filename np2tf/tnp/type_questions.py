@@ -20,7 +20,8 @@ def _without_values(value: Any) -> Any:
     """An operand as an empty np.ndarray of its dtype (a number, if it is weak); a dtype as it is."""
     if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         kind = kind_of(value)
-        return kind(0) if kind in (int, float, complex) else np.empty(0, kind)
+        # (A dtype is equal to the Python type that makes it: np.dtype("float64") == float.)
+        return kind(0) if isinstance(kind, type) else np.empty(0, kind)
     if isinstance(value, tf.DType):
         return value.as_numpy_dtype
     return to_numpy(value)

@@ -175,5 +175,13 @@ _TABLE = _install()
 globals().update(_TABLE)
 __all__ = sorted(_TABLE)
 
-attach("conjugate", _TABLE["conjugate"])
-attach("conj", _TABLE["conjugate"])
+
+def _conjugate_method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+    """``x.conj()``: of real numbers, truth values among them, the array itself."""
+    if not args and not kwargs and self.dtype.kind != "c":
+        return self
+    return _TABLE["conjugate"](self, *args, **kwargs)
+
+
+attach("conjugate", _conjugate_method)
+attach("conj", _conjugate_method)

@@ -155,7 +155,9 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     allowed = (
         np.can_cast(kind, dst.dtype, casting)  # type: ignore[arg-type]
         if sample is None
-        else casting == "unsafe" or np.result_type(dst.dtype, sample).kind == dst.dtype.kind or kind is int
+        else casting == "unsafe"
+        or np.result_type(dst.dtype, sample).kind == dst.dtype.kind
+        or (kind is int and dst.dtype != bool)
     )
     if not allowed:
         raise TypeError(
