@@ -22,8 +22,15 @@ def test_random_programs(source: str):
     judge(source)
 
 
-@pytest.mark.slow
 @settings(max_examples=400, derandomize=True, **quiet)
 @given(programs())
-def test_many_random_programs(source: str):
+def _many(source: str):
     judge(source)
+
+
+@pytest.mark.slow
+def test_many_random_programs(request: pytest.FixtureRequest):
+    """Five minutes: only where it is asked for."""
+    if "slow" not in request.config.option.markexpr:
+        pytest.skip("runs with -m slow")
+    _many()
