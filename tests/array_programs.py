@@ -1,4 +1,4 @@
-"""Random small programs over arrays that alias: straight lines, branches, loops, swaps, views and writes, as text."""
+"""Random small programs over arrays that alias: branches, loops, swaps, views and writes, as text."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def blocks(draw: st.DrawFn, depth: int) -> list[str]:
 
 @st.composite
 def programs(draw: st.DrawFn) -> str:
-    """A module with one function ``f(a, b, n)``; values are kept small, as products in loops would overflow."""
+    """A module with one function ``f(a, b, n)``."""
     lines = ["c = np.zeros(4)", "s = t = 1.0", "k = 0"]
     for _ in range(draw(st.integers(2, 4))):
         lines += draw(statements(2))

@@ -1,4 +1,4 @@
-"""Random programs over arrays that alias: equal to NumPy, or run unjitted with a warning and equal to NumPy."""
+"""Random programs over arrays that alias: equal to NumPy, compiled or with a warning unjitted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from differential import compare
 from hypothesis import HealthCheck, given, settings
 
 CALLS = ("np.arange(4.), np.array([3., -1., 0.5, 2.]), 12", "*[np.arange(4.)] * 2, 0")
-quiet = dict(deadline=None, suppress_health_check=list(HealthCheck))
+quiet = {"deadline": None, "suppress_health_check": list(HealthCheck)}
 
 
 def judge(source: str) -> None:

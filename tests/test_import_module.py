@@ -71,7 +71,15 @@ FILES = {
     """,
     "broken_mod.py": "import numpy as np\n\ndef f(:\n    pass\n",
     "plain_mod.py": "VALUE = 3\n",
-    "stubborn_mod.py": "import numpy as np\n\n\ndef f(xp=np):\n    return xp.pi\n",
+    "stubborn_mod.py": """
+        import numpy as np
+
+        def g(xp):
+            return xp.pi
+
+        def f():
+            return g(np)
+    """,
 }
 
 
@@ -219,7 +227,7 @@ def test_tracebacks_show_the_translated_line(files: Path):
 
 def test_findings_can_be_asked_for(files: Path):
     module = np2tf.import_module("stubborn_mod")
-    assert [found.code for found in module.__spec__.loader.diagnostics]
+    assert [found.code for found in module.__spec__.loader.diagnostics] == ["NP2TF004"]
     assert module.f() == np.pi
 
 

@@ -1,0 +1,101 @@
+"""What the run time does not do yet; an entry that has become wrong fails, and is to be taken off."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import np2tf
+from np2tf import tnp
+from np2tf.counts import counts
+
+
+def returned_list_is_the_argument() -> bool:
+    """``return params`` of a compiled function gives an equal list, not the caller's own."""
+    function = np2tf.jit(lambda params: params)
+    params = [np.ones(2)]
+    return function(params) is params
+
+
+def method_compiles() -> bool:
+    """An instance is no input of a graph: methods run unjitted."""
+
+    class Model:
+        def __init__(self) -> None:
+            self.weights = tnp.ones(2)
+
+        @np2tf.jit
+        def apply(self, x: np.ndarray) -> np.ndarray:
+            return x * self.weights
+
+    before = counts.compiled
+    Model().apply(np.ones(2))
+    return counts.compiled > before
+
+
+def arguments_that_overlap_compile() -> bool:
+    """Two arguments that share memory: the call runs unjitted."""
+    function = np2tf.jit(lambda x, y: x + y)
+    base, before = np.ones(4), counts.compiled
+    function(base[1:], base[:-1])
+    return counts.compiled > before
+
+
+def array_of_numpy_written_as_a_global_compiles() -> bool:
+    """A trace cannot watch what is written to an np.ndarray that is no argument: the call runs unjitted."""
+    state = np.zeros(2)
+
+    def function(x: np.ndarray) -> np.ndarray:
+        state[0] = x[0]
+        return state * 2
+
+    before = counts.compiled
+    np2tf.jit(function)(np.ones(2))
+    return counts.compiled > before
+
+
+def written_first_then_rebound_compiles() -> bool:
+    """``x[0] = …; x = x * 0.5`` in a staged loop: only the first iteration writes to the caller's array."""
+
+    def function(x: np.ndarray) -> np.ndarray:
+        def step(i: int, x: np.ndarray) -> tuple[np.ndarray]:
+            x = tnp.at(x)[0].set(i)
+            return (x * 0.5,)
+
+        return np2tf.for_loop(range(12), step, (x,))[0]
+
+    before = counts.compiled
+    np2tf.jit(function)(np.ones(3))
+    return counts.compiled > before
+
+
+def fields_of_a_structured_array() -> bool:
+    """``record["u"]`` under eager="tensorflow" is looked for in a tensor."""
+    with np2tf.config.using(eager="tensorflow"):
+        record = tnp.zeros(2, dtype=[("u", float)])
+        record["u"] = 1.5
+        return record["u"][0] == 1.5
+
+
+GAPS = (
+    returned_list_is_the_argument,
+    method_compiles,
+    arguments_that_overlap_compile,
+    array_of_numpy_written_as_a_global_compiles,
+    written_first_then_rebound_compiles,
+    fields_of_a_structured_array,
+)
+
+
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.parametrize("gap", GAPS, ids=lambda gap: gap.__name__)
+def test_gap(gap: Callable[[], bool]) -> None:
+    """It still does not work."""
+    with np2tf.config.using(tier="compile", jit="on"):
+        try:
+            works = gap()
+        except (ValueError, IndexError):
+            works = False
+    assert not works, f"{gap.__name__} works now: take it off the list"
