@@ -1,0 +1,170 @@
+"""The rules say of every name what the op library really does, and the most used names are native."""
+
+from __future__ import annotations
+
+import csv
+import operator
+from collections import Counter
+from pathlib import Path
+from types import CodeType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from np2tf import rules, tnp
+from np2tf.tnp import functional, random
+from np2tf.tnp.dtypes import has_tf_dtype
+from np2tf.tnp.host import HostModule, _refuse
+from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.ufunc import Ufunc
+
+#: NumPy computes these, also while staging: their operands are numbers, dtypes or functions, never arrays.
+FROM_NUMBERS = {
+    *("bartlett", "blackman", "hamming", "hanning", "kaiser", "broadcast_shapes"),
+    *("diag_indices", "mask_indices", "tril_indices", "triu_indices"),
+    *("isdtype", "issubdtype", "min_scalar_type", "promote_types"),
+}
+#: NumPy's own objects, which work on arrays of ours or on numbers as they are.
+AS_THEY_ARE = {"dtype", "finfo", "iinfo", "s_", "index_exp", "ndindex", "newaxis", "linalg.LinAlgError"}
+#: The op library has them for tensors, and yet a function that uses them is not staged.
+HOST_ON_PURPOSE = {
+    "ndarray.setflags": "the flags of a caller's array are not carried out of a graph",
+    "isnat": "dates are on the host",
+}
+#: Classes that keep to the host.
+_CLASSES = (functional.vectorize, functional.frompyfunc, random.Generator, random.RandomState)
+#: np.ndarray had these in NumPy 1 only, or has them in some versions of NumPy 2 only.
+NOT_ALWAYS = {"numpy.chararray", "numpy.ndarray.device", "numpy.ndarray.to_device"}
+
+RULES = {
+    name: rule
+    for name, rule in rules.rules().items()
+    if rule.chapter != "removed" and not (rule.chapter == "ufuncs" and name.endswith(".at"))
+}
+FREQUENCY = Path(__file__).with_name("most_used.csv")
+
+
+def _on_host_only(value: Any) -> bool:
+    """Whether a function was made by what hands calls to NumPy."""
+    code: CodeType | None = getattr(value, "__code__", None)
+    where = code.co_filename if code is not None else ""
+    read_only = where.endswith("tnp/methods.py") and getattr(value, "__name__", "") in _READ_ONLY
+    return read_only or where.endswith(("tnp/host.py", "tnp/hosted.py", "tnp/random.py"))
+
+
+#: Methods that hand a copy to NumPy.
+_READ_ONLY = {"tobytes", "tofile", "dump", "dumps", "getfield"}
+
+
+def provided(name: str) -> str:
+    """How `tnp` provides a name: "native" or "host"."""
+    path = name.removeprefix("numpy.")
+    if path in FROM_NUMBERS or path in AS_THEY_ARE:
+        return "native"
+    if path.startswith("ndarray."):
+        value = vars(ndarray).get(path[8:])
+        return "host" if value is None or path in HOST_ON_PURPOSE or _on_host_only(value) else "native"
+    if not hasattr(np, path) and "." not in path:
+        return "host"
+    if f"numpy.{path}" in NOT_ALWAYS:
+        return RULES[f"numpy.{path}"].kind
+    value, numpys = operator.attrgetter(path)(tnp), operator.attrgetter(path)(np)
+    if isinstance(value, Ufunc):
+        return "host" if value.implementation is _refuse or path in HOST_ON_PURPOSE else "native"
+    if value is numpys:
+        return "native" if _is_known_to_tensorflow(value) else "host"
+    if isinstance(value, HostModule) or value in _CLASSES or value is Ufunc:
+        return "host"
+    return "host" if _on_host_only(value) else "native"
+
+
+def _is_known_to_tensorflow(value: Any) -> bool:
+    """Constants, dtypes that TensorFlow has, and the abstract types of numbers."""
+    if isinstance(value, type) and issubclass(value, np.generic):
+        abstract = (np.number, np.integer, np.signedinteger, np.unsignedinteger)
+        also = (np.inexact, np.floating, np.complexfloating, np.generic)
+        return value in (*abstract, *also) or (
+            value not in (np.character, np.flexible) and has_tf_dtype(np.dtype(value))
+        )
+    return isinstance(value, (bool, int, float, np.bool_))
+
+
+@pytest.mark.parametrize("chapter", sorted({rule.chapter for rule in RULES.values()}))
+def test_rules_and_library_agree(chapter: str) -> None:
+    """A name is native in the rules if and only if it is in the library."""
+    of_chapter = {name: rule.kind for name, rule in RULES.items() if rule.chapter == chapter}
+    wrong = {
+        name: kind
+        for name, kind in of_chapter.items()
+        if kind != "no" and provided(name) != kind and name not in NOT_ALWAYS
+    }
+    assert wrong == {}
+
+
+def test_exceptions_are_not_stale() -> None:
+    """Every name of the lists above is one that would be judged otherwise without them."""
+    for path in FROM_NUMBERS:
+        assert _on_host_only(getattr(tnp, path)), path
+    for path in AS_THEY_ARE:
+        value = operator.attrgetter(path)(tnp)
+        assert value is operator.attrgetter(path)(np), path
+        assert not _is_known_to_tensorflow(value), path
+    for path in HOST_ON_PURPOSE:
+        own = vars(ndarray).get(path[8:]) or getattr(tnp, path, None)
+        assert own is not None and getattr(own, "implementation", None) is not _refuse, path
+
+
+def test_native_names_have_examples() -> None:
+    """Every one, and no other name has any."""
+    native = {name for name, rule in RULES.items() if rule.kind == "native"}
+    assert native - set(rules.examples()) == set()
+    assert set(rules.examples()) - native == set()
+
+
+#: Names among the most used that are not native, and why.
+NOT_NUMERICAL = {
+    "loadtxt": "reads a file",
+    "load": "reads a file",
+    "ndarray.dump": "writes a file",
+    "ndarray.dumps": "makes bytes of an array",
+    "ndarray.tobytes": "makes bytes of an array",
+}
+WANTED = 150
+
+
+def most_used() -> list[str]:
+    """Functions, ufuncs, methods and submodules' functions by the number of published packages that use them."""
+    with FREQUENCY.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["packages"]) for row in rows] == sorted((int(r["packages"]) for r in rows), reverse=True)
+    return [row["name"] for row in rows]
+
+
+def test_the_most_used_functions_are_native() -> None:
+    """The first 150, and nearly all that follow."""
+    names = most_used()
+    kinds = {name: rules.rules()[f"numpy.{name}"].kind for name in names}
+    other = {name for name, kind in kinds.items() if kind != "native"}
+    assert other == set(NOT_NUMERICAL) & set(names) == set(NOT_NUMERICAL)
+    numerical = [name for name in names if name not in NOT_NUMERICAL]
+    assert len(numerical) >= WANTED
+    assert all(provided(f"numpy.{name}") == "native" for name in numerical[:WANTED])
+
+
+def test_coverage_page_is_true(root: Path) -> None:
+    """The table of docs/coverage.md is what the rules say."""
+    page = (root / "docs" / "coverage.md").read_text(encoding="utf-8")
+    for row in coverage():
+        assert row in page.splitlines()
+
+
+def coverage() -> list[str]:
+    """The rows of the table: chapter, and how many names are native, host and refused."""
+    counts: dict[str, Counter[str]] = {}
+    for rule in rules.rules().values():
+        if not (rule.chapter == "ufuncs" and rule.name.endswith(".at")):
+            counts.setdefault(rule.chapter, Counter())[rule.kind] += 1
+    rows = {chapter: [c["native"], c["host"], c["no"]] for chapter, c in sorted(counts.items())}
+    rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
+    return [f"| {chapter} | {native} | {host} | {no} |" for chapter, (native, host, no) in rows.items()]
