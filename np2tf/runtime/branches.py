@@ -90,26 +90,10 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     if sides[1].error is not None:
         record_violation(tf.logical_not(test))
         return then()
-    sides[0].align(sides[1])
-    sides[1].align(sides[0])
-    if sides[0].outline != sides[1].outline:
-        raise StagingError("the two sides of a branch return different structures", "NP2TF516")
-    forms = [
-        _common(a, b, f, g)
-        for a, b, f, g in zip(sides[0].leaves, sides[1].leaves, sides[0].forms, sides[1].forms, strict=True)
-    ]
-    if trace.xla and any(form is not None and None in form.shape for form in forms):
-        raise StagingError(
-            "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"
-        )
+    forms = _common_forms(trace, *sides)
     cells = list(dict.fromkeys(sides[0].written + sides[1].written))
     sources: list[set[Cell]] = [set() for _ in forms]
-    candidates = [merged_cells(a, b) for a, b in zip(sides[0].origins, sides[1].origins, strict=True)]
-    tracked = {
-        k: found
-        for k, (form, found) in enumerate(zip(forms, candidates, strict=True))
-        if found and form is not None and not form.number
-    }
+    tracked = _tracked(forms, *sides)
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
@@ -149,6 +133,33 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     for k, found in tracked.items():
         leaves[k]._cell.identity = next(rest), found
     return sides[0].rebuild(leaves)
+
+
+def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
+    """How each leaf is carried out of the branch; None where both sides give the very same."""
+    a.align(b)
+    b.align(a)
+    if a.outline != b.outline:
+        raise StagingError("the two sides of a branch return different structures", "NP2TF516")
+    forms = [
+        _common(m, n, f, g)
+        for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)
+    ]
+    if trace.xla and any(form is not None and None in form.shape for form in forms):
+        raise StagingError(
+            "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"
+        )
+    return forms
+
+
+def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:
+    """The arrays that may be one of some cells from outside, known at run time."""
+    candidates = [merged_cells(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
+    return {
+        k: found
+        for k, (form, found) in enumerate(zip(forms, candidates, strict=True))
+        if found and form is not None and not form.number
+    }
 
 
 def _restoring(side: Callable[[], list[tf.Tensor]], cells: list[Cell]) -> list[tf.Tensor]:

@@ -194,7 +194,8 @@ class Jitted:
             changed = frozen.restore()
             changed = bind_again(self._readers or [], before) or changed
         if changed:
-            raise StagingError("a global or closure variable is changed as no graph can change it", "NP2TF507")
+            message = "a global or closure variable is changed as no graph can change it"
+            raise StagingError(message, "NP2TF507")
 
     # -- running ---------------------------------------------------------------------------------------------
 

@@ -61,7 +61,7 @@ def suspects(leaf: Any) -> set[Cell]:
 
 
 def merged_cells(a: Origin, b: Origin) -> tuple[Cell, ...] | None:
-    """The cells that an array may be that comes from either side; None where that cannot be told, or it is new."""
+    """The cells that an array from either side may be; None if that cannot be told, or it is new."""
     if a is None or b is None or not a[0] + b[0]:
         return None
     return tuple(dict.fromkeys(a[0] + b[0]))

@@ -136,7 +136,7 @@ class Cell:
         self._value = value
 
     def _write_through(self, value: tf.Tensor) -> list[Cell]:
-        """Write to the argument that this may turn out to be at run time; returns those that are up to date."""
+        """Write to the argument that this may turn out to be; returns those that are up to date."""
         if self.identity is None:
             return []
         number, originals = self.identity
