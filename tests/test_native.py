@@ -134,7 +134,7 @@ WANTED = 150
 
 
 def most_used() -> list[str]:
-    """Functions, ufuncs, methods and submodules' functions by the number of published packages that use them."""
+    """Functions, ufuncs, methods and submodules' functions by how many published packages use them."""
     with FREQUENCY.open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["packages"]) for row in rows] == sorted((int(r["packages"]) for r in rows), reverse=True)

@@ -1,25 +1,59 @@
-"""`np2tf explain`: what a diagnostic code means."""
+"""`np2tf explain`: what a diagnostic code means, and what is known of a NumPy name."""
 
 from __future__ import annotations
 
 import click
 
+from np2tf import rules
 from np2tf.diagnostics import codes
+
+_KINDS = {
+    "native": "made of TensorFlow operations, or known while staging",
+    "host": "handed to NumPy; ends a graph",
+    "no": "not translated",
+}
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[CODE]…")
+@click.argument("names", nargs=-1, metavar="[CODE|NAME]…")
 def explain(names: tuple[str, ...]) -> None:
-    """Explain diagnostic codes; without one, list them all."""
+    """Explain diagnostic codes and NumPy names (np.sum); without one, list all codes."""
     declared = codes()
     if not names:
         for code in sorted(declared):
             click.echo(f"{code}  {declared[code].message}")
         return
     for name in names:
+        if name.startswith(("np.", "numpy.")):
+            click.echo("\n".join(_about(name)) + "\n")
+            continue
         code = name.upper() if name.upper().startswith("NP2TF") else f"NP2TF{name}"
         if code not in declared:
             raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
         entry = declared[code]
         click.echo(f"{entry.code} ({entry.severity})\n\n{entry.message}\n")
         click.echo(f"Why: {entry.why}\n\nRemedy: {entry.remedy}\n")
+
+
+def _about(name: str) -> list[str]:
+    """What the rules know of a NumPy name, line by line."""
+    rule = rules.find("numpy." + name.split(".", 1)[1])
+    if rule is None:
+        raise click.UsageError(
+            f"no such name: {name}; names are like np.sum, np.linalg.norm, np.ndarray.sort"
+        )
+    lines = [f"{rule.name} ({rule.kind}: {_KINDS[rule.kind]})"]
+    if rule.new_name:
+        lines.append(f"Removed from NumPy; now {rule.new_name}.")
+    if rule.reason:
+        lines.append(f"Why: {rule.reason}")
+    if rule.writes:
+        lines.append(f"Writes to {', '.join(rule.writes)}, and returns what it wrote to.")
+    if rule.returns_view:
+        lines.append("Returns a view where NumPy does.")
+    if rule.dynamic_shape:
+        lines.append("The shape of the result may depend on values.")
+    if rule.random:
+        lines.append("Draws from a stream of random numbers.")
+    shown = rules.examples().get(rule.name, ())
+    return lines + ["Example: " + example for example in shown]

@@ -1,0 +1,33 @@
+"""`np2tf explain NAME`."""
+
+from __future__ import annotations
+
+import pytest
+from click.testing import CliRunner
+
+from np2tf.commands import main
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("np.sum", "Example: np.sum(a, axis=0)"),
+        ("numpy.linalg.norm", "numpy.linalg.norm (native"),
+        ("np.fill_diagonal", "Writes to a,"),
+        ("np.reshape", "Returns a view"),
+        ("np.unique", "shape of the result may depend"),
+        ("np.random.normal", "numpy.random.normal (host"),
+        ("np.asfarray", "Why: use asarray"),
+        ("np.product", "now prod"),
+    ],
+)
+def test_explain_a_name(name: str, said: str) -> None:
+    """Kind, facts, reason and examples."""
+    done = CliRunner().invoke(main, ["explain", name])
+    assert done.exit_code == 0
+    assert said in done.output
+
+
+def test_explain_no_name() -> None:
+    """What NumPy does not have is a usage error."""
+    assert CliRunner().invoke(main, ["explain", "np.no_such_name"]).exit_code == 2

@@ -1,0 +1,94 @@
+"""Every example of rules/*.toml gives what NumPy gives: on the host, eagerly, staged and compiled.
+
+What does not is listed in rule_example_limits.toml with the reason; a limit that no longer holds fails, too.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+import rule_examples
+from op_harness import Raised
+from rule_examples import DTYPES, SHAPES, Point
+
+from np2tf import rules
+from np2tf.rules import tomllib
+
+LIMITS = tomllib.loads(Path(__file__).with_name("rule_example_limits.toml").read_text(encoding="utf-8"))
+CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
+
+
+def points(chapter: str, dtype: str, mode: str) -> list[Point]:
+    """What is evaluated in a mode. Compiled, what NumPy refuses is left out, and what ends the process."""
+    found = [p for p in rule_examples.points(chapter, DTYPES, tuple(SHAPES)) if p.dtype == dtype]
+    if mode in ("graph", "xla") and dtype not in ("float64", "int32"):
+        # Shapes matter less to the other dtypes than the seconds that tracing takes.
+        found = [point for point in found if point.shape == "matrix"]
+    if mode != "xla":
+        return found
+    if dtype in ("int32", "bool") and chapter == "linalg":
+        return []  # The same kernels as for float64, and they take longest to compile.
+    shapes = ("matrix", "vector") if dtype == "float64" else ("matrix",)
+    found = [point for point in found if point.shape in shapes]
+    aborts = LIMITS["aborts"]["examples"]
+    return [
+        point
+        for point in found
+        if not isinstance(rule_examples.expected(point), Raised) and point.expression not in aborts
+    ]
+
+
+def listed(mode: str, dtype: str, evaluated: list[Point]) -> dict[str, str]:
+    """The points of `evaluated` that are known to differ, and why."""
+    reasons = {}
+    of_expression = defaultdict(list)
+    for point in evaluated:
+        of_expression[point.expression].append(point)
+    for limit in LIMITS["limit"]:
+        for expression, where in limit["examples"].items() if mode in limit["modes"] else ():
+            for part in where.split():
+                named, _, shapes = part.partition("/")
+                for point in of_expression[expression] if named == dtype else ():
+                    if not shapes or point.shape in shapes.split("+"):
+                        reasons[str(point)] = limit["reason"]
+    return reasons
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("mode", ["host", "eager", "graph", "xla"])
+@pytest.mark.filterwarnings("ignore")
+def test_examples_give_what_numpy_gives(mode: str, dtype: str) -> None:
+    """One function per chapter; what differs is what is listed."""
+    evaluated = {chapter: points(chapter, dtype, mode) for chapter in CHAPTERS}
+    known = listed(mode, dtype, [point for group in evaluated.values() for point in group])
+    found: dict[str, str] = {}
+    for group in evaluated.values():
+        # What cannot be compiled would take its whole chapter with it.
+        together = [point for point in group if str(point) not in known]
+        for part in (together, *([point] for point in group if str(point) in known)):
+            if part:
+                found |= {str(point): what for point, what in rule_examples.differences(part, mode)}
+    assert {point: what for point, what in found.items() if point not in known} == {}
+    assert {point: why for point, why in known.items() if point not in found} == {}, "stale limits"
+
+
+def test_limits_are_about_examples() -> None:
+    """An expression that no rule has any more has no limits; every reason says something."""
+    expressions = {example for several in rules.examples().values() for example in several}
+    for limit in (*LIMITS["limit"], {**LIMITS["aborts"], "modes": ["xla"]}):
+        assert set(limit["examples"]) <= expressions
+        assert set(limit["modes"]) <= {"host", "eager", "graph", "xla"}
+        assert len(limit["reason"]) > 10
+
+
+def test_most_examples_have_no_limit() -> None:
+    """NumPy accepts most examples for most dtypes, and the limits are few."""
+    every = [p for chapter in CHAPTERS for p in rule_examples.points(chapter, DTYPES, tuple(SHAPES))]
+    accepted = [point for point in every if not isinstance(rule_examples.expected(point), Raised)]
+    assert len(every) > 4000
+    assert len(accepted) > 0.8 * len(every)
+    for mode in ("graph", "xla"):
+        known = [p for dtype in DTYPES for p in listed(mode, dtype, [q for q in every if q.dtype == dtype])]
+        assert len(known) < 0.06 * len(every)
