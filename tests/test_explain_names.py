@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from click.testing import CliRunner
 
-from np2tf.commands import main
+from np2tf.commands import np2tf as command
 
 
 @pytest.mark.parametrize(
@@ -23,11 +23,11 @@ from np2tf.commands import main
 )
 def test_explain_a_name(name: str, said: str) -> None:
     """Kind, facts, reason and examples."""
-    done = CliRunner().invoke(main, ["explain", name])
+    done = CliRunner().invoke(command, ["explain", name])
     assert done.exit_code == 0
     assert said in done.output
 
 
 def test_explain_no_name() -> None:
     """What NumPy does not have is a usage error."""
-    assert CliRunner().invoke(main, ["explain", "np.no_such_name"]).exit_code == 2
+    assert CliRunner().invoke(command, ["explain", "np.no_such_name"]).exit_code == 2

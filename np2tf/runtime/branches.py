@@ -141,10 +141,7 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
     b.align(a)
     if a.outline != b.outline:
         raise StagingError("the two sides of a branch return different structures", "NP2TF516")
-    forms = [
-        _common(m, n, f, g)
-        for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)
-    ]
+    forms = [_common(m, n, f, g) for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)]
     if trace.xla and any(form is not None and None in form.shape for form in forms):
         raise StagingError(
             "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"
