@@ -10,6 +10,7 @@ from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.linalg.checks import matrix, square
 from np2tf.tnp.normalize import Array, op
 
@@ -73,10 +74,11 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     """The lower triangular L with ``a = L @ L.H`` (or its adjoint), from that triangle of `a`."""
     a = square(a)
     lower = tf.linalg.cholesky(tf.linalg.adjoint(a) if upper else a)
-    # TensorFlow marks failure by NaN. While staging it stays so: an exception needs the value.
-    if tf.executing_eagerly() and bool(
-        tf.reduce_any(tf.math.is_nan(tf.math.real(tf.linalg.diag_part(lower))))
-    ):
+    # TensorFlow marks failure by NaN; while staging the call is discarded then, and NumPy raises.
+    failed = tf.reduce_any(tf.math.is_nan(tf.math.real(tf.linalg.diag_part(lower))))
+    if not tf.executing_eagerly():
+        record_violation(failed)
+    elif bool(failed):
         raise LinAlgError("Matrix is not positive definite")
     return tf.linalg.adjoint(lower) if upper else lower
 
