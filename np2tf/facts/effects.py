@@ -62,7 +62,8 @@ _EXCEPTIONS = frozenset(
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 )
-_GROWS = frozenset(
+#: Methods that change the list, dict or set that they are called on.
+GROWS = frozenset(
     [
         "append",
         "extend",
@@ -286,7 +287,7 @@ class Effects:
                     if self._is_math(owner.bindings[root.value])
                     else f"calls `{path}`, whose effects are unknown"
                 )
-        if method in _GROWS:
+        if method in GROWS:
             name = base if isinstance(base, cst.Name) else None
             own = (
                 name is not None

@@ -7,26 +7,12 @@ from collections.abc import Iterable
 import libcst as cst
 
 from np2tf.facts import Facts
+from np2tf.facts.effects import GROWS
 from np2tf.facts.flow import block, free_names, writes
 from np2tf.rewrites.control.marks import CannotLower
 from np2tf.rewrites.control.static import Static
 from np2tf.tree.walk import children, walk
 
-_GROWS = frozenset(
-    [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "update",
-        "setdefault",
-        "popitem",
-        "discard",
-        "reverse",
-    ]
-)
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Try: "a try block",
     cst.TryStar: "a try block",
@@ -101,7 +87,7 @@ class Refusals:
         if (
             isinstance(node, cst.Call)
             and isinstance(node.func, cst.Attribute)
-            and node.func.attr.value in _GROWS
+            and node.func.attr.value in GROWS
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
         if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
