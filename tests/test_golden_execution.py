@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -51,7 +52,8 @@ def numpy_as_it_was() -> Iterator[None]:
     yield
     for module, names in zip(modules, before, strict=True):
         for name in vars(module).keys() - names.keys():
-            delattr(module, name)
+            if not isinstance(vars(module)[name], ModuleType):  # NumPy loads submodules when first asked for
+                delattr(module, name)
         vars(module).update(names)
 
 
