@@ -142,6 +142,24 @@ def test_results_of_every_kind():
     assert found["tuple"] == (0.0, 3, 2.5)
 
 
+def test_a_list_or_dict_that_is_an_argument_is_returned_itself():
+    @np2tf.jit
+    def f(x, params, more):
+        return params, {"again": (more["inner"], [x, params])}, x * 2
+
+    x, params, more = np.ones(2), [np.zeros(2), 3], {"inner": {"y": np.ones(1)}}
+    for _ in range(2):
+        found, nested, double = f(x, params, more)
+        assert found is params
+        assert nested["again"][0] is more["inner"]
+        assert nested["again"][1][0] is x
+        assert nested["again"][1][1] is params
+        assert type(params[0]) is np.ndarray
+        assert params[1] == 3
+        np.testing.assert_array_equal(double, [2, 2])
+    assert f.trace_count == 1
+
+
 def test_keyword_only_and_default_arrays():
     default = tnp.arange(3.0)
 

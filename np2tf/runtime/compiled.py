@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.runtime.containers import Path
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.trace import Trace
@@ -45,10 +46,12 @@ class Compiled:
 
     Attributes:
         how: "xla" if it is one XLA program, "graph" otherwise.
+        kept: which lists and dicts of the result are the caller's own: place in the result -> place there.
     """
 
     def __init__(self, body: Body, arrays: Sequence[Any], numbers: Sequence[Any], dynamic: bool) -> None:
         self.dynamic = dynamic
+        self.kept: dict[Path, Path] = {}
         self._numbers = list(numbers)
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
         if dynamic:

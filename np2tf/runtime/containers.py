@@ -57,6 +57,20 @@ def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], 
     return result
 
 
+def with_originals(result: Any, source: Any, places: dict[Path, Path], path: Path = ()) -> Any:
+    """`result` with the lists and dicts of `source` themselves in it, which have those contents already."""
+    if path in places:
+        for key in places[path]:
+            source = source[key]
+        return source
+    if type(result) is dict:
+        return {key: with_originals(item, source, places, (*path, key)) for key, item in result.items()}
+    if type(result) is list or isinstance(result, tuple):
+        items = [with_originals(item, source, places, (*path, k)) for k, item in enumerate(result)]
+        return type(result)(items) if type(result) in (list, tuple) else type(result)(*items)
+    return result
+
+
 class Unchanged:
     """Refuses a change of the lists and dicts in `value`, made in place and not to be seen in a result."""
 

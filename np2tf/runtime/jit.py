@@ -17,7 +17,7 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.runtime.compiled import Compiled, OutOfBounds
-from np2tf.runtime.containers import Frozen, Unchanged
+from np2tf.runtime.containers import Frozen, Path, Unchanged, kept, with_originals
 from np2tf.runtime.dependencies import Reader, bind_again, current, readers
 from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart, take_dependencies
 from np2tf.runtime.values import bound
@@ -73,6 +73,7 @@ class _Call:
     signature: Signature
     key: Any
     rebuild: Rebuild
+    kept: dict[Path, Path] = field(default_factory=dict)
 
     def body(self, function: Callable[..., Any]) -> Callable[..., Any]:
         def run(arrays: Any, numbers: Any) -> Any:
@@ -80,6 +81,7 @@ class _Call:
             unchanged = Unchanged((args, kwargs))
             result = function(*args, **kwargs)
             unchanged.check()
+            self.kept = kept((args, kwargs), result)
             return result
 
         return run
@@ -174,6 +176,7 @@ class Jitted:
             try:
                 with self._leaving_alone_what_it_reads():
                     made = Compiled(body, call.signature.arrays, numbers, dynamic)
+                made.kept = call.kept
             except StagingError:
                 if not dynamic:
                     raise
@@ -224,7 +227,7 @@ class Jitted:
             return self._unjitted(error, args, kwargs)
         if not is_new and not family.settled:
             family.times(time.perf_counter() - start)
-        return result
+        return with_originals(result, (args, kwargs), compiled.kept) if compiled.kept else result
 
     def _is_short(self) -> bool:
         return (
