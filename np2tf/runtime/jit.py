@@ -15,7 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.counts import counts
+from np2tf.counts import Fallback, counts
 from np2tf.runtime.compiled import Compiled, OutOfBounds
 from np2tf.runtime.containers import Frozen, Path, Unchanged, kept, with_originals
 from np2tf.runtime.dependencies import Reader, bind_again, current, readers
@@ -51,7 +51,8 @@ class _Family:
     best_compiled: float = float("inf")
     warm_calls: int = 0
     static_only: bool = False
-    on_host: str | None = None
+    on_host: bool = False
+    fallback: Fallback | None = None
 
     @property
     def settled(self) -> bool:
@@ -63,7 +64,7 @@ class _Family:
         self.warm_calls += 1
         self.best_compiled = min(self.best_compiled, seconds)
         if self.warm_calls == 3 and self.best_compiled > self.best_host:
-            self.on_host = "the host is faster"
+            self.on_host = True
 
 
 @dataclass
@@ -121,9 +122,8 @@ class Jitted:
         except StagingError as error:
             return self._unjitted(error, args, kwargs)
         family = self._families.setdefault(call.key, _Family())
-        if family.on_host is not None:
-            counts.host += 1
-            return bound(self.__wrapped__(*args, **kwargs))
+        if family.on_host:
+            return self._left_on_host(family.fallback, args, kwargs)
         if self._stays_on_host(family, call):
             return self._timed_on_host(family, args, kwargs)
         try:
@@ -172,6 +172,7 @@ class Jitted:
             if len(family.compiled) >= MAX_TRACES:
                 raise StagingError("the function needs new code for nearly every call", "NP2TF522")
             self.trace_count += 1
+            counts.traces += 1
             body = call.body(self.__wrapped__)
             try:
                 with self._leaving_alone_what_it_reads():
@@ -240,6 +241,7 @@ class Jitted:
     def _timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host, and keep a running average of the time that takes."""
         counts.host += 1
+        counts.host_calls += 1
         start = time.perf_counter()
         result = bound(self.__wrapped__(*args, **kwargs))
         seconds = time.perf_counter() - start
@@ -255,6 +257,16 @@ class Jitted:
         family.best_host = min(family.best_host, seconds)
         return result
 
+    def _left_on_host(
+        self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        """Run as Python what cannot be compiled (it is known why), or is faster on the host."""
+        counts.host += 1
+        counts.host_calls += 1
+        if fallback is not None:
+            fallback.calls += 1
+        return bound(self.__wrapped__(*args, **kwargs))
+
     def _unjitted(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: _Family | None = None
     ) -> Any:
@@ -262,17 +274,18 @@ class Jitted:
         if config.jit == "strict" and isinstance(error, StagingError):
             raise error
         counts.host += 1
+        counts.host_calls += 1
         result = bound(self.__wrapped__(*args, **kwargs))
         reason = str(error) or type(error).__name__
         if config.jit == "strict":
             raise StagingError(f"{self.__wrapped__.__qualname__} cannot be staged: {reason}") from error
+        code = getattr(error, "code", "NP2TF501")
+        file, line = self._place(error)
+        fallback = counts.fell_back(Fallback(self.__wrapped__.__qualname__, reason, code, file, line))
         if family is not None:
-            family.on_host = reason
-        counts.fallbacks.append(f"{self.__wrapped__.__qualname__}: {reason}")
+            family.on_host, family.fallback = True, fallback
         if not self._warned:
             self._warned = True
-            code = getattr(error, "code", "NP2TF501")
-            file, line = self._place(error)
             warnings.warn(
                 f"{code} {file}:{line}: {self.__wrapped__.__qualname__} runs unjitted: {reason}",
                 UnjittedWarning,
