@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.runtime.containers import Untouched
 from np2tf.runtime.origins import merged_cells, number_among, origin, suspects
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
@@ -45,6 +46,7 @@ class _Side:
         self.error: Exception | None = None
         self.leaves: list[Any] = []
         self.forms: list[Carried | None] = []
+        untouched = Untouched(branch)
         with tf.__internal__.FuncGraph("discovery").as_default() as graph, region(trace) as entered:
             try:
                 self.result = branch()
@@ -58,6 +60,7 @@ class _Side:
             finally:
                 self.written: list[Cell] = list(entered.written)
                 entered.undo()
+                untouched.check()
         self.ops = graph.get_operations()
 
     def align(self, other: _Side) -> None:
@@ -195,9 +198,13 @@ def _choose_elements(
     test: tf.Tensor, cell: Cell, yes: list[tuple[tf.Tensor, tf.Tensor]], no: list[tuple[tf.Tensor, tf.Tensor]]
 ) -> None:
     """Write the elements that the one or the other side writes."""
-    paired = len(yes) == len(no) and all(_same_place(a[0], b[0]) for a, b in zip(yes, no, strict=True))
+    # The k-th write of either side becomes one write, to the one or the other place.
+    paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
     if paired:
-        writes = [(start, tf.where(test, a, b), None) for (start, a), (_, b) in zip(yes, no, strict=True)]
+        writes = [
+            (a if _same_place(a, b) else tf.where(test, a, b), tf.where(test, x, y), None)
+            for (a, x), (b, y) in zip(yes, no, strict=True)
+        ]
     else:
         writes = [(start, element, test) for start, element in yes]
         writes += [(start, element, tf.logical_not(test)) for start, element in no]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from copy import copy
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -91,6 +93,47 @@ class Unchanged:
             raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
 
 
+class Untouched:
+    """Lists and dicts that functions know from around them, which a staged loop or branch must leave alone."""
+
+    def __init__(self, *functions: Any) -> None:
+        self._lists = {id(one): (one, copy(one)) for one in _captured(functions, set())}
+
+    def check(self) -> None:
+        """Put back what has been changed.
+
+        Raises:
+            StagingError: something had been: the trace happens once only.
+        """
+        changed = False
+        for one, before in self._lists.values():
+            if not _same_items(one, before):
+                _fill(one, before)
+                changed = True
+        if changed:
+            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+
+
+def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+    """The lists and dicts in the closures of `functions`, and of those that are found there."""
+    for function in functions:
+        if not isinstance(function, FunctionType) or id(function) in seen:
+            continue
+        seen.add(id(function))
+        for cell in function.__closure__ or ():
+            try:
+                value = cell.cell_contents
+            except ValueError:  # not bound yet
+                continue
+            yield from containers(value).values()
+            yield from _captured((value, getattr(value, "__wrapped__", None)), seen)
+
+
+def _fill(one: Any, items: Any) -> None:
+    one.clear()
+    (one.extend if type(one) is list else one.update)(items)
+
+
 class Frozen:
     """What a trace must leave alone, as it happens once only: lists, dicts, arrays of NumPy itself."""
 
@@ -108,8 +151,7 @@ class Frozen:
                 changed = True
         for one, before in self._lists.values():
             if not _same_items(one, before):
-                one.clear()
-                (one.extend if type(one) is list else one.update)(before)
+                _fill(one, before)
                 changed = True
         return changed
 

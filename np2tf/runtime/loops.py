@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.containers import Path, containers, kept, put_back
+from np2tf.runtime.containers import Path, Untouched, containers, kept, put_back
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.trace import Trace
@@ -103,6 +103,7 @@ class StagedLoop:
             ]
             counter = tf.compat.v1.placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
+            untouched = Untouched(self.test, self.step)
             with region(self.trace) as entered:
                 try:
                     self.test(counter, state)
@@ -115,6 +116,7 @@ class StagedLoop:
                     written, read = dict(entered.written), set(entered.read)
                     hidden = list(entered.poisoned)
                     entered.undo()
+                    untouched.check()
             entry = like(self.state, after)
             if flatten(entry)[2] != self.outline:
                 self.state = entry
@@ -216,7 +218,7 @@ class StagedLoop:
     def run(self) -> Any:
         """Build the loop; returns the state after it, and writes the cells that the loop writes."""
         plan = self.plan
-        if self.trace.xla and any(form is not None and None in form.shape for form in plan.forms):
+        if self.trace.xla and self._grows():
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
         before = [cell.value for cell in plan.cells]
         slots = _Slots(self, plan)
@@ -227,7 +229,7 @@ class StagedLoop:
             for tensor in form.tensors(leaf)
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *before]
-        if not self.trace.xla and self.trace.compile_loops and xla_pays(plan.ops):
+        if not self.trace.xla and self.trace.compile_loops and not self._grows() and xla_pays(plan.ops):
             with self.trace.compiling():
                 results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
         else:
@@ -235,6 +237,10 @@ class StagedLoop:
         for cell, value in zip(plan.cells, before, strict=True):
             cell.rebase(value)
         return self._leave(list(results), slots)
+
+    def _grows(self) -> bool:
+        """Whether an array changes its shape from one iteration to the next."""
+        return any(form is not None and None in form.shape for form in self.plan.forms)
 
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
