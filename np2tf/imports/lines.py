@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
-import libcst as cst
 from libcst.metadata import CodeRange
 
 from np2tf.facts.positions import positions
 from np2tf.imports.matching import BLOCKS, STATEMENTS, Matching
+from np2tf.translate import Result
+from np2tf.tree.source import Source
 
 #: First line, column, last line, column; lines from 1, columns in bytes from 0, as in Python's tree.
 Place = tuple[int, int, int, int]
@@ -24,14 +25,15 @@ Place = tuple[int, int, int, int]
 class SourceMap:
     """The places of a translation's nodes in its source."""
 
-    def __init__(
-        self, source: cst.Module, output: cst.Module, origins: Mapping[cst.CSTNode, cst.CSTNode]
-    ) -> None:
-        matching = Matching(source, output, origins)
-        self._source = _lines(source)
+    def __init__(self, source: Source, result: Result) -> None:
+        """`result` is the translation of `source`, and has a tree."""
+        output = result.tree
+        assert output is not None
+        matching = Matching(source.module, output, result.origins)
+        self._source = _lines(source.text)
         self._by_range: dict[Place, Place] = {}
         self._by_start: dict[tuple[int, int], Place] = {}
-        in_source, in_output = _columns(self._source), _columns(_lines(output))
+        in_source, in_output = _columns(self._source), _columns(_lines(result.text))
         for node, where in positions(output).items():
             stands_for = matching.found.get(node)
             if stands_for is None:
@@ -71,8 +73,8 @@ class SourceMap:
         return line, column, line, max(column, len(text.rstrip().encode("utf-8", "surrogatepass")))
 
 
-def _lines(module: cst.Module) -> list[str]:
-    return re.split("\r\n|\r|\n", module.code)
+def _lines(text: str) -> list[str]:
+    return re.split("\r\n|\r|\n", text.removeprefix("\ufeff"))
 
 
 def _columns(lines: list[str]) -> Callable[[int, int], int]:

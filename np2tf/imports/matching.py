@@ -8,6 +8,7 @@ made stands for the statement that its expressions come from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
 import libcst as cst
 
@@ -31,7 +32,7 @@ class Matching:
         self._origins = origins
         self._owners = dict(_owned(source, source))
         self._output = output
-        self._quoted = self._quotable(source)
+        self._source = source
         self._loops = [node for node in walk(source) if isinstance(node, (cst.For, cst.While))]
         self._line = 0
         self._visit(output, source)
@@ -59,11 +60,12 @@ class Matching:
         stands_for = self._origins.get(node, node)
         return stands_for if stands_for in self._owners else None
 
-    def _quotable(self, source: cst.Module) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
+    @cached_property
+    def _quoted(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
         """Text -> (node of the source, what became of it), for the expressions that lowering quotes."""
         became = {old: new for new, old in self._origins.items()}
         quotable: dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]] = {}
-        for node in walk(source):
+        for node in walk(self._source):
             for expression in _quoted_parts(node):
                 new = became.get(expression, expression)
                 text = self._output.code_for_node(new)
