@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import click
 
@@ -63,10 +63,10 @@ class _Run(click.Command):
 @click.option("--device", metavar="DEVICE", help="Run TensorFlow's part there: cpu, gpu, gpu:1, tpu:0 …")
 @click.option("--float32", is_flag=True, help="Make new floating-point arrays 32 bits wide by default.")
 @click.option(
-    "--jit", type=click.Choice(("on", "strict", "off")), help="Compile functions: what can be, or all, or none."
+    "--jit", type=click.Choice(("on", "strict", "off")), help="Compile what can be, or all, or nothing."
 )
 @click.option(
-    "--tier", type=click.Choice(("auto", "compile")), help="Compile when it is worth it, or at the first call."
+    "--tier", type=click.Choice(("auto", "compile")), help="Compile when worth it, or at the first call."
 )
 @click.option(
     "--eager",
@@ -110,53 +110,45 @@ def run(
     chosen = {name: value for name, value in settings.items() if value is not None}
     if float32:
         chosen["floats"] = "float32"
-    if report_file is not None and report is None:
-        report = "text"
-    raise Deferred(lambda: _start(wanted, chosen, device, report, report_file, full_traceback))
-
-
-def _start(
-    program: Program,
-    settings: dict[str, str],
-    device: str | None,
-    report: str | None,
-    report_file: Path | None,
-    full_traceback: bool,
-) -> None:
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
-    for name, value in settings.items():
+    for name, value in chosen.items():
         setattr(config, name, value)
-    try:
-        found = _device(device) if device else None
-        if report is not None:
-            from np2tf.commands.reporting import report_at_exit
+    found = _device(device) if device else None
+    if report is not None or report_file is not None:
+        from np2tf.commands.reporting import report_at_exit
 
-            report_at_exit(report, report_file)
+        report_at_exit(report or "text", report_file)
+    told = {**chosen, **({"device": found} if found else {})}
+    raise Deferred(lambda: _start(wanted, told, full_traceback))
+
+
+def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
+    """Run the program: whatever is raised from here on is its own."""
+    try:
         main = prepare(program)
     except CannotRun as error:
-        click.echo(f"np2tf run: {error}\n  {error.remedy}", err=True)
-        sys.exit(error.status)
+        _refuse(error)
     except SystemExit:
         raise
     except BaseException as error:  # a package of the program's, imported to find the module, has failed
         show(error, whole=full_traceback)
         sys.exit(1)
-    told: dict[str, Any] = {**settings, **({"device": found} if found else {})}
-    with on_device(found):
-        execute(main, program, told, whole=full_traceback)
+    with on_device(settings.get("device")):
+        execute(main, program, settings, whole=full_traceback)
+
+
+def _refuse(error: CannotRun) -> NoReturn:
+    click.echo(f"np2tf run: {error}\n  {error.remedy}", err=True)
+    sys.exit(error.status)
 
 
 def _device(name: str) -> str:
-    """TensorFlow's name of a device.
-
-    Raises:
-        CannotRun: there is none of this name.
-    """
+    """TensorFlow's name of a device; ends the command if there is none of this name."""
     import tensorflow as tf
 
     kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")
     wanted = f"{kind.upper()}:{number or 0}"
     have = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
     if wanted not in have:
-        raise CannotRun("NP2TF934", name=name, devices=", ".join(one.lower() for one in have))
+        _refuse(CannotRun("NP2TF934", name=name, devices=", ".join(one.lower() for one in have)))
     return f"/device:{wanted}"

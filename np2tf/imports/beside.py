@@ -28,7 +28,6 @@ class BesideFinder(TranslatingFinder):
         if spec is None or spec.origin is None:
             return None
         top = fullname.partition(".")[0]
-        inside = any(
-            Path(os.path.abspath(spec.origin)).is_relative_to(self.folder / name) for name in (top, f"{top}.py")
-        )
+        origin = Path(os.path.abspath(spec.origin))
+        inside = any(origin.is_relative_to(self.folder / name) for name in (top, f"{top}.py"))
         return spec if inside else None

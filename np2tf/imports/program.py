@@ -8,6 +8,8 @@ import os
 import sys
 import types
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
@@ -148,7 +150,7 @@ def _module(program: Program) -> Main:
     first_on_path(os.getcwd())
     top = program.target.partition(".")[0]
     found = PathFinder.find_spec(top)
-    if found is None or found.origin is None and found.submodule_search_locations is None:
+    if found is None or (found.origin is None and found.submodule_search_locations is None):
         if importlib.util.find_spec(top) is None:
             raise CannotRun("NP2TF932", name=program.target)
         found = None
@@ -192,11 +194,23 @@ def _find(name: str) -> ModuleSpec | None:
         return None
 
 
+@contextmanager
+def _no_bytecode(name: str) -> Iterator[None]:
+    """Leave no `__pycache__` beside a script: Python leaves none."""
+    before = sys.dont_write_bytecode
+    try:
+        sys.dont_write_bytecode = before or name == "__main__"
+        yield
+    finally:
+        sys.dont_write_bytecode = before
+
+
 def _compiled(loader: Any, name: str, file: str) -> types.CodeType:
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         try:
-            code = loader.get_code(name)
+            with _no_bytecode(name):
+                code = loader.get_code(name)
         except SyntaxError as error:
             place = (file, error.lineno or 1, error.offset or 1)
             raise CannotRun("NP2TF901", place, reason=error.msg) from None

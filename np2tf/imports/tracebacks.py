@@ -48,7 +48,8 @@ def trim(error: BaseException) -> None:
     current: BaseException | None = error
     while current is not None and id(current) not in seen:
         seen.add(id(current))
-        current.__traceback__ = trimmed(current.__traceback__, folders)
+        # An error with no frame of the user's is np2tf's own fault, and told whole.
+        current.__traceback__ = trimmed(current.__traceback__, folders) or current.__traceback__
         while current.__context__ is not None and _is_inner(current.__context__, folders):
             current.__context__ = current.__context__.__context__
         current = current.__cause__ or current.__context__
