@@ -46,17 +46,23 @@ print(json.dumps({"seconds": seconds, "modules": len(new), "translator": transla
 """
 
 
+_SUBMODULES = """
+import importlib, pkgutil, sys
+name, path = sys.argv[1:]
+sys.path[:0] = [path] if path else []
+package = importlib.import_module(name)
+for module in pkgutil.walk_packages(getattr(package, "__path__", []), name + ".", onerror=lambda name: None):
+    try:
+        "test" in module.name or (importlib.import_module(module.name), print(module.name))
+    except ImportError:
+        pass  # needs a package that is not installed
+"""
+
+
 def submodules(name: str, path: str) -> list[str]:
     """Every module of a package but its tests, so that a lazy `__init__` hides nothing."""
-    script = (
-        "import importlib, pkgutil, sys; sys.path[:0] = [sys.argv[2]] if sys.argv[2] else []\n"
-        "package = importlib.import_module(sys.argv[1])\n"
-        "found = [m.name for m in pkgutil.walk_packages(getattr(package, '__path__', []), package.__name__ + '.')"
-        " if 'test' not in m.name]\n"
-        "print(' '.join(found))"
-    )
-    done = subprocess.run([sys.executable, "-c", script, name, path], capture_output=True, text=True, check=True)
-    return done.stdout.split()
+    command = [sys.executable, "-W", "ignore", "-c", _SUBMODULES, name, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 
 
 def once(name: str, how: str, path: str, modules: list[str], before: str, cache: str) -> dict[str, Any]:
@@ -64,7 +70,9 @@ def once(name: str, how: str, path: str, modules: list[str], before: str, cache:
     environment = {**os.environ, "NP2TF_CACHE_DIR": cache, "NP2TF_CACHE": "on", "TF_CPP_MIN_LOG_LEVEL": "3"}
     program = _CHILD.replace("MODULES", repr(modules))
     command = [sys.executable, "-c", program, name, how, path, before]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise SystemExit(done.stderr)
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 

@@ -16,7 +16,7 @@ __version__ = "0.1.0"
 
 #: public name -> (module, attribute); an attribute of "" stands for the module itself.
 _LAZY: dict[str, tuple[str, str]] = {
-    "convert": ("np2tf.translate", "convert"),
+    "convert": ("np2tf.pipeline", "convert"),
     "Options": ("np2tf.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
     "jit": ("np2tf.runtime.jit", "jit"),
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from np2tf.runtime.control import while_loop as while_loop
     from np2tf.runtime.jit import jit as jit
     from np2tf.staging import StagingError as StagingError
-    from np2tf.translate import convert as convert
+    from np2tf.pipeline import convert as convert
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,7 @@ COMMANDS: dict[str, str] = {
     "check": "Say what a translation would change, and what it could not do.",
     "explain": "Explain a diagnostic code.",
     "run": "Run a script or module translated, as `python` would run it.",
+    "cache": "Show or empty the cache of translations made at import.",
     "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",
 }
 

@@ -13,7 +13,7 @@ from importlib.util import MAGIC_NUMBER
 FORMAT = 1
 #: The translator, relative to the package: a checkout changes it without a new version.
 _PARTS = ("tree", "facts", "rewrites", "imports")
-_TOP = frozenset({"translate.py", "options.py", "rules.py", "diagnostics.py", "__init__.py"})
+_TOP = frozenset({"pipeline.py", "options.py", "rules.py", "diagnostics.py", "__init__.py"})
 
 
 @lru_cache(maxsize=1)

@@ -15,7 +15,7 @@ from libcst.metadata import CodeRange
 
 from np2tf.facts.positions import positions
 from np2tf.imports.matching import BLOCKS, STATEMENTS, Matching
-from np2tf.translate import Result
+from np2tf.pipeline import Result
 from np2tf.tree.source import Source
 
 #: First line, column, last line, column; lines from 1, columns in bytes from 0, as in Python's tree.

@@ -12,7 +12,7 @@ from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.lines import SourceMap
 from np2tf.imports.names import keep_names
 from np2tf.options import Options
-from np2tf.translate import Result, translate
+from np2tf.pipeline import Result, translate
 from np2tf.tree.source import Source, SourceError
 
 
