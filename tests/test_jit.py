@@ -14,7 +14,8 @@ from differential import load, translation
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime.jit import MAX_TRACES, UnjittedWarning
+from np2tf.runtime.family import MAX_TRACES
+from np2tf.runtime.jit import UnjittedWarning
 from np2tf.staging import StagingError
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from np2tf.runtime.values import flatten
 from np2tf.staging import StagingError
+from np2tf.tnp.rows import Rows
 
 #: The way from a structure to a list or dict inside it.
 Path = tuple[Any, ...]
@@ -18,7 +19,7 @@ Path = tuple[Any, ...]
 
 def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
     """The lists and dicts in a structure."""
-    found = {path: value} if type(value) in (list, dict) else {}
+    found = {path: value} if type(value) in (list, dict) or isinstance(value, Rows) else {}
     if type(value) is dict:
         items = list(value.items())
     else:
@@ -42,6 +43,9 @@ def kept(before: Any, after: Any) -> dict[Path, Path]:
 
 def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], path: Path = ()) -> Any:
     """`result` with the original lists and dicts in it, which get its contents."""
+    if isinstance(result, Rows):
+        target = originals.get(places.get(path, ()))
+        return target.take(result) if isinstance(target, Rows) else result
     if type(result) is list:
         items = [put_back(item, originals, places, (*path, k)) for k, item in enumerate(result)]
         target = originals[places[path]] if path in places else result
@@ -56,20 +60,6 @@ def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], 
     if isinstance(result, tuple):
         items = [put_back(item, originals, places, (*path, k)) for k, item in enumerate(result)]
         return tuple(items) if type(result) is tuple else type(result)(*items)
-    return result
-
-
-def with_originals(result: Any, source: Any, places: dict[Path, Path], path: Path = ()) -> Any:
-    """`result` with the lists and dicts of `source` themselves in it, which have those contents already."""
-    if path in places:
-        for key in places[path]:
-            source = source[key]
-        return source
-    if type(result) is dict:
-        return {key: with_originals(item, source, places, (*path, key)) for key, item in result.items()}
-    if type(result) is list or isinstance(result, tuple):
-        items = [with_originals(item, source, places, (*path, k)) for k, item in enumerate(result)]
-        return type(result)(items) if type(result) in (list, tuple) else type(result)(*items)
     return result
 
 
@@ -97,7 +87,7 @@ class Untouched:
     """Lists and dicts that functions know from around them, which a staged loop or branch must leave alone."""
 
     def __init__(self, *functions: Any) -> None:
-        self._lists = {id(one): (one, copy(one)) for one in _captured(functions, set())}
+        self._lists = {id(one): (one, one.copy()) for one in _captured(functions, set())}
 
     def check(self) -> None:
         """Put back what has been changed.
@@ -130,6 +120,9 @@ def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
 
 
 def _fill(one: Any, items: Any) -> None:
+    if isinstance(one, Rows):
+        one.take(items)
+        return
     one.clear()
     (one.extend if type(one) is list else one.update)(items)
 
@@ -157,6 +150,8 @@ class Frozen:
 
 
 def _same_items(one: Any, other: Any) -> bool:
+    if isinstance(one, Rows):
+        return all(a is b for a, b in zip(flatten(one)[0], flatten(other)[0], strict=True))
     if type(one) is dict:
         one, other = list(one.items()), list(other.items())
         return len(one) == len(other) and all(a[0] == b[0] and a[1] is b[1] for a, b in zip(one, other))
