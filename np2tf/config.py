@@ -19,7 +19,8 @@ class Config:
 
     Attributes:
         eager: "auto" runs an eager operation where its operands live (new arrays live on the host);
-            "tensorflow" puts every operation and every new array on TensorFlow.
+            "tensorflow" puts every operation and every new array on TensorFlow. Initially taken from
+            ``NP2TF_EAGER``.
         jit: "on" compiles what it can and runs the rest unjitted, with one warning; "strict" raises where
             a function cannot be compiled; "off" never compiles. Initially taken from ``NP2TF_JIT``.
         tier: "auto" lets a jitted function run on the host until it has taken enough time to be worth
@@ -34,7 +35,7 @@ class Config:
     tier: str
 
     def __init__(self) -> None:
-        self.eager = "auto"
+        self.eager = os.environ.get("NP2TF_EAGER", "auto")
         self.jit = os.environ.get("NP2TF_JIT", "on")
         self.tier = os.environ.get("NP2TF_TIER", "auto")
 

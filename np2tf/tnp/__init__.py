@@ -94,7 +94,7 @@ for _name in ("linalg", "fft", "random", "polynomial"):
     globals()[_name] = importlib.import_module(f"{__name__}.{_name}")
 # NumPy's names before those of the modules here, which are called after what they are about.
 dtypes = _numpy.dtypes
-ufunc = _Ufunc
+ufunc = _numpy.ufunc  # ours answer to it, and so do those of other libraries
 
 
 def __getattr__(name: str) -> Any:
