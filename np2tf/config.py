@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "eager": ("auto", "tensorflow"),
     "jit": ("on", "strict", "off"),
     "tier": ("auto", "compile"),
+    "floats": ("float64", "float32"),
 }
+#: setting -> who is to be told of its changes.
+_FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
 
 
 class Config:
@@ -25,6 +28,8 @@ class Config:
             a function cannot be compiled; "off" never compiles. Initially taken from ``NP2TF_JIT``.
         tier: "auto" lets a jitted function run on the host until it has taken enough time to be worth
             compiling; "compile" compiles at the first call.
+        floats: the dtype of new floating-point arrays where neither an operand nor the caller says one:
+            "float64" as in NumPy, or "float32". Set it before the first call of a jitted function.
 
     Raises:
         ValueError: on assignment of anything else.
@@ -33,11 +38,13 @@ class Config:
     eager: str
     jit: str
     tier: str
+    floats: str
 
     def __init__(self) -> None:
         self.eager = os.environ.get("NP2TF_EAGER", "auto")
         self.jit = os.environ.get("NP2TF_JIT", "on")
         self.tier = os.environ.get("NP2TF_TIER", "auto")
+        self.floats = os.environ.get("NP2TF_FLOATS", "float64")
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = _CHOICES.get(name)
@@ -46,6 +53,13 @@ class Config:
         if value not in choices:
             raise ValueError(f"np2tf.config.{name} must be one of {', '.join(choices)}, not {value!r}")
         super().__setattr__(name, value)
+        for follower in _FOLLOWERS.get(name, ()):
+            follower(value)
+
+    def follow(self, name: str, follower: Callable[[str], None]) -> None:
+        """Call `follower` with the setting's value at every change, and now."""
+        _FOLLOWERS.setdefault(name, []).append(follower)
+        follower(getattr(self, name))
 
     @contextmanager
     def using(self, **settings: str) -> Iterator[Config]:
