@@ -47,17 +47,21 @@ class SourceMap:
             elif not isinstance(stands_for, BLOCKS):
                 self._by_range.setdefault(printed, written)
 
-    def relocate(self, tree: ast.AST, down: int = 0) -> None:
-        """Give every node of the parsed translation its place in the source, `down` lines further down."""
-        self._visit(tree, (1, 0, 1, 0), down)
+    def relocate(self, tree: ast.AST, down: int = 0, right: int = 0) -> None:
+        """Give every node of the parsed translation its place in the source.
 
-    def _visit(self, node: ast.AST, around: Place, down: int) -> None:
+        Of text from the middle of a file, the file's lines begin `down` further down and `right` to the right.
+        """
+        self._visit(tree, (1, 0, 1, 0), down, right)
+
+    def _visit(self, node: ast.AST, around: Place, down: int, right: int) -> None:
         if hasattr(node, "lineno"):
             around = self._of(node, around)
-            node.lineno, node.col_offset = around[0] + down, around[1]
-            node.end_lineno, node.end_col_offset = around[2] + down, around[3]  # type: ignore[attr-defined]
+            node.lineno, node.col_offset = max(around[0] + down, 1), around[1] + right
+            node.end_lineno = max(around[2] + down, 1)  # type: ignore[attr-defined]
+            node.end_col_offset = around[3] + right  # type: ignore[attr-defined]
         for child in ast.iter_child_nodes(node):
-            self._visit(child, around, down)
+            self._visit(child, around, down, right)
 
     def _of(self, node: ast.AST, around: Place) -> Place:
         start = (node.lineno, node.col_offset)  # type: ignore[attr-defined]

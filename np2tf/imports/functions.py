@@ -1,0 +1,149 @@
+"""New functions from old ones: their source is translated, and the code put under their globals and closures.
+
+Nothing of the source is run again: it is compiled, and the code objects of the functions are taken out.
+"""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from np2tf.imports.blocks import Block, block_of
+from np2tf.imports.decorator import Refused
+from np2tf.imports.findings import Finding
+from np2tf.imports.lines import SourceMap
+from np2tf.options import Options
+from np2tf.pipeline import translate
+from np2tf.tree.source import Source, SourceError
+
+_FACTORY = "__np2tf_names__"
+_Def = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def translations(
+    functions: Sequence[types.FunctionType], options: Options
+) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
+    """Translated functions for those that stand in one block of source, and what is to be said of them.
+
+    Raises:
+        Refused: the source cannot be had, or not be translated.
+    """
+    block = block_of(functions)
+    try:
+        source = Source.of(block.text, block.path)
+    except SourceError as error:
+        raise Refused(error.diagnostic.message) from None
+    result = translate(source, options)
+    findings = [_moved(Finding.of(found), block) for found in result.diagnostics]
+    if not result.changed:
+        return {}, findings
+    tree = ast.parse(result.text)
+    SourceMap(source, result).relocate(tree, block.down, block.right)
+    libraries = _libraries(tree, block)
+    jitted = _take_off_decorators(tree)
+    codes = dict(_codes(_compiled(tree, block, functions, libraries)))
+    new: dict[types.FunctionType, Any] = {}
+    for function in functions:
+        place = block.definitions.get(function)
+        if place in codes:
+            new[function] = _made(function, codes[place], libraries, place in jitted)
+    return new, findings
+
+
+def _moved(found: Finding, block: Block) -> Finding:
+    return found._replace(line=max(found.line + block.down, 1), column=found.column + block.right)
+
+
+def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
+    """What the translation imports at its top, which goes; the user's own names stay the user's."""
+    imports: list[ast.stmt] = [one for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
+    tree.body = [one for one in tree.body if one not in imports]
+    libraries: dict[str, Any] = {}
+    exec(compile(ast.Module(imports, []), block.path, "exec"), libraries)
+    return {
+        name: value
+        for name, value in libraries.items()
+        if name != "__builtins__" and block.names.get(name, _ABSENT) is not value
+    }
+
+
+_ABSENT = object()
+
+
+def _take_off_decorators(tree: ast.Module) -> set[tuple[str, int]]:
+    """Remove all decorators: those of the source have been or will be applied. Returns who had `@np2tf.jit`."""
+    jitted = set()
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
+                jitted.add((node.name, node.lineno))
+            node.decorator_list = [] if _is_outermost(node, tree) else node.decorator_list
+    return jitted
+
+
+def _is_outermost(function: _Def, tree: ast.Module) -> bool:
+    """Whether a function is in no other; decorators inside functions run when the function does."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if node is function:
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _compiled(
+    tree: ast.Module, block: Block, functions: Sequence[types.FunctionType], libraries: dict[str, Any]
+) -> types.CodeType:
+    """The block inside a function whose parameters are the closure variables of the code that is wanted."""
+    names = dict.fromkeys([name for function in functions for name in function.__code__.co_freevars])
+    names.update(dict.fromkeys(libraries))
+    factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): pass")
+    factory.body[0].body = tree.body or [ast.Pass(lineno=1, col_offset=0)]  # type: ignore[attr-defined]
+    flags = functions[0].__code__.co_flags & _FUTURE
+    return compile(ast.fix_missing_locations(factory), block.path, "exec", flags, dont_inherit=True)
+
+
+#: `from __future__ import annotations`, the one future that today's code can have.
+_FUTURE = 0x1000000
+
+
+def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
+    """Code objects by name and line of the definition, outer ones before the inner ones they hold."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+            yield (constant.co_name, constant.co_firstlineno), constant
+
+
+def _made(
+    old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool
+) -> Any:
+    cells = dict(zip(old.__code__.co_freevars, old.__closure__ or ()))
+    closure = []
+    for name in code.co_freevars:
+        if name not in cells:
+            if name not in libraries:
+                raise Refused(f"`{name}` means something else in another function beside it")
+            cells[name] = types.CellType(libraries[name])
+        closure.append(cells[name])
+    code = code.replace(co_firstlineno=old.__code__.co_firstlineno, **_qualified(old))
+    new = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, tuple(closure))
+    new.__kwdefaults__ = old.__kwdefaults__
+    new.__dict__.update(old.__dict__)
+    for name in ("__doc__", "__annotations__", "__qualname__", "__module__", "__type_params__"):
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    if not jitted:
+        return new
+    import np2tf
+
+    return np2tf.jit(new)
+
+
+def _qualified(old: types.FunctionType) -> dict[str, str]:
+    """Tracebacks of Python 3.11 and later show the code's qualified name."""
+    return {"co_qualname": old.__qualname__} if hasattr(old.__code__, "co_qualname") else {}
