@@ -15,6 +15,7 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
+from np2tf.facts.classes import Classes
 from np2tf.facts.flow import block, parameters
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import children, walk
@@ -144,6 +145,10 @@ class Effects:
     facts: Facts
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unstable: set[str] | None = None
+    classes: Classes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.classes = Classes(self.facts)
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """What the function's own text does that cannot be staged; its callees are not looked at."""
@@ -151,14 +156,16 @@ class Effects:
             self._problems[function] = list(self._find(function))
         return self._problems[function]
 
-    def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.Call]:
-        """The functions of this module that it calls, each with one call."""
-        found: dict[cst.FunctionDef, cst.Call] = {}
+    def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
+        """The functions, methods and properties of this module that it runs, each with one place."""
+        found: dict[cst.FunctionDef, cst.CSTNode] = {}
         for node in walk(function):
             if isinstance(node, cst.Call):
                 callee = self.module_function(node.func)
                 if callee is not None:
                     found.setdefault(callee, node)
+            for method in self.classes.called(node):
+                found.setdefault(method, node)
         return found
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
@@ -227,6 +234,8 @@ class Effects:
     ) -> Iterator[Problem]:
         targets = [item.target for item in node.targets] if isinstance(node, cst.Assign) else [node.target]
         for part in [leaf for target in targets for leaf in _leaves(target)]:
+            if self.classes.is_self(root_of(part)) and not isinstance(part, cst.Name):
+                continue
             if isinstance(part, cst.Attribute):
                 yield Problem(part, "writes an attribute")
             elif isinstance(part, cst.Subscript):
@@ -261,7 +270,7 @@ class Effects:
         if owner is None:
             if name in ("int", "float", "bool", "complex") and self._is_computed(node):
                 return f"needs the value of `{self.facts.code(node)}` while it runs"
-            known = name in _BUILTINS or name in _EXCEPTIONS
+            known = name in _BUILTINS or name in _EXCEPTIONS or (name == "super" and not node.args)
             return None if known else f"calls `{name}`, whose effects are unknown"
         bindings = owner.bindings[name]
         if owner.is_module:
@@ -275,6 +284,8 @@ class Effects:
         return f"calls `{name}`, whose effects are unknown"
 
     def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | None:
+        if self.classes.called(func):
+            return None
         path, method = dotted(func), func.attr.value
         base = func.value
         if path is not None and isinstance(root_of(func), cst.Name):

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterator, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
+from np2tf.runtime.containers import containers
 from np2tf.runtime.instances import assign, attributes, new_instance_of, reset, with_attributes
 from np2tf.runtime.signature import Signature, kind_of
 from np2tf.staging import StagingError
@@ -205,6 +207,10 @@ class _Held:
         self.value = value
 
 
+def _holders(value: Any) -> list[Any]:
+    return list(containers(value).values())
+
+
 class Attributes:
     """The attributes of the twins as variables that a staged branch or loop may assign."""
 
@@ -226,10 +232,17 @@ class Attributes:
     def apart(self, run: Callable[[], Any]) -> tuple[Any, States]:
         """What `run` returns, and what it makes of the attributes, which keep the values they have."""
         before = self.read()
+        contents = {id(one): (one, copy(one)) for held in self._held.values() for one in _holders(held.value)}
         try:
             return run(), self.read()
         finally:
             self.write(before)
+            changed = [one for one, items in contents.values() if not _same(one, items)]
+            for one in changed:
+                one.clear()
+                (one.extend if type(one) is list else one.update)(contents[id(one)][1])
+            if changed:
+                raise StagingError("a list or dict in an attribute is changed by staged code", "NP2TF513")
 
     def _hold(self, value: Any) -> Any:
         if kind_of(value) in ("array", "number", "constant", "tuple"):
