@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "eager": ("auto", "tensorflow"),
+    "eager": ("auto", "tensorflow", "numpy"),
     "jit": ("on", "strict", "off"),
     "tier": ("auto", "compile"),
     "floats": ("float64", "float32"),
@@ -22,8 +22,8 @@ class Config:
 
     Attributes:
         eager: "auto" runs an eager operation where its operands live (new arrays live on the host);
-            "tensorflow" puts every operation and every new array on TensorFlow. Initially taken from
-            ``NP2TF_EAGER``.
+            "tensorflow" puts every operation and every new array on TensorFlow; "numpy" is NumPy without
+            anything of ours around it (`np2tf.use_backend`). Initially taken from ``NP2TF_EAGER``.
         jit: "on" compiles what it can and runs the rest unjitted, with one warning; "strict" raises where
             a function cannot be compiled; "off" never compiles. Initially taken from ``NP2TF_JIT``.
         tier: "auto" lets a jitted function run on the host until it has taken enough time to be worth
