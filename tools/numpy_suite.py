@@ -1,8 +1,8 @@
 """Runs NumPy's own tests on the op library: ``python tools/numpy_suite.py [MODULE…]``.
 
 The tests come with the installed numpy. Every operation runs on TensorFlow (`np2tf.config.eager =
-"tensorflow"`). Ends with 1 where a test fails that is not in tests/numpy_suite/known_*.toml, or where an entry
-there does not fail any more.
+"tensorflow"`). Ends with 1 where a test fails that is not in tests/numpy_suite/known_*.toml, or where an
+entry there does not fail any more.
 """
 
 from __future__ import annotations

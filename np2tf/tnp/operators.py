@@ -9,14 +9,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
+from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import ndarray, scalar, wrap
-from np2tf.tnp.normalize import store_into
-from np2tf.tnp.residence import eager_on_host, has_tensor
+from np2tf.tnp.normalize import casting_error, store_into
+from np2tf.tnp.residence import eager_on_host, has_tensor, placed
 from np2tf.tnp.ufunc import Ufunc
 from np2tf.tnp.weak import is_weak, weak_binary, weak_unary
 
@@ -87,8 +90,14 @@ def _inplace(function: Callable[[Any, Any], Any], ufunc: Ufunc) -> Callable[[Any
         if self._host is not None and eager_on_host():
             self._host = function(self._host, to_numpy(other))
             return self
+        if self._cell is not None and is_read_only(self._path):
+            raise ValueError("output array is read-only")
+        if self._host is not None and current_region() is None:
+            return ufunc(self, other, out=self)
         result = ufunc(self, other)
         have, made = self.tensor.shape, result.tensor.shape
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise casting_error(ufunc.numpy, result.dtype, self.dtype)
         if not made.is_compatible_with(have):
             raise ValueError(
                 f"non-broadcastable output operand with shape {have} doesn't match the broadcast shape {made}"
@@ -134,26 +143,33 @@ def _unary(function: Callable[[Any], Any], ufunc: Ufunc) -> Callable[[Any], Any]
     return apply
 
 
+def _indexed_on_host(self: ndarray) -> bool:
+    """Whether NumPy indexes the array, so that views share its memory: wherever it can be asked to."""
+    return self._host is not None and current_region() is None and tf.executing_eagerly()
+
+
 def _getitem(self: ndarray, key: Any) -> Any:
-    if self._host is not None and eager_on_host():
-        return wrap(self._host[to_numpy(key)])
+    if _indexed_on_host(self):
+        return wrap(self._host[to_numpy(key)])  # type: ignore[index]
     try:
         return getitem(self, key)
-    except StagingError:
+    except (StagingError, tf.errors.OpError):
         if not tf.executing_eagerly():
             raise
-        return wrap(self.numpy()[to_numpy(key)])
+        counts.host += 1
+        return placed(self.numpy()[to_numpy(key)])
 
 
 def _setitem(self: ndarray, key: Any, value: Any) -> None:
-    if self._host is not None and eager_on_host():
-        self._host[to_numpy(key)] = to_numpy(value)
+    if _indexed_on_host(self):
+        self._host[to_numpy(key)] = to_numpy(value)  # type: ignore[index]
         return
     try:
         setitem(self, key, value)
-    except StagingError:
+    except (StagingError, tf.errors.OpError):
         if not tf.executing_eagerly():
             raise
+        counts.host += 1
         written = np.array(self.numpy())
         written[to_numpy(key)] = to_numpy(value)
         self.store(tf.constant(written))

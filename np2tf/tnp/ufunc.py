@@ -14,8 +14,8 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import OPS, on_host, store_into
-from np2tf.tnp.residence import runs_on_host
+from np2tf.tnp.normalize import OPS, check_output, on_host, store_into
+from np2tf.tnp.residence import is_plain, runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
 
 _ABSENT = object()
@@ -77,8 +77,13 @@ class Ufunc:
             outs, args = args[self.nin :], args[: self.nin]
             if "out" in kwargs or len(outs) > self.nout:
                 raise TypeError("cannot specify 'out' as both a positional and keyword argument")
-            kwargs = {**kwargs, "out": outs[0] if self.nout == 1 else (*outs, *[None] * (self.nout - len(outs)))}
+            kwargs = {
+                **kwargs,
+                "out": outs[0] if self.nout == 1 else (*outs, *[None] * (self.nout - len(outs))),
+            }
         if runs_on_host(args, kwargs):
+            return on_host(self.numpy, args, kwargs)
+        if is_plain():
             return on_host(self.numpy, args, kwargs)
         staging = not tf.executing_eagerly()
         try:
@@ -106,6 +111,9 @@ class Ufunc:
         operands = args
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
+        for one in out if isinstance(out, tuple) else (out,):
+            if one is not None:
+                check_output(one)
         selected = self._on_selections(operands, dtype) if where is True else None
         if selected is not None:
             return selected if out is None else store_into(out, selected)

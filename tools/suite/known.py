@@ -105,9 +105,7 @@ def write(entries: dict[str, str]) -> None:
     for path in FOLDER.glob("known_*.toml"):
         path.unlink()
     for package, modules in packages.items():
-        parts = [
-            f"# Known failures of NumPy's own tests in numpy/{package}: reason = tests. Written by the runner's --update."
-        ]
+        parts = [f"# Known failures of NumPy's own tests in numpy/{package}: reason = tests."]
         for module, reasons in modules.items():
             parts.append(f"\n[{_quoted(module)}]")
             for reason, names in sorted(reasons.items()):

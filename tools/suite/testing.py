@@ -1,4 +1,4 @@
-"""numpy.testing for tests whose arrays are ours: its comparisons look at values, so they get NumPy's arrays."""
+"""numpy.testing for tests whose arrays are ours: its comparisons get NumPy's arrays."""
 
 from __future__ import annotations
 
