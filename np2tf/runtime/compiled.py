@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
@@ -129,7 +130,9 @@ class Compiled:
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
-        return self._polymorphic.get_concrete_function(*specs)
+        function = self._polymorphic.get_concrete_function(*specs)
+        self._call = Caller(function)
+        return function
 
     def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
         known = self._numbers[k]
@@ -150,7 +153,12 @@ class Compiled:
         for leaf in leaves:
             made = self._result(leaf, cells, leaves, outputs, places)
             self._results.append(made)
-        return [*outputs, *[cells[k].value for k in written], trace.violations.value]
+        outputs += [cells[k].value for k in written]
+        violated = trace.violations.value
+        self._may_fail = violated.op.type != "Const"
+        # A graph whose tensors leave it shares no memory with its inputs.
+        self._lends = all(made.kind != "tensor" for made in self._results)
+        return [*outputs, violated] if self._may_fail else outputs
 
     def _result(
         self,
@@ -197,18 +205,18 @@ class Compiled:
             OutOfBounds: an index was out of bounds; no argument has been changed.
         """
         on_tensors = any(isinstance(a, tf.Tensor) or (is_array(a) and a._host is None) for a in arrays)
-        inputs = [_input(array) for array in arrays]
+        take = _input if on_tensors or not self._lends else _borrowed
+        inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
-        outputs = self.function(*inputs)
-        if outputs[-1].numpy():
+        outputs = self._call(inputs)
+        if self._may_fail and outputs[-1].numpy():
             raise OutOfBounds
-        setattr(
-            counts,
-            "compiled" if self.how == "xla" else "graph",
-            getattr(counts, "compiled" if self.how == "xla" else "graph") + 1,
-        )
-        first = len(outputs) - 1 - len(self._written)
-        for place, value in zip(self._written, outputs[first:-1], strict=True):
+        if self.how == "xla":
+            counts.compiled += 1
+        else:
+            counts.graph += 1
+        last = len(outputs) - self._may_fail
+        for place, value in zip(self._written, outputs[last - len(self._written) : last], strict=True):
             _write_back(arrays[place], value)
         bases: dict[int, Any] = {}
         return self._rebuild([self._made(made, arrays, outputs, bases, on_tensors) for made in self._results])
@@ -277,6 +285,12 @@ def _input(array: Any) -> tf.Tensor:
     if is_array(array):
         return tf.constant(array._host) if array._host is not None else array.tensor
     return array if isinstance(array, tf.Tensor) else tf.constant(array)
+
+
+def _borrowed(array: Any) -> tf.Tensor:
+    """An input that may share the array's memory, as nothing of it is left when the call is over."""
+    host = array._host if is_array(array) else array
+    return borrowed(host) if isinstance(host, np.ndarray) else tf.constant(host)
 
 
 def _write_back(array: Any, value: tf.Tensor) -> None:

@@ -105,7 +105,7 @@ class Jitted:
             call = self._prepare(args, kwargs)
         except StagingError as error:
             return self._unjitted(error, args, kwargs)
-        family = self._families.setdefault(call.signature.key, Family())
+        family = self._family(call)
         if family.on_host:
             return self._left_on_host(family.fallback, args, kwargs)
         if not family.settled and family.wants_host and self._may_stay_on_host(call):
@@ -129,12 +129,12 @@ class Jitted:
         family: Family | None = None
         try:
             call = self._prepare(args, kwargs)
-            family = self._families.setdefault(call.signature.key, Family())
+            family = self._family(call)
             told.add_signature(call.signature)
             if family.fallback is None:
                 told.add_code(self._compiled(family, call)[0], call.signature)
         except Exception as error:
-            told.reason, told.code = str(error), getattr(error, "code", "NP2TF501")
+            told.reason, told.code = _first_line(error), getattr(error, "code", "NP2TF501")
             told.path, told.line = self._place(error)
             told.decision = "host: cannot be compiled"
         if family is not None and not told.reason:
@@ -155,7 +155,7 @@ class Jitted:
             StagingError: it cannot be compiled.
         """
         call = self._prepare(args, kwargs)
-        return self._compiled(self._families.setdefault(call.signature.key, Family()), call)[0]
+        return self._compiled(self._family(call), call)[0]
 
     # -- preparing -------------------------------------------------------------------------------------------
 
@@ -184,6 +184,11 @@ class Jitted:
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
             return _Call(signature, args, kwargs)
+
+    def _family(self, call: _Call) -> Family:
+        key = call.signature.key
+        found = self._families.get(key)
+        return found if found is not None else self._families.setdefault(key, Family())
 
     def _may_stay_on_host(self, call: _Call) -> bool:
         if (self.tier or config.tier) == "compile" or config.eager == "tensorflow" or compiles_at_once():
@@ -309,7 +314,7 @@ class Jitted:
         counts.host += 1
         counts.host_calls += 1
         result = bound(self.__wrapped__(*args, **kwargs))
-        reason = str(error) or type(error).__name__
+        reason = _first_line(error)
         if config.jit == "strict":
             raise StagingError(f"{self.__wrapped__.__qualname__} cannot be staged: {reason}") from error
         code = getattr(error, "code", "NP2TF501")
@@ -336,6 +341,10 @@ class Jitted:
                 line = traceback.tb_lineno
             traceback = traceback.tb_next
         return code.co_filename, line
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0] or type(error).__name__
 
 
 def _functions(values: list[Any]) -> list[Any]:
