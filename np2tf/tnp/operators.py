@@ -14,12 +14,12 @@ from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import cast, to_numpy
+from np2tf.tnp.conversion import cast, is_guest, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import is_read_only
-from np2tf.tnp.ndarray import ndarray, scalar, wrap
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap
 from np2tf.tnp.normalize import casting_error, store_into
-from np2tf.tnp.residence import eager_on_host, has_tensor, placed
+from np2tf.tnp.residence import eager_on_host, has_tensor, placed, stays_on_host
 from np2tf.tnp.ufunc import Ufunc
 from np2tf.tnp.weak import is_weak, weak_binary, weak_unary
 
@@ -48,6 +48,7 @@ _COMPARISON = {
     "ne": "not_equal",
 }
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+_NUMERIC = frozenset({ndarray, scalar, np.ndarray, int, float, complex, bool, list, tuple})
 _FOREIGN = (str, bytes, type(None), dict, set)
 
 
@@ -61,6 +62,9 @@ def _binary(
                     return wrap(function(self._host, other._host))
             elif not has_tensor((other,)):
                 return wrap(function(self._host, other))
+        elif self._host is not None and stays_on_host(self):
+            counts.host += 1
+            return placed(function(self._host, to_numpy(other)))
         if _refuses(other):
             return NotImplemented
         if type(self) is scalar and self.weak is not None and is_weak(other):
@@ -70,6 +74,9 @@ def _binary(
     def backward(self: ndarray, other: Any) -> Any:
         if self._host is not None and eager_on_host() and not has_tensor((other,)):
             return wrap(function(other, self._host))
+        if self._host is not None and stays_on_host(self):
+            counts.host += 1
+            return placed(function(to_numpy(other), self._host))
         if _refuses(other):
             return NotImplemented
         if type(self) is scalar and self.weak is not None and is_weak(other):
@@ -80,7 +87,16 @@ def _binary(
 
 
 def _refuses(other: Any) -> bool:
-    return isinstance(other, _FOREIGN) or getattr(type(other), "__array_ufunc__", ufuncs) is None
+    """Whether the other operand is to answer: it is no number, or NumPy's arrays would leave it to its class."""
+    kind = type(other)
+    if kind in _NUMERIC:
+        return False
+    if isinstance(other, _FOREIGN) or is_guest(other):
+        return True
+    override = getattr(kind, "__array_ufunc__", ufuncs)
+    if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):
+        return getattr(kind, "__array_priority__", 0) > 0
+    return override is None
 
 
 def _inplace(function: Callable[[Any, Any], Any], ufunc: Ufunc) -> Callable[[Any, Any], Any]:
@@ -95,6 +111,8 @@ def _inplace(function: Callable[[Any, Any], Any], ufunc: Ufunc) -> Callable[[Any
         if self._host is not None and current_region() is None:
             return ufunc(self, other, out=self)
         result = ufunc(self, other)
+        if not is_array(result):
+            return ufunc(self, other, out=self)
         have, made = self.tensor.shape, result.tensor.shape
         if not np.can_cast(result.dtype, self.dtype, "same_kind"):
             raise casting_error(ufunc.numpy, result.dtype, self.dtype)

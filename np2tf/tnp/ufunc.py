@@ -13,6 +13,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
+from np2tf.tnp.errstate import raises_floating_point_errors
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS, check_output, on_host, store_into
 from np2tf.tnp.residence import is_plain, runs_on_host
@@ -86,6 +87,9 @@ class Ufunc:
         if is_plain():
             return on_host(self.numpy, args, kwargs)
         staging = not tf.executing_eagerly()
+        if not staging and raises_floating_point_errors():
+            counts.host += 1
+            return on_host(self.numpy, args, kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
         except (StagingError, tf.errors.OpError):
