@@ -46,7 +46,7 @@ def outcome(**outcomes: str) -> Run:
 
 
 def test_judgement() -> None:
-    """A failure that is not listed and an entry that does not fail are found, in the mode that is asked for."""
+    """A failure that is not listed and an entry that does not fail are found, by mode."""
     plain = outcome(a="passed", b="passed", c="passed", d="failed")
     translated = outcome(a="passed", b="failed", d="failed")
     b = Known("p", "b", "why", tuple(MODES))

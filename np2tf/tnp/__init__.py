@@ -49,6 +49,7 @@ _CHAPTERS = (
     "sorting",
     "sets",
     "functional",
+    "iteration",
     "stride_tricks",
     "methods",
     "memory",
