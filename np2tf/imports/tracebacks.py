@@ -74,6 +74,9 @@ def show(error: BaseException, *, whole: bool = False) -> None:
         traceback.print_exc()
         print("\nOriginal exception was:", file=sys.stderr)
         traceback.print_exception(error)
+    if type(error).__module__ == "np2tf.staging":
+        code = getattr(error, "code", "")
+        print(f"np2tf run: {code} (np2tf explain {code} tells the remedy)", file=sys.stderr)
 
 
 def _without_ours(found: types.TracebackType) -> types.TracebackType:
