@@ -23,6 +23,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.diagnostics": ("np2tf.rules",),
     "np2tf.options": (),
     "np2tf.config": FLOOR,
+    "np2tf.backend": ("np2tf.config", *FLOOR),
     "np2tf.counts": FLOOR,
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,

@@ -89,6 +89,10 @@ class Jitted:
         self._host_calls = 0
         self._host_average = 0.0
 
+    def __reduce__(self) -> str:
+        """Pickled by name, as functions are."""
+        return self.__wrapped__.__qualname__
+
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
