@@ -57,7 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("modules", nargs="*", help="parts of paths, such as lib/tests/test_histograms")
     parser.add_argument("-k", help="run the tests whose names fit this expression of pytest's")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (default 2)")
-    parser.add_argument("--timeout", type=int, default=60, help="seconds that one test may take (default 60)")
+    parser.add_argument("--timeout", type=int, default=30, help="seconds that one test may take (default 30)")
     parser.add_argument(
         "--update", action="store_true", help="make the list of known failures fit, keeping reasons"
     )

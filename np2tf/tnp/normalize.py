@@ -269,14 +269,31 @@ def _on_tensors(
             raise StagingError("like= what NumPy is to ask", "NP2TF503")
         values, extra = plan.bind(args, given)
         result = wrap_tensor(implementation(*values, **extra))
-    except (StagingError, tf.errors.OpError):
-        if staging:
+        stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
+    except LEFT_TO_NUMPY as error:
+        if staging or not repeatable(error, args):
             raise
-        counts.host += 1
-        return on_host(numpy, args, kwargs)
-    if not staging:
-        counts.eager += 1
-    return result if out is None else store_into(out, result)
+    else:
+        counts.eager += not staging
+        return stored
+    return left_to_numpy(numpy, args, kwargs)
+
+
+#: What an operation on tensors may end with: what it leaves out, or an error in what it was given. Eagerly
+#: NumPy answers then: with the result, or with its own error in its own words.
+LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexError, OverflowError)
+
+
+def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
+    """Whether a call may be made again after `error`: a function among the arguments is not to run twice."""
+    return isinstance(error, (StagingError, tf.errors.OpError)) or not any(map(callable, args))
+
+
+def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy's function gives; counted as work on the host if it gives anything."""
+    result = on_host(function, args, kwargs)
+    counts.host += 1
+    return result
 
 
 def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufunc = np.add) -> Any:

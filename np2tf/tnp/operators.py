@@ -10,7 +10,6 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
@@ -18,7 +17,7 @@ from np2tf.tnp.conversion import cast, is_guest, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap
-from np2tf.tnp.normalize import casting_error, store_into
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, casting_error, store_into
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed, stays_on_host
 from np2tf.tnp.ufunc import Ufunc
 from np2tf.tnp.weak import is_weak, weak_binary, weak_unary
@@ -87,7 +86,7 @@ def _binary(
 
 
 def _refuses(other: Any) -> bool:
-    """Whether the other operand is to answer: it is no number, or NumPy's arrays would leave it to its class."""
+    """Whether the other operand is to answer: no number, or one to whose class NumPy leaves it."""
     kind = type(other)
     if kind in _NUMERIC:
         return False
@@ -171,11 +170,12 @@ def _getitem(self: ndarray, key: Any) -> Any:
         return wrap(self._host[to_numpy(key)])  # type: ignore[index]
     try:
         return getitem(self, key)
-    except (StagingError, tf.errors.OpError):
+    except LEFT_TO_NUMPY:
         if not tf.executing_eagerly():
             raise
-        counts.host += 1
-        return placed(self.numpy()[to_numpy(key)])
+    found = placed(self.numpy()[to_numpy(key)])
+    counts.host += 1
+    return found
 
 
 def _setitem(self: ndarray, key: Any, value: Any) -> None:
@@ -184,13 +184,15 @@ def _setitem(self: ndarray, key: Any, value: Any) -> None:
         return
     try:
         setitem(self, key, value)
-    except (StagingError, tf.errors.OpError):
-        if not tf.executing_eagerly():
+    except LEFT_TO_NUMPY:
+        if not tf.executing_eagerly() or type(self) is scalar or is_read_only(self._path):
             raise
-        counts.host += 1
-        written = np.array(self.numpy())
-        written[to_numpy(key)] = to_numpy(value)
-        self.store(tf.constant(written))
+    else:
+        return
+    written = np.array(self.numpy())
+    written[to_numpy(key)] = to_numpy(value)
+    self.store(tf.constant(written))
+    counts.host += 1
 
 
 def _install() -> None:

@@ -15,7 +15,14 @@ from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
 from np2tf.tnp.errstate import raises_floating_point_errors
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import OPS, check_output, on_host, store_into
+from np2tf.tnp.normalize import (
+    LEFT_TO_NUMPY,
+    OPS,
+    check_output,
+    left_to_numpy,
+    on_host,
+    store_into,
+)
 from np2tf.tnp.residence import is_plain, runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
 
@@ -92,14 +99,13 @@ class Ufunc:
             return on_host(self.numpy, args, kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
-        except (StagingError, tf.errors.OpError):
+        except LEFT_TO_NUMPY:
             if staging:
                 raise
-            counts.host += 1
-            return on_host(self.numpy, args, kwargs)
-        if not staging:
-            counts.eager += 1
-        return result
+        else:
+            counts.eager += not staging
+            return result
+        return left_to_numpy(self.numpy, args, kwargs)
 
     def _on_tensors(
         self,
@@ -205,12 +211,11 @@ class Ufunc:
             if function is None:
                 raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
             result = function(*args, **kwargs)
-        except (StagingError, tf.errors.OpError):
+            return result if out is None else store_into(out, result)
+        except LEFT_TO_NUMPY:
             if staging:
                 raise
-            counts.host += 1
-            return on_host(numpy, args, given)
-        return result if out is None else store_into(out, result)
+        return left_to_numpy(numpy, args, given)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
         """Apply in place, once for every index, also for repeated ones; returns `array`."""
