@@ -138,11 +138,7 @@ class Cache:
 
     def shrink(self) -> None:
         """Remove what was used least recently, until the cache is well below its limit again."""
-        entries = list(self.entries())
-        now = time.time()
-        for entry in [one for one in entries if one.path.endswith(".tmp")]:
-            if now - entry.used > _STALE_AFTER:
-                _remove(entry.path)
+        entries = list(self._finished())
         size = sum(entry.size for entry in entries)
         if size <= self.limit:
             return
@@ -159,10 +155,18 @@ class Cache:
 
     def clear(self) -> int:
         """Remove every entry; returns how many files there were."""
-        entries = list(self.entries())
+        entries = list(self._finished())
         for entry in entries:
             _remove(entry.path)
         return len(entries)
+
+    def _finished(self) -> Iterator[Entry]:
+        """The entries, less what other processes are writing just now; what dead ones left is removed."""
+        for entry in list(self.entries()):
+            if not entry.path.endswith(".tmp"):
+                yield entry
+            elif time.time() - entry.used > _STALE_AFTER:
+                _remove(entry.path)
 
 
 def _head(key: str) -> bytes:
