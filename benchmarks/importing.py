@@ -79,7 +79,9 @@ def once(name: str, how: str, path: str, modules: list[str], before: str, cache:
 
 def main() -> None:
     """Print one line for each package."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="names of packages or modules")
     parser.add_argument("--path", default="", help="the folder they are in, if they are not installed")
     parser.add_argument("--repeat", type=int, default=5, help="processes for each figure (default 5)")

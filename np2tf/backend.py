@@ -15,11 +15,11 @@ _before_numpy: dict[str, str] = {}
 class use_backend:
     """Run translated code on plain NumPy, or on TensorFlow again; for good, or for a with block.
 
-    ``np2tf.use_backend("numpy")`` switches at once; ``with np2tf.use_backend("numpy"):`` switches back at the
-    end. On "numpy" every operation of `np2tf.tnp` is NumPy's own and gives np.ndarray and NumPy's scalars, and
-    `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through them. Arrays that
-    were made before stay what they are, and are taken as NumPy takes them. Like every setting of `np2tf.config`
-    it is the process's, not the thread's.
+    ``np2tf.use_backend("numpy")`` switches at once; ``with np2tf.use_backend("numpy"):`` switches back at
+    the end. On "numpy" every operation of `np2tf.tnp` is NumPy's own and gives np.ndarray and NumPy's
+    scalars, and `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through
+    them. Arrays that were made before stay what they are, and are taken as NumPy takes them. Like every
+    setting of `np2tf.config` it is the process's, not the thread's.
 
     Raises:
         ValueError: there is no such backend.

@@ -320,7 +320,8 @@ from np2tf.imports.hook import install
 install(["cached_module"])
 sys.modules["np2tf.tnp"] = sys  # what the translation imports is none of the cache's business
 import cached_module
-print(sorted(name for name in ("libcst", "np2tf.pipeline", "np2tf.rules", "np2tf.diagnostics") if name in sys.modules))
+names = ("libcst", "np2tf.diagnostics", "np2tf.pipeline", "np2tf.rules")
+print([name for name in names if name in sys.modules])
 print(cached_module.__spec__.loader.translated)
 """
 

@@ -54,7 +54,9 @@ def wanted(name: str) -> set[int]:
     simple = [
         node
         for node in ast.walk(tree)
-        if isinstance(node, ast.stmt) and not hasattr(node, "body") and node.lineno <= marked <= node.end_lineno
+        if isinstance(node, ast.stmt)
+        and not hasattr(node, "body")
+        and node.lineno <= marked <= node.end_lineno
     ]
     return set(range(simple[0].lineno, simple[0].end_lineno + 1)) if simple else {marked}
 
@@ -114,10 +116,30 @@ def test_sources_are_the_users(failing):
     assert linecache.getline(failing.__file__, 1) == "import numpy as np\n"
 
 
+UNSTAGED = """\
+import numpy as np
+
+
+def f(x):
+    y = np.sum(x) + np.sum(np.abs(x))
+    y = y + np.block([x, x])
+    return y * 2
+"""
+WARNS = """\
+import warnings
+import numpy as np
+
+
+def f(x):
+    x[0] = np.sum(x)
+    warnings.warn("mine")
+    return x
+"""
+
+
 def test_unjitted_warnings_name_the_users_line(tmp_path: Path):
-    text = "import numpy as np\n\n\ndef f(x):\n    y = np.sum(x) + np.sum(np.abs(x))\n    y = y + np.block([x, x])\n    return y * 2\n"
     path = tmp_path / "unstaged.py"
-    path.write_text(text)
+    path.write_text(UNSTAGED)
     module = np2tf.import_module("unstaged", path)
     with np2tf.config.using(tier="compile"), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -138,9 +160,7 @@ def test_unjitted_warnings_name_the_users_line(tmp_path: Path):
 
 def test_warnings_of_the_module_itself(tmp_path: Path):
     path = tmp_path / "warns.py"
-    path.write_text(
-        "import warnings\nimport numpy as np\n\n\ndef f(x):\n    x[0] = np.sum(x)\n    warnings.warn('mine')\n    return x\n"
-    )
+    path.write_text(WARNS)
     module = np2tf.import_module("warns", path)
     with pytest.warns(UserWarning, match="mine") as caught:
         module.f(np.ones(2))

@@ -15,6 +15,7 @@ import stat
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 _MAGIC = b"np2tf translation\n"
@@ -50,7 +51,7 @@ class Cache:
     # -- reading ---------------------------------------------------------------------------------------------
 
     def load(self, key: str) -> Any:
-        """What was stored under `key`, or None. Anything but this user's whole, unchanged file is no entry."""
+        """What was stored under `key`, or None; only this user's whole, unchanged file is an entry."""
         if not self._is_trusted():
             return None
         try:
@@ -181,7 +182,5 @@ def _is_own(status: os.stat_result) -> bool:
 
 
 def _remove(path: str) -> None:
-    try:
+    with suppress(FileNotFoundError):  # another process was faster
         os.unlink(path)
-    except FileNotFoundError:  # another process was faster
-        pass

@@ -25,7 +25,7 @@ def translate(target: T, *, options: Options | None = None) -> T: ...
 @overload
 def translate(target: None = None, *, options: Options | None = None) -> Callable[[T], T]: ...
 def translate(target: Any = None, *, options: Options | None = None) -> Any:
-    """Translate a function, or the methods of a class; works in files, notebooks and wherever there is source.
+    """Translate a function, or the methods of a class, in files, notebooks and wherever there is source.
 
     Closures, defaults, annotations and the decorators around it stay as they are. What cannot be translated
     is returned as it is, with a `TranslationWarning` that says why.
@@ -79,8 +79,8 @@ def _rebuilt(target: Any, make: Make) -> Any:
     if isinstance(target, (staticmethod, classmethod)):
         return type(target)(_rebuilt(target.__func__, make))
     if isinstance(target, property):
-        parts = (part and _rebuilt(part, make) for part in (target.fget, target.fset, target.fdel))
-        return type(target)(*parts, target.__doc__)
+        get, put, delete = (part and _rebuilt(part, make) for part in (target.fget, target.fset, target.fdel))
+        return type(target)(get, put, delete, target.__doc__)
     if isinstance(target, functools.cached_property):
         target.func = _rebuilt(target.func, make)
         return target
@@ -115,15 +115,17 @@ def content(cell: types.CellType) -> Any:
         return None
 
 
+_MEMBERS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
+
+
 def _class(target: type, make: Make) -> type:
     for name, value in list(vars(target).items()):
         if isinstance(value, type):
-            if value.__qualname__.startswith(f"{target.__qualname__}.") and value.__module__ == target.__module__:
+            if value.__qualname__ == f"{target.__qualname__}.{value.__name__}":
                 _class(value, make)
             continue
-        if not isinstance(value, (types.FunctionType, staticmethod, classmethod, property)):
-            if not isinstance(value, functools.cached_property) and not hasattr(value, "cache_parameters"):
-                continue
+        if not isinstance(value, _MEMBERS) and not hasattr(value, "cache_parameters"):
+            continue
         try:
             new = _rebuilt(value, make)
         except Refused:

@@ -82,6 +82,7 @@ def warn(text: str, path: str, line: int) -> None:
     try:
         warnings.warn_explicit(text, TranslationWarning, path, line)
     except TranslationWarning as warning:
-        if any(entry[0] == "error" and issubclass(entry[2], TranslationWarning) for entry in warnings.filters):
+        filters = warnings.filters
+        if any(action == "error" and kind is TranslationWarning for action, _, kind, *_ in filters):
             raise
         warnings.showwarning(warning, TranslationWarning, path, line)

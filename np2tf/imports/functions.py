@@ -6,6 +6,7 @@ Nothing of the source is run again: it is compiled, and the code objects of the 
 from __future__ import annotations
 
 import ast
+import sys
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -73,7 +74,7 @@ _ABSENT = object()
 
 
 def _take_off_decorators(tree: ast.Module) -> set[tuple[str, int]]:
-    """Remove all decorators: those of the source have been or will be applied. Returns who had `@np2tf.jit`."""
+    """Remove all decorators: the source's have been or will be applied. Returns who had `@np2tf.jit`."""
     jitted = set()
     for node in ast.walk(tree):
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -119,9 +120,7 @@ def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeTy
             yield (constant.co_name, constant.co_firstlineno), constant
 
 
-def _made(
-    old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool
-) -> Any:
+def _made(old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool) -> Any:
     cells = dict(zip(old.__code__.co_freevars, old.__closure__ or ()))
     closure = []
     for name in code.co_freevars:
@@ -130,7 +129,9 @@ def _made(
                 raise Refused(f"`{name}` means something else in another function beside it")
             cells[name] = types.CellType(libraries[name])
         closure.append(cells[name])
-    code = code.replace(co_firstlineno=old.__code__.co_firstlineno, **_qualified(old))
+    code = code.replace(co_firstlineno=old.__code__.co_firstlineno)
+    if sys.version_info >= (3, 11):  # tracebacks show the qualified name
+        code = code.replace(co_qualname=old.__code__.co_qualname)
     new = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, tuple(closure))
     new.__kwdefaults__ = old.__kwdefaults__
     new.__dict__.update(old.__dict__)
@@ -142,8 +143,3 @@ def _made(
     import np2tf
 
     return np2tf.jit(new)
-
-
-def _qualified(old: types.FunctionType) -> dict[str, str]:
-    """Tracebacks of Python 3.11 and later show the code's qualified name."""
-    return {"co_qualname": old.__qualname__} if hasattr(old.__code__, "co_qualname") else {}

@@ -47,7 +47,7 @@ class TranslatingFinder(importlib.abc.MetaPathFinder):
         if not self.matches(fullname):
             return None
         spec = _found_by_others(fullname, path, target)
-        # Other loaders (zip files, extension modules, a loader that rewrites the source itself) are left alone.
+        # Other loaders (zip files, extension modules, loaders that rewrite the source) are left alone.
         if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
             spec.loader = TranslatingLoader(fullname, spec.loader.path, self.options)
         return spec
@@ -86,7 +86,7 @@ def install(
     """Translate modules when they are imported from now on.
 
     Args:
-        include: names of modules and packages (a package with all that is in it), or patterns such as "pkg.*".
+        include: names of modules and packages (with all that is in them), or patterns such as "pkg.*".
         exclude: names and patterns that are not meant.
         options: of the translation.
 

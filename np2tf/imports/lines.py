@@ -1,8 +1,8 @@
-"""Where translated code stands in the user's file: every position in Python's tree becomes the source's.
+"""Where translated code stands in the user's file: the places in Python's tree become the source's.
 
-The translation is parsed; each node of Python's tree takes the place of the source's node that the libcst node
-at its own place stands for (`np2tf.imports.matching`), or the place of the code around it. Tracebacks, warnings,
-coverage and debuggers then speak of the file that the user wrote.
+The translation is parsed; each node of Python's tree takes the place of the source's node that the libcst
+node at its own place stands for (`np2tf.imports.matching`), or the place of the code around it. Tracebacks,
+warnings, coverage and debuggers then speak of the file that the user wrote.
 """
 
 from __future__ import annotations
@@ -50,14 +50,14 @@ class SourceMap:
     def relocate(self, tree: ast.AST, down: int = 0, right: int = 0) -> None:
         """Give every node of the parsed translation its place in the source.
 
-        Of text from the middle of a file, the file's lines begin `down` further down and `right` to the right.
+        Text from the middle of a file stands `down` further down there, and `right` further to the right.
         """
         self._visit(tree, (1, 0, 1, 0), down, right)
 
     def _visit(self, node: ast.AST, around: Place, down: int, right: int) -> None:
         if hasattr(node, "lineno"):
             around = self._of(node, around)
-            node.lineno, node.col_offset = max(around[0] + down, 1), around[1] + right
+            node.lineno, node.col_offset = max(around[0] + down, 1), around[1] + right  # type: ignore[attr-defined]
             node.end_lineno = max(around[2] + down, 1)  # type: ignore[attr-defined]
             node.end_col_offset = around[3] + right  # type: ignore[attr-defined]
         for child in ast.iter_child_nodes(node):

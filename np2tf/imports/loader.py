@@ -71,7 +71,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         try:
             exec(code, module.__dict__)  # type: ignore[arg-type]
         except Exception as own:
-            # The user's own error, as it would have come without np2tf; modules that import this one pass it on.
+            # The user's own error, as it would have come without np2tf; importing modules pass it on.
             own.__context__ = None
             setattr(own, _USERS_OWN, True)
             raise

@@ -1,8 +1,8 @@
 """Which node of the source each node of a translation stands for.
 
-Three ways, the surest first: the rewriter says so (`Plan.origins`), or left the node as it was; an expression
-that it quoted (tests, iterables, values of a lowered statement) is found again by its text; a statement that it
-made stands for the statement that its expressions come from.
+Three ways, the surest first: the rewriter says so (`Plan.origins`), or left the node as it was; an
+expression that it quoted (tests, iterables, values of a lowered statement) is found again by its text; a
+statement that it made stands for the statement that its expressions come from.
 """
 
 from __future__ import annotations
@@ -18,6 +18,10 @@ from np2tf.tree.walk import children, walk
 STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.ExceptHandler, cst.ExceptStarHandler)
 BLOCKS = (cst.BaseCompoundStatement, cst.ExceptHandler, cst.ExceptStarHandler)
 _TRIVIAL = (cst.Name, cst.SimpleString, cst.BaseNumber, cst.Tuple)
+_QUOTED = (
+    *(cst.BaseSmallStatement, cst.BaseCompoundStatement),
+    *(cst.IfExp, cst.BooleanOperation, cst.UnaryOperation),
+)
 _LOOPS: dict[str, type[cst.CSTNode]] = {"for_loop": cst.For, "while_loop": cst.While}
 
 
@@ -47,9 +51,8 @@ class Matching:
             self._line = max(self._line, self.places[known].start.line)
             if isinstance(known, cst.FunctionDef):
                 function, self._line = known, self.places[known].start.line
-        elif isinstance(node, cst.BaseExpression) and not isinstance(node, _TRIVIAL):
-            if self._by_text(node, function):
-                return
+        elif self._by_text(node, function):
+            return
         body = _body(node)
         for child in children(node):
             self._visit(child, function)
@@ -73,6 +76,8 @@ class Matching:
         return quotable
 
     def _by_text(self, node: cst.CSTNode, function: cst.CSTNode) -> bool:
+        if not isinstance(node, cst.BaseExpression) or isinstance(node, _TRIVIAL):
+            return False
         candidates = self._quoted.get(self._output.code_for_node(node))
         if not candidates:
             return False
@@ -117,7 +122,7 @@ class Matching:
         return all(small in self.found for small in smalls)
 
     def _loop_of(self, run: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
-        """The innermost loop of the source around all that a run holds, if the run ends in a loop operator."""
+        """The innermost loop of the source around all that a run holds, if it ends in a loop operator."""
         call = next((node for node in walk(run[-1]) if isinstance(node, cst.Call)), None)
         kind = _LOOPS.get(call.func.attr.value) if call and isinstance(call.func, cst.Attribute) else None
         if kind is None:
@@ -161,11 +166,9 @@ def _quoted_parts(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
     """The expressions of a node that lowering may quote."""
     for name in ("test", "iter", "value", "msg", "left", "right", "body", "orelse", "exc"):
         part = getattr(node, name, None)
-        if isinstance(part, cst.BaseExpression) and not isinstance(part, _TRIVIAL):
-            if isinstance(node, (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.IfExp)):
-                yield part
-            elif isinstance(node, (cst.BooleanOperation, cst.UnaryOperation)):
-                yield part
+        is_quoted = isinstance(node, _QUOTED) and not isinstance(part, _TRIVIAL)
+        if is_quoted and isinstance(part, cst.BaseExpression):
+            yield part
     if isinstance(node, cst.Comparison):
         yield node
 

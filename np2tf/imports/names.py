@@ -65,11 +65,12 @@ def _imports(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
 def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The blocks of a module that run in its own scope, those for type checkers left out."""
     for field, value in ast.iter_fields(node):
-        if not isinstance(value, list) or not value or not isinstance(value[0], (ast.stmt, ast.ExceptHandler)):
+        first = value[0] if isinstance(value, list) and value else None
+        if not isinstance(first, (ast.stmt, ast.ExceptHandler)):
             continue
         if isinstance(node, ast.If) and field == "body" and "TYPE_CHECKING" in ast.dump(node.test):
             continue
-        if isinstance(value[0], ast.stmt):
+        if isinstance(first, ast.stmt):
             yield value
         for child in value:
             if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):

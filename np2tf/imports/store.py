@@ -11,8 +11,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from np2tf.imports.cache import Cache
-from np2tf.imports.fingerprint import key_of
 from np2tf.imports.findings import Finding, Translation, warn
+from np2tf.imports.fingerprint import key_of
 
 if TYPE_CHECKING:
     from np2tf.options import Options

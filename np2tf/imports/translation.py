@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import warnings
+
 from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.lines import SourceMap
 from np2tf.imports.names import keep_names
