@@ -90,12 +90,15 @@ class Cell:
         "distinct",
         "identity",
         "may_alias",
+        "owner",
         "poisoned",
     )
 
     def __init__(self, value: tf.Tensor) -> None:
         self._value = value
         self.birth = current_region()
+        #: The array that owns this memory, once somebody may ask for it: the `base` of all views.
+        self.owner: weakref.ref[Any] | None = None
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.

@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp import slicing
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.symint import SymInt
 
 
@@ -146,7 +147,7 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     if tensor.dtype == tf.bool and dtype != tf.bool:
         return _bitcast(tf.cast(tensor, tf.uint8), dtype)
     if dtype == tf.bool and tensor.dtype != tf.bool:
-        return tf.not_equal(_bitcast(tensor, tf.uint8), 0)
+        return _truth(_bitcast(tensor, tf.uint8))
     # XLA has no bitcast of complex numbers: they are taken apart and put together.
     if tensor.dtype.is_complex and tensor.dtype != dtype:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
@@ -164,6 +165,19 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
         return tf.bitcast(tf.reshape(tensor, (*kept, length // ratio, ratio)), dtype)
     shape = tf.shape(tensor)
     return tf.bitcast(tf.reshape(tensor, tf.concat([shape[:-1], [-1, ratio]], 0)), dtype)
+
+
+def _truth(tensor: tf.Tensor) -> tf.Tensor:
+    """Bytes as booleans.
+
+    Raises:
+        StagingError: one is neither 0 nor 1, which a boolean of TensorFlow cannot hold.
+    """
+    other = tf.reduce_any(tensor > 1)
+    if tf.executing_eagerly() and bool(other):
+        raise StagingError("a byte other than 0 and 1 is written into a boolean", "NP2TF503")
+    record_violation(other)
+    return tf.not_equal(tensor, 0)
 
 
 def _merged(tensor: tf.Tensor) -> tf.Tensor:
