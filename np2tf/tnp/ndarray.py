@@ -293,7 +293,9 @@ class scalar(ndarray):
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """To ``isinstance`` a number whose value is known is one of NumPy's: np.float64 is also a float."""
-        if self.weak is not None or not hasattr(self.tensor, "numpy"):
+        # Asking is not reading: the cell of a name that may be unbound takes note of every read.
+        tensor = self.tensor if self._cell is None else self._cell._value
+        if self.weak is not None or not hasattr(tensor, "numpy"):
             return scalar
         return self.dtype.type
 
