@@ -96,7 +96,8 @@ def run_in_child(namespace: dict[str, Any]) -> None:
     """Execute the parent's main module, translated, in the namespace of a spawned process's main module."""
     told = json.loads(os.environ[VARIABLE])
     given = {**told["program"], "options": Options(**told["program"]["options"])}
-    program = Program(**{name: tuple(v) if type(v) is list else v for name, v in given.items()})
+    words: dict[str, Any] = {name: tuple(v) if type(v) is list else v for name, v in given.items()}
+    program = Program(**words)
     settings = dict(told["settings"])
     device = settings.pop("device", None)
     for name, value in settings.items():

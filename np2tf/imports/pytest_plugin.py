@@ -117,8 +117,8 @@ def summary(processes: list[dict[str, Any]]) -> list[str]:
         # Every process imports the modules: a finding in a file is one finding, however many have met it.
         met |= Counter(map(tuple, sent["met"]))
     rows = [
-        (one.code, one.path, one.line, f"{one} (ran as Python)", one.calls) for one in total.fallbacks
-    ] + [(code, path, line, message, number) for (code, path, line, message), number in met.items()]
+        (one.path, one.line, one.code, f"{one} (ran as Python)", one.calls) for one in total.fallbacks
+    ] + [(path, line, code, message, number) for (code, path, line, message), number in met.items()]
     return [
         f"jitted calls: {total.compiled} compiled, {total.graph} graph, {total.host_calls} on host "
         f"({total.unjitted} of them could not be compiled); {total.traces} traces",
@@ -127,7 +127,7 @@ def summary(processes: list[dict[str, Any]]) -> list[str]:
         *(["diagnostics:"] if rows else []),
         *(
             f"  {path}:{line}: {code} {text} ×{number}"
-            for code, path, line, text, number in sorted(rows)[:ROWS]
+            for path, line, code, text, number in sorted(rows)[:ROWS]
         ),
         *([f"  … and {len(rows) - ROWS} more"] if len(rows) > ROWS else []),
     ]
