@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.casts import to_half, to_unsigned
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp.ndarray import PLAIN, is_array, is_foreign, ndarray, scalar
@@ -72,7 +73,9 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
     if tensor.dtype.is_complex and not wanted.is_complex:
         tensor = tf.math.real(tensor)
     if tensor.dtype.is_floating and wanted.is_unsigned:
-        tensor = tf.cast(tensor, tf.int64)
+        return to_unsigned(tensor, wanted)
+    if tensor.dtype == tf.float64 and wanted == tf.float16:
+        return to_half(tensor)
     return tf.cast(tensor, wanted)
 
 

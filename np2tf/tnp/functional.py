@@ -10,7 +10,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.conversion import as_tensor, is_guest
 from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import is_array, tensor_array, wrap
 from np2tf.tnp.normalize import OPS
@@ -25,7 +25,7 @@ _UNROLLED = 256
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Apply a function to every 1-d slice along `axis`; see numpy.apply_along_axis."""
-    if runs_on_host((arr, *args), kwargs):
+    if runs_on_host((arr, *args), kwargs) or is_guest(arr):
 
         def on_slice(row: np.ndarray) -> Any:
             return known(func1d(wrap(row), *args, **kwargs))

@@ -302,6 +302,12 @@ class scalar(ndarray):
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(self.numpy()[()])
 
+    def __repr__(self) -> str:
+        return _described(self) or repr(self.numpy()[()])
+
+    def __str__(self) -> str:
+        return _described(self) or str(self.numpy()[()])
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self.numpy()[()]), (self.numpy()[()],)
 

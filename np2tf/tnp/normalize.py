@@ -51,7 +51,10 @@ def _operands(values: Any) -> list[Any]:
         return [_operand(value) for value in values]
     if isinstance(values, Rows):
         return values  # type: ignore[return-value]
-    return list(tf.unstack(as_tensor(values)))
+    tensor = as_tensor(values)
+    if tensor.shape.rank == 0:
+        raise TypeError("iteration over a 0-d array")
+    return list(tf.unstack(tensor))
 
 
 def _view(value: Any) -> ndarray:
@@ -72,7 +75,7 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
     if value is None:
         return None
     dtype = np.dtype(value.as_numpy_dtype if isinstance(value, tf.DType) else value)
-    if not has_tf_dtype(dtype):
+    if not has_tf_dtype(dtype) or not dtype.isnative:
         raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
     return dtype
 
@@ -242,6 +245,8 @@ def op(
 
 #: Without a dtype of their own they compute in that of the output.
 _TYPED_BY_OUTPUT = frozenset({np.sum, np.prod, np.cumsum, np.cumprod})
+#: They take a dtype or an output, whose dtype it then is.
+_JOINING = frozenset({np.concatenate, np.stack})
 
 
 def _on_tensors(
@@ -264,6 +269,10 @@ def _on_tensors(
             return selected
     try:
         if out is not None and numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3:
+            given = {**given, "dtype": out.dtype}
+        if out is not None and numpy in _JOINING:
+            if given.get("dtype") is not None:
+                raise TypeError("only one of `out` and `dtype` may be given")
             given = {**given, "dtype": out.dtype}
         if given.get("like") is not None and not is_array(given["like"]):
             raise StagingError("like= what NumPy is to ask", "NP2TF503")

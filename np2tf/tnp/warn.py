@@ -34,8 +34,20 @@ def warn_where(condition: Any, message: str, category: type[Warning] = RuntimeWa
 
 def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
     """What NumPy warns of under ``np.errstate(kind="warn")``, in the ufunc `name`."""
-    if tf.executing_eagerly() and bool(np.any(condition.numpy())) and np.geterr()[kind] == "warn":
+    if tf.executing_eagerly() and bool(np.any(condition.numpy())) and dict(np.geterr())[kind] == "warn":
         warn_where(True, f"{_ARITHMETIC[kind]} encountered in {name}")
+
+
+def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
+    """What NumPy warns of when it converts to another dtype: imaginary parts and numbers that do not fit."""
+    if tensor.dtype.is_complex and wanted.kind not in "cb":
+        message = "Casting complex values to real discards the imaginary part"
+        warn_where(True, message, np.exceptions.ComplexWarning)
+        tensor = tf.math.real(tensor) if wanted.kind in "iu" else tensor
+    if wanted.kind in "iu" and tensor.dtype.is_floating and tf.executing_eagerly():
+        low, high = np.iinfo(wanted).min - 1.0, np.iinfo(wanted).max + 1.0
+        wide = tf.cast(tensor, tf.float64)
+        warn_arithmetic("invalid", ~(tf.greater(wide, low) & tf.less(wide, high)), "cast")
 
 
 def _callers_level() -> int:
@@ -45,4 +57,4 @@ def _callers_level() -> int:
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
         frame = frame.f_back
         level += 1
-    return level - 1
+    return level
