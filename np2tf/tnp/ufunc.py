@@ -13,7 +13,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
-from np2tf.tnp.errstate import raises_floating_point_errors
+from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import (
     LEFT_TO_NUMPY,

@@ -91,7 +91,8 @@ def updated(outcomes: Iterable[Outcome], known: dict[str, str], modules: Iterabl
 
 def seen(one: Outcome) -> str:
     """A first reason for a failure: the error, without what changes from run to run."""
-    text = re.sub(r"0x[0-9a-f]+", "0x…", one.cause.partition(" @ ")[0])
+    text = re.sub(r"0x[0-9a-f]+", "0x…", one.cause.partition(" @ ")[0].partition(" Traceback ")[0])
+    text = re.sub(r"(/[\w.~-]+){2,}", "…", text)
     return " ".join(text.split())[:120] or one.outcome
 
 
