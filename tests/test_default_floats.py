@@ -1,4 +1,4 @@
-"""``config.floats = "float32"``: what is float32 by default, and what stays float64 because somebody says so."""
+"""``config.floats = "float32"``: what is float32 by default, and what stays float64."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def entered() -> list[Any]:
 
 
 def test_without_a_report_nothing_is_in_the_way():
-    """Every function is the very object that it was before a report was taken: there is nothing to pay for."""
+    """Every function is the very object that it was before: there is nothing to pay for."""
     before = entered()
     watch = Watch()
     during = entered()
@@ -100,10 +100,13 @@ def test_jitted_functions(watch: Watch):
         return x * int(x.sum())
 
     x = tnp.ones(3)
-    with config.using(tier="compile"), pytest.warns(UnjittedWarning):
+    with config.using(tier="compile"):
+        with pytest.warns(UnjittedWarning):
+            concrete(x)
+        concrete(x)
+        concrete(x)
         for _ in range(3):
             double(x)
-            concrete(x)
     report = watch.stop()
     functions = {one.name.rpartition(".")[2]: one for one in report.functions.values()}
     assert functions["double"].compiled.calls + functions["double"].graph.calls == 3
