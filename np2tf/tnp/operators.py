@@ -16,9 +16,8 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import cast, is_guest, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import is_read_only
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, wrap
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, casting_error, store_into
-from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed, stays_on_host
 from np2tf.tnp.ufunc import Ufunc
 from np2tf.tnp.weak import is_weak, weak_binary, weak_unary
@@ -49,10 +48,6 @@ _COMPARISON = {
 }
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 _NUMERIC = frozenset({ndarray, scalar, np.ndarray, int, float, complex, bool, list, tuple})
-#: Exact types of operands, keys and values that NumPy takes as they are, without a look inside.
-_NUMBERS = frozenset({int, float, complex, bool, np.float64, np.int64, np.float32, np.int32, np.bool_})
-_BUFFER = np.ndarray
-_KEYS = frozenset({int, slice, type(None), type(Ellipsis), np.int64, np.ndarray})
 _FOREIGN = (str, bytes, type(None), dict, set)
 
 
@@ -60,17 +55,6 @@ def _binary(
     name: str, function: Callable[[Any, Any], Any], ufunc: Ufunc, reflected: bool
 ) -> Callable[[Any, Any], Any]:
     def forward(self: ndarray, other: Any) -> Any:
-        mine = self._host
-        if mine is not None and quick.host:
-            kind = type(other)
-            if kind is ndarray:
-                theirs = other._host
-                if theirs is not None:
-                    result = function(mine, theirs)
-                    return host_array(result) if type(result) is _BUFFER else wrap(result)
-            elif kind in _NUMBERS:
-                result = function(mine, other)
-                return host_array(result) if type(result) is _BUFFER else wrap(result)
         if self._host is not None and eager_on_host():
             if type(other) is ndarray:
                 if other._host is not None:
@@ -80,9 +64,7 @@ def _binary(
         elif self._host is not None and stays_on_host(self):
             counts.host += 1
             return placed(function(self._host, to_numpy(other)))
-        if _repeats(name, self, other):
-            return other * operator.index(self)
-        if _refuses(other):
+        if _repeats(name, self, other) or _refuses(other):
             return NotImplemented
         if type(self) is scalar and self.weak is not None and is_weak(other):
             return weak_binary(name, self, other)
@@ -94,9 +76,7 @@ def _binary(
         if self._host is not None and stays_on_host(self):
             counts.host += 1
             return placed(function(to_numpy(other), self._host))
-        if _repeats(name, self, other):
-            return other * operator.index(self)
-        if _refuses(other):
+        if _repeats(name, self, other) or _refuses(other):
             return NotImplemented
         if type(self) is scalar and self.weak is not None and is_weak(other):
             return weak_binary(name, other, self)
@@ -106,7 +86,7 @@ def _binary(
 
 
 def _repeats(name: str, number: ndarray, other: Any) -> bool:
-    """Whether this is a sequence several times over: a number, unlike an array, takes no list for one."""
+    """Whether Python is to repeat a sequence: a number, unlike an array, does not take a list for one."""
     return name == "multiply" and type(number) is scalar and isinstance(other, (list, tuple))
 
 
@@ -119,7 +99,7 @@ def _refuses(other: Any) -> bool:
         return True
     override = getattr(kind, "__array_ufunc__", ufuncs)
     if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):
-        return getattr(other, "__array_priority__", 0) > 0
+        return getattr(kind, "__array_priority__", 0) > 0
     return override is None
 
 
@@ -127,12 +107,8 @@ def _inplace(function: Callable[[Any, Any], Any], ufunc: Ufunc) -> Callable[[Any
     def update(self: ndarray, other: Any) -> Any:
         if type(self) is scalar:
             return NotImplemented
-        mine = self._host
-        if mine is not None and quick.host and type(other) in _NUMBERS:
-            self._host = function(mine, other)
-            return self
-        if mine is not None and eager_on_host():
-            self._host = function(mine, to_numpy(other))
+        if self._host is not None and eager_on_host():
+            self._host = function(self._host, to_numpy(other))
             return self
         if self._cell is not None and is_read_only(self._path):
             raise ValueError("output array is read-only")
@@ -195,14 +171,6 @@ def _indexed_on_host(self: ndarray) -> bool:
 
 
 def _getitem(self: ndarray, key: Any) -> Any:
-    held = self._host
-    if held is not None and quick.host:
-        kind = type(key)
-        if kind is ndarray and key._host is not None:
-            key, kind = key._host, _BUFFER
-        if kind in _KEYS:
-            value = held[key]
-            return host_array(value) if type(value) is _BUFFER else wrap(value)
     if _indexed_on_host(self):
         return wrap(self._host[to_numpy(key)])  # type: ignore[index]
     try:
@@ -216,10 +184,6 @@ def _getitem(self: ndarray, key: Any) -> Any:
 
 
 def _setitem(self: ndarray, key: Any, value: Any) -> None:
-    held = self._host
-    if held is not None and quick.host and type(key) in _KEYS and type(value) in _NUMBERS:
-        held[key] = value
-        return
     if _indexed_on_host(self):
         self._host[to_numpy(key)] = to_numpy(value)  # type: ignore[index]
         return
