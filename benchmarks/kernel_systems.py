@@ -1,7 +1,7 @@
-"""Run kernels under one system, in this process: `python kernel_systems.py SYSTEM FOLDER SECONDS SIZE NAME...`.
+"""Run kernels under one system: `python kernel_systems.py SYSTEM FOLDER SECONDS SIZE NAME...`.
 
-Every kernel is called on fresh copies of the same arguments, which are not timed. A JSON line per kernel goes to
-the standard output, what the kernel returned and did to its arguments to FOLDER.
+Every kernel is called on fresh copies of the same arguments, which are not timed. A JSON line per kernel goes
+to the standard output, what the kernel returned and did to its arguments to FOLDER.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 KERNELS = Path(__file__).with_name("kernels")
-#: np2tf's tier "auto" has decided after so many calls: on the host, compiling, three warm ones, three compared.
+#: np2tf's tier "auto" has decided after so many calls: on the host, compiling, and some to compare.
 SETTLING_CALLS = 10
 
 
@@ -120,7 +120,7 @@ def how(kernel: Any) -> str:
     families = getattr(kernel, "_families", None)
     if families is None:
         return "not jitted"
-    return ", ".join(family.on_host or "/".join(c.how for c in family.compiled.values()) for family in families.values())
+    return ", ".join(family.decision for family in families.values())
 
 
 def main() -> None:

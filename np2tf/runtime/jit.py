@@ -22,8 +22,9 @@ from np2tf.runtime.dependencies import Dependencies, bind_again, current
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
 from np2tf.runtime.instances import FrozenInstances
+from np2tf.runtime.plain import PlainFunction
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
-from np2tf.runtime.surroundings import compiles_at_once
+from np2tf.runtime.surroundings import compiles_at_once, is_recording
 from np2tf.runtime.twins import Twins, is_plain, settle
 from np2tf.runtime.values import bound
 from np2tf.staging import StagingError
@@ -85,6 +86,7 @@ class Jitted:
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._lock = threading.RLock()
+        self._plain: PlainFunction | None = None
         self._warned = False
         self._host_calls = 0
         self._host_average = 0.0
@@ -289,7 +291,7 @@ class Jitted:
         counts.host += 1
         counts.host_calls += 1
         start = time.perf_counter()
-        result = bound(self.__wrapped__(*args, **kwargs))
+        result = self._on_host(args, kwargs)
         seconds = time.perf_counter() - start
         self._host_calls += 1
         self._host_average += (seconds - self._host_average) / min(self._host_calls, ENOUGH_CALLS)
@@ -307,6 +309,15 @@ class Jitted:
         counts.host_calls += 1
         if fallback is not None:
             fallback.calls += 1
+        return self._on_host(args, kwargs)
+
+    def _on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
+        plain = self._plain
+        if plain is None:
+            plain = self._plain = PlainFunction(self.__wrapped__)
+        if plain.takes(args, kwargs) and not is_recording():
+            return bound(plain(args, kwargs))
         return bound(self.__wrapped__(*args, **kwargs))
 
     def _unjitted(
@@ -317,7 +328,7 @@ class Jitted:
             raise error
         counts.host += 1
         counts.host_calls += 1
-        result = bound(self.__wrapped__(*args, **kwargs))
+        result = self._on_host(args, kwargs)
         reason = _first_line(error)
         if config.jit == "strict":
             raise StagingError(f"{self.__wrapped__.__qualname__} cannot be staged: {reason}") from error

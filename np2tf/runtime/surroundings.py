@@ -16,4 +16,9 @@ def has_accelerator() -> bool:
 
 def compiles_at_once() -> bool:
     """Whether the host must not be tried: it is slower than the accelerator, or hidden from the tape."""
-    return record.could_possibly_record() or has_accelerator()
+    return is_recording() or has_accelerator()
+
+
+def is_recording() -> bool:
+    """Whether a gradient tape may be watching."""
+    return record.could_possibly_record()
