@@ -3,8 +3,8 @@
     python benchmarks/dispatch.py            # the table; exit status 1 where a goal is missed
     python benchmarks/dispatch.py --json
 
-All of them run in one process, in turn, and each figure is the best of many short runs, so that other work on the
-machine slows all of them down or none. Arrays have 100 elements of float64.
+All of them run in one process, in turn, and each figure is the best of many short runs, so that other work
+on the machine slows all of them down or none. Arrays have 100 elements of float64.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from np2tf.tnp.ndarray import tensor_array
 
 #: At most so many times the raw operation, with tensors; at most so many times NumPy, on the host.
 TENSOR_GOAL, HOST_GOAL, CHEAP_GOAL, ELEMENT_GOAL = 2.0, 4.0, 1.5e-6, 5.0
-#: Where TensorFlow's NumPy takes so many times the raw operation, np2tf is to be so many times quicker than it.
+#: Where TensorFlow's NumPy takes so many times the raw operation, np2tf is to be so many times quicker.
 SLOW_EXPERIMENTAL, QUICKER = 5.0, 3.0
 #: Operations that NumPy does in less than this, and np2tf on the host in less than CHEAP_GOAL.
 CHEAP = 0.5e-6
@@ -82,8 +82,10 @@ def _raw_operations() -> dict[str, Callable[[], Any]]:
         "sin": lambda: raw.Sin(x=a),
         "sum": lambda: raw.Sum(input=a, axis=axis),
         "mean": lambda: raw.Mean(input=a, axis=axis),
-        "a[3]": lambda: raw.StridedSlice(input=a, begin=[3], end=[4], strides=[1], shrink_axis_mask=1),
-        "a[2:50]": lambda: raw.StridedSlice(input=a, begin=[2], end=[50], strides=[1]),
+        "a[3]": lambda: raw.StridedSlice(
+            input=a, begin=begin, end=following, strides=steps, shrink_axis_mask=1
+        ),
+        "a[2:50]": lambda: raw.StridedSlice(input=a, begin=begin, end=end, strides=steps),
         "a[mask]": lambda: raw.GatherV2(params=a, indices=raw.Where(condition=k)[:, 0], axis=0),
         "a[3] = 1.0": lambda: raw.TensorStridedSliceUpdate(
             input=a, begin=begin, end=following, strides=steps, value=one, shrink_axis_mask=1
@@ -175,7 +177,8 @@ def element_writes(rounds: int) -> tuple[float, float]:
 
 def show(rows: list[Row], writes: tuple[float, float]) -> bool:
     """Print the table; whether all goals are met."""
-    print(f"{'microseconds':14} {'NumPy':>7} {'host':>7} {'raw':>7} {'tensor':>7} {'exp.':>7}  {'host/NumPy':>10} tensor/raw")
+    heads = " ".join(f"{head:>7}" for head in ("NumPy", "host", "raw", "tensor", "exp."))
+    print(f"{'microseconds':14} {heads}  host/NumPy tensor/raw")
     met = True
     for row in rows:
         numbers = (row.numpy, row.host, row.raw, row.tensor, row.experimental)
@@ -186,7 +189,8 @@ def show(rows: list[Row], writes: tuple[float, float]) -> bool:
             f"{row.tensor / row.raw:10.1f}  {'; '.join(missed)}"
         )
     ratio = writes[1] / writes[0]
-    print(f"one-element writes, 1e6 elements: NumPy {writes[0] * 1e9:.0f} ns, host {writes[1] * 1e9:.0f} ns, {ratio:.1f}x")
+    print(f"one-element writes, 1e6 elements: NumPy {writes[0] * 1e9:.0f} ns, ", end="")
+    print(f"host {writes[1] * 1e9:.0f} ns, {ratio:.1f}x")
     return met and ratio <= ELEMENT_GOAL
 
 

@@ -13,6 +13,7 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
+from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.ndarray import host_array, is_array, is_foreign, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, op
@@ -297,6 +298,10 @@ def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Any = None) 
 def _astype_method(
     a: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
+    if copy and casting == "unsafe":
+        direct = converted(a, dtype)
+        if direct is not None:
+            return direct
     wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
     have = a.dtype
     if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]

@@ -21,10 +21,12 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.dtypes import has_tf_dtype
 from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
-from np2tf.tnp.residence import eager_on_host, has_tensor, is_plain, placed, runs_on_host, stays_on_host
+from np2tf.tnp.quick import quick
+from np2tf.tnp.residence import eager_on_host, has_tensor, held, is_plain, placed, runs_on_host, stays_on_host
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.selected_ops import on_selections
 
@@ -225,9 +227,19 @@ def op(
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         plan = _Plan(implementation)
+        direct = FUNCTIONS.get(numpy)
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if quick.host and not kwargs:
+                given = held(args)
+                if given is not None:
+                    result = numpy(*given)
+                    return host_array(result) if type(result) is np.ndarray else wrap(result)
+            if direct is not None and not kwargs and quick.unstaged:
+                result = _directly(direct, args)
+                if result is not None:
+                    return result
             if runs_on_host(args, kwargs) and (not creates or current_region() is None):
                 return on_host(numpy, args, kwargs)
             if is_plain():
@@ -241,6 +253,16 @@ def op(
         return call
 
     return decorate
+
+
+def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
+    """The result of a call that one kernel answers, else None: the general way tells what is wrong."""
+    try:
+        result = direct(args)
+    except LEFT_TO_NUMPY:
+        return None
+    counts.eager += result is not None
+    return result
 
 
 #: Without a dtype of their own they compute in that of the output.
@@ -370,6 +392,11 @@ def attach(name: str, function: Callable[..., Any]) -> None:
         if type(self) is not ndarray and type(self) is not scalar:
             # Of a class derived from np.ndarray, which asks for NumPy's method by way of `tnp.ndarray`.
             return own(self, *args, **kwargs)  # type: ignore[misc]
+        if self._host is not None and own is not None and quick.host and not kwargs:
+            given = held(args)
+            if given is not None:
+                result = own(self._host, *given)
+                return host_array(result) if type(result) is np.ndarray else wrap(result)
         if self._host is not None and own is not None and stays_on_host(self):
             # What most calls are like takes no look into the arguments.
             if not kwargs and (not args or (len(args) < 3 and all(type(arg) in _SIMPLE for arg in args))):

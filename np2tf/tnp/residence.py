@@ -69,6 +69,35 @@ def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not has_array(args) and not (kwargs and has_array(kwargs.values()))
 
 
+#: Types that NumPy takes as they are.
+_AS_THEY_ARE = frozenset({*PLAIN, np.ndarray})
+
+
+def held(args: Any) -> list[Any] | None:
+    """The arguments as NumPy takes them, if it takes them all as they are held; None for a closer look.
+
+    Only exact types count: arrays on the host, numbers and the like, and lists and tuples of those.
+    """
+    given = []
+    for arg in args:
+        kind = type(arg)
+        if kind is ndarray:
+            buffer = arg._host
+            if buffer is None:
+                return None
+            given.append(buffer)
+        elif kind in _AS_THEY_ARE:
+            given.append(arg)
+        elif (kind is list or kind is tuple) and len(arg) < 9:
+            inner = held(arg)
+            if inner is None:
+                return None
+            given.append(inner if kind is list else tuple(inner))
+        else:
+            return None
+    return given
+
+
 def placed(value: Any) -> Any:
     """What NumPy made, as new arrays: on the host, or as tensors where new arrays are tensors."""
     if eager_on_host():

@@ -12,9 +12,10 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
+from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
 from np2tf.tnp.floating_errors import raises_floating_point_errors
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap_tensor
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap, wrap_tensor
 from np2tf.tnp.normalize import (
     LEFT_TO_NUMPY,
     OPS,
@@ -23,7 +24,8 @@ from np2tf.tnp.normalize import (
     on_host,
     store_into,
 )
-from np2tf.tnp.residence import is_plain, runs_on_host
+from np2tf.tnp.quick import quick
+from np2tf.tnp.residence import held, is_plain, runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
 
 _ABSENT = object()
@@ -44,6 +46,7 @@ class Ufunc:
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
         self.numpy = numpy
         self.implementation = implementation
+        self.direct = DIRECT.get(numpy.__name__)
         self.__name__ = numpy.__name__
         self.__module__ = "np2tf.tnp"  # where pickle finds it
         self.__doc__ = numpy.__doc__
@@ -80,6 +83,18 @@ class Ufunc:
         Raises:
             TypeError: no loop of the ufunc fits the operands.
         """
+        if quick.host and not kwargs and len(args) == self.nin:
+            given = held(args)
+            if given is not None:
+                result = self.numpy(*given)
+                return host_array(result) if type(result) is np.ndarray else wrap(result)
+            result = self.directly(args)
+            if result is not None:
+                return result
+        elif quick.unstaged and not kwargs:
+            result = self.directly(args)
+            if result is not None:
+                return result
         if len(args) > self.nin:
             # By position or by name, `out` is one thing.
             outs, args = args[self.nin :], args[: self.nin]
@@ -106,6 +121,18 @@ class Ufunc:
             counts.eager += not staging
             return result
         return left_to_numpy(self.numpy, args, kwargs)
+
+    def directly(self, args: tuple[Any, ...]) -> Any:
+        """The result if this is a call that one kernel answers (see `direct`), else None."""
+        if self.direct is None or len(args) != self.nin:
+            return None
+        try:
+            result = self.direct(args)
+        except LEFT_TO_NUMPY:
+            # The general way tells what is wrong with it.
+            return None
+        counts.eager += result is not None
+        return result
 
     def _on_tensors(
         self,
