@@ -67,7 +67,13 @@ def markdown(rows: Sequence[Row]) -> str:
         for row in rows
         for one in row.verdict.known
     ]
-    return "\n".join([*lines, "", *(causes or ["In the modes above, every test that passes on plain NumPy passes translated."])])
+    return "\n".join(
+        [
+            *lines,
+            "",
+            *(causes or ["In the modes above, every test that passes on plain NumPy passes translated."]),
+        ]
+    )
 
 
 def faults(row: Row) -> list[str]:
