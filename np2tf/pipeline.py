@@ -59,7 +59,7 @@ def translate(source: Source, options: Options) -> Result:
         if not imports.anything_to_translate(facts):
             names.report_only(facts, report)
             return Result(before, list(report))
-        plan = Plan(facts.parents)
+        plan = Plan(facts.parents, facts.foreign)
         plan.tnp_name = imports.name_for_tnp(facts)
         for rewrite in REWRITES:
             rewrite(facts, plan, report, options)

@@ -43,13 +43,15 @@ def translations(
     tree = ast.parse(result.text)
     SourceMap(source, result).relocate(tree, block.down, block.right)
     libraries = _libraries(tree, block)
-    jitted = _take_off_decorators(tree)
+    first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
+    jitted = _take_off_decorators(tree, first_lines)
     codes = dict(_codes(_compiled(tree, block, functions, libraries)))
     new: dict[types.FunctionType, Any] = {}
     for function in functions:
         place = block.definitions.get(function)
-        if place in codes:
-            new[function] = _made(function, codes[place], libraries, place in jitted)
+        code = codes.get((function.__code__.co_name, function.__code__.co_firstlineno))
+        if place is not None and code is not None:
+            new[function] = _made(function, code, libraries, place in jitted)
     return new, findings
 
 
@@ -73,14 +75,19 @@ def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
 _ABSENT = object()
 
 
-def _take_off_decorators(tree: ast.Module) -> set[tuple[str, int]]:
+def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], int]) -> set[tuple[str, int]]:
     """Remove all decorators: the source's have been or will be applied. Returns who had `@np2tf.jit`."""
     jitted = set()
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
-                jitted.add((node.name, node.lineno))
-            node.decorator_list = [] if _is_outermost(node, tree) else node.decorator_list
+    for node in list(ast.walk(tree)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _is_outermost(node, tree):
+            continue
+        place = (node.name, node.lineno)
+        if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
+            jitted.add(place)
+        # A function begins at the line of its first decorator: one that is never run keeps it there.
+        first = first_lines.get(place, node.lineno)
+        here = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
+        node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
     return jitted
 
 
@@ -129,7 +136,6 @@ def _made(old: types.FunctionType, code: types.CodeType, libraries: dict[str, An
                 raise Refused(f"`{name}` means something else in another function beside it")
             cells[name] = types.CellType(libraries[name])
         closure.append(cells[name])
-    code = code.replace(co_firstlineno=old.__code__.co_firstlineno)
     if sys.version_info >= (3, 11):  # tracebacks show the qualified name
         code = code.replace(co_qualname=old.__code__.co_qualname)
     new = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, tuple(closure))

@@ -22,8 +22,9 @@ Edit = Callable[[Any], Edited]
 class Plan:
     """Edits by node, and what the output must import."""
 
-    def __init__(self, parents: Parents) -> None:
+    def __init__(self, parents: Parents, untouched: frozenset[cst.CSTNode] = frozenset()) -> None:
         self._parents = parents
+        self._untouched = untouched
         self._edits: dict[cst.CSTNode, list[Edit]] = {}
         self._on_path: set[cst.CSTNode] = set()
         self.origins: dict[cst.CSTNode, cst.CSTNode] = {}
@@ -37,8 +38,12 @@ class Plan:
         return bool(self._edits)
 
     def add(self, node: cst.CSTNode, edit: Edit) -> None:
-        """Have `edit` applied to `node`. After an edit that gives several nodes, the next one gets the
-        last of them."""
+        """Have `edit` applied to `node`, unless that is to stay untouched.
+
+        After an edit that gives several nodes, the next one gets the last of them.
+        """
+        if node in self._untouched:
+            return
         self._edits.setdefault(node, []).append(edit)
         self._on_path.add(node)
         for up in self._parents.above(node):

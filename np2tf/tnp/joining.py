@@ -16,7 +16,7 @@ from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
 from np2tf.tnp.ranges import arange, linspace
-from np2tf.tnp.residence import has_tensor, placed
+from np2tf.tnp.residence import has_tensor, is_plain, placed
 from np2tf.tnp.rows import Rows
 
 __all__ = [
@@ -107,7 +107,8 @@ def stack(
 
 def stacked_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
     """``np.stack`` of a list that grew in staged code."""
-    tensor = rows.stacked() if dtype is None else as_tensor(rows, dtype)
+    tensor = rows.stacked(joins=True)
+    tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     axis = normalize_axis_index(axis, tensor.shape.rank)
     order = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
     return tensor_array(tf.transpose(tensor, order) if axis else tensor)
@@ -132,7 +133,8 @@ def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
 
 def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarray:
     """``np.vstack`` and the like of a list of numbers or vectors."""
-    tensor = rows.stacked() if dtype is None else as_tensor(rows, dtype)
+    tensor = rows.stacked(joins=True)
+    tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     if numpy is np.hstack:
         return tensor_array(tf.reshape(tensor, [-1]))
     tall = tensor if tensor.shape.rank == 2 else tensor[:, None]
@@ -239,7 +241,7 @@ class Joiner:
             for part in parts
             for end in ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,))
         ]
-        if not has_tensor(flat):
+        if is_plain() or not has_tensor(flat):
             return placed(self.numpy[known(key)])
         if any(isinstance(part, str) for part in parts):
             raise StagingError("a directive string in r_ or c_", "NP2TF503")
