@@ -58,6 +58,7 @@ if TYPE_CHECKING:
     from np2tf.imports.hook import uninstall as uninstall
     from np2tf.imports.module import import_module as import_module
     from np2tf.options import Options as Options
+    from np2tf.pipeline import convert as convert
     from np2tf.runtime.control import and_ as and_
     from np2tf.runtime.control import cond as cond
     from np2tf.runtime.control import for_loop as for_loop
@@ -67,7 +68,6 @@ if TYPE_CHECKING:
     from np2tf.runtime.control import while_loop as while_loop
     from np2tf.runtime.jit import jit as jit
     from np2tf.staging import StagingError as StagingError
-    from np2tf.pipeline import convert as convert
 
 
 def __getattr__(name: str) -> Any:

@@ -131,7 +131,7 @@ def _shared(a: Any, b: Any) -> bool:
 @cache
 def translation(source: str) -> str:
     """The translated text; every function that can be staged is, whether it pays or not."""
-    with patch.object(fitness, "_is_worth", lambda function, facts: True):
+    with patch.object(fitness, "_is_worth", lambda function, *known: True):
         return np2tf.convert(source).text
 
 

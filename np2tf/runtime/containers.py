@@ -84,7 +84,9 @@ class Unchanged:
 
 
 class Untouched:
-    """Lists and dicts that functions know from around them, which a staged loop or branch must leave alone."""
+    """Lists and dicts that functions know from around them, which a staged loop or branch must leave
+    alone.
+    """
 
     def __init__(self, *functions: Any) -> None:
         self._lists = {id(one): (one, one.copy()) for one in _captured(functions, set())}
@@ -115,7 +117,8 @@ def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
                 value = cell.cell_contents
             except ValueError:  # not bound yet
                 continue
-            yield from containers(value).values()
+            if (function.__module__ or "").partition(".")[0] != "np2tf":  # whose lists are not the user's
+                yield from containers(value).values()
             yield from _captured((value, getattr(value, "__wrapped__", None)), seen)
 
 

@@ -233,8 +233,22 @@ class StagedList(Rows):
             raise AttributeError(name)
         raise StagingError(f"list.{name} of a list that grows in staged code", "NP2TF307")
 
-    def stacked(self) -> tf.Tensor:
-        """The array that NumPy makes of the list."""
+    def stacked(self, joins: bool = False) -> tf.Tensor:
+        """The array that NumPy makes of the list.
+
+        An empty list becomes an array of float64 whatever it might have held, and is nothing to join.
+        """
+        if isinstance(self.count, int) and not self.count:
+            if joins:
+                raise ValueError("need at least one array to concatenate")
+            return tf.zeros([0], tf.float64)
+        made = self.values()
+        if not isinstance(self.count, int) and (joins or made.dtype != tf.float64 or made.shape.rank > 1):
+            record_violation(tensor_of(known_int(self.count)) == 0)
+        return made
+
+    def values(self) -> tf.Tensor:
+        """The items one below the other."""
         columns = [_first(buffer.tensor, self.count) for buffer in self.buffers]
         if self.element.outline == "leaf" or (self.element.inner is not None and len(columns) == 1):
             return columns[0]

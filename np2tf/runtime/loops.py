@@ -15,19 +15,33 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.containers import Path, Untouched, containers, kept, put_back
+from np2tf.runtime.growth import behind_loop, fitted, is_ready, ready_for_loop
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
+from np2tf.runtime.sharing import compute_once
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, link_aliases, region
+from np2tf.tnp.cells import Cell, aliases, link_aliases, region
 from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp.symint import distance
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
 Step = Callable[[tf.Tensor, Any], Any]
 
-_MAX_TRIALS = 8
+_MAX_TRIALS = 12
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How often a loop runs: at most so many times, or exactly so many."""
+
+    most: int | None
+    exact: bool
+
+
+UNKNOWN_ROUNDS = Rounds(None, False)
 
 
 @dataclass
@@ -42,6 +56,7 @@ class Plan:
     ops: set[str] = field(default_factory=set)
     new: set[int] = field(default_factory=set)
     kept: dict[Path, Path] = field(default_factory=dict)
+    steps: dict[int, int] = field(default_factory=dict)
 
     def mutable(self) -> list[int]:
         """Carried arrays that are written to, under whichever name they go in the course of the loop."""
@@ -60,13 +75,14 @@ class Plan:
 class StagedLoop:
     """One loop about to be staged, from the state that it is entered with."""
 
-    def __init__(self, trace: Trace, test: Test, step: Step, state: Any, runs_once: bool) -> None:
+    def __init__(self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds) -> None:
         self.trace = trace
+        self.rounds = rounds
         self.test = test
         self.step = step
         self.state = state
         self.leaves, self.rebuild, self.outline = flatten(state)
-        self.runs_once = runs_once
+        self.runs_once = rounds.exact and bool(rounds.most)
         self.slotted: list[int] = []
         self._read: set[Cell] = set()
         self.plan = self._discover()
@@ -94,6 +110,7 @@ class StagedLoop:
         now on.
         """
         plan = Plan(forms)
+        outside = tf.compat.v1.get_default_graph()
         with tf.__internal__.FuncGraph("discovery").as_default() as graph:
             inputs = [
                 tf.compat.v1.placeholder(spec.dtype, spec.shape)
@@ -108,26 +125,29 @@ class StagedLoop:
                 try:
                     self.test(counter, state)
                     after = self.step(counter, state)
-                    plan.new = {
-                        k for k, leaf in enumerate(flatten(like(after, self.state))[0]) if not suspects(leaf)
-                    }
+                    entry = like(self.state, after)
+                    settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
+                    if settled:
+                        leaves = self._leaves_of(after)
+                        plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
+                        plan.steps = _steps(self._entered, leaves)
                     plan.kept = kept(state, after)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
                     hidden = list(entered.poisoned)
                     entered.undo()
                     untouched.check()
-            entry = like(self.state, after)
-            if flatten(entry)[2] != self.outline:
-                self.state = entry
-                self.leaves, self.rebuild, self.outline = flatten(entry)
+            if not settled:
+                with outside.as_default():
+                    self.state = ready_for_loop(entry, after, self.rounds.most)
+                self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
             if hidden:
                 raise StagingError(
                     "an array may be written in a staged loop under a name that a branch chose", "NP2TF513"
                 )
             # The forms of what came out must be asked for while the graph is still the current one.
-            outs = [_Out(value) for value in self._leaves_of(after)]
+            outs = [_Out(value) for value in leaves]
         plan.ops = ops_of(graph)
         fresh = set(plan.fresh.values())
         plan.written = set(written)
@@ -146,10 +166,11 @@ class StagedLoop:
                 leaves[k] = form.of(tensors)
                 if not form.number:
                     plan.fresh[k] = leaves[k]._cell
+        self._entered = leaves
         return self.rebuild(leaves)
 
     def _leaves_of(self, state: Any) -> list[Any]:
-        leaves, _, outline = flatten(like(state, self.state))
+        leaves, _, outline = flatten(fitted(state, self.state))
         if outline != self.outline:
             raise StagingError(
                 "the structure of a loop's variables changes from one iteration to the next", "NP2TF510"
@@ -180,6 +201,10 @@ class StagedLoop:
         """Refuse loops in which two names may be one array and one of them is written to."""
         entries = {k: self.leaves[k]._cell for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
+        if any(mutable and self._held(k, plan) for k in plan.fresh) or any(
+            set(aliases(cell)) & plan.written for cell in [*plan.exits.values(), *entries.values()] if cell
+        ):
+            raise StagingError("an array is written to in a loop that puts it into a list", "NP2TF513")
         for k in plan.fresh:
             written = k in mutable
             entry = entries.get(k)
@@ -203,6 +228,12 @@ class StagedLoop:
                 raise StagingError(
                     "two names in a staged loop may be the same array, and one is written to", "NP2TF513"
                 )
+
+    def _held(self, k: int, plan: Plan) -> bool:
+        """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
+        exit_cell = plan.exits.get(k)
+        named = {*plan.fresh.values(), *plan.exits.values()} - {exit_cell}
+        return exit_cell is not None and bool(named & set(aliases(exit_cell)))
 
     @property
     def changes_type(self) -> bool:
@@ -230,9 +261,11 @@ class StagedLoop:
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *before]
         if not self.trace.xla and self.trace.compile_loops and not self._grows() and xla_pays(plan.ops):
+            self.trace.loops.append("xla")
             with self.trace.compiling():
                 results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
         else:
+            self.trace.loops.append("xla" if self.trace.xla else "graph")
             results = self._build(*inputs)
         for cell, value in zip(plan.cells, before, strict=True):
             cell.rebase(value)
@@ -272,7 +305,8 @@ class StagedLoop:
                 ]
                 moved = _Slots.after(self, inner, outs, tensors[carried_count:])
                 written = [cell.value for cell in plan.cells]
-            return [counter + 1, *new, *moved, *written]
+                results = [*new, *moved, *written]
+            return [counter + 1, *(compute_once(counter, results) if self.trace.xla else results)]
 
         return tf.while_loop(test, body, list(inputs), shape_invariants=shapes)
 
@@ -293,12 +327,26 @@ class StagedLoop:
         for cell in plan.cells:
             cell.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
-        return put_back(self.rebuild(leaves), containers(self.state), plan.kept)
+        self._count(leaves)
+        return put_back(behind_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
+
+    def _count(self, leaves: list[Any]) -> None:
+        """A Python integer that changes by the same amount in every one of a known number of iterations."""
+        for k, amount in self.plan.steps.items():
+            entry, rounds = self.leaves[k], self.rounds
+            if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
+                leaves[k] = entry + amount * rounds.most
 
     def _note_aliases(self, leaves: list[Any], slots: _Slots, ran: tf.Tensor) -> None:
         """What may be the same array after the loop: names with one exit, and names of before and after."""
         fresh = {cell: k for k, cell in self.plan.fresh.items()}
         holders: dict[Cell, int] = {}
+        for k in self.plan.fresh:
+            if not self._held(k, self.plan):
+                continue
+            # What a list holds may have gone by any of the loop's names.
+            others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
+            link_aliases(leaves[k]._cell, [one._cell for one in others if is_array(one) and one._cell])
         for k in self.plan.fresh:
             exit_cell = self.plan.exits.get(k)
             if exit_cell is None or k in slots.names:
@@ -375,10 +423,23 @@ def _named(value: Any) -> str:
     return "unbound" if isinstance(value, Undefined) else f"of type {type(value).__name__}"
 
 
-def stage_loop(trace: Trace, test: Test, step: Step, state: Any, runs_once: bool = False) -> StagedLoop:
+def _steps(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
+    """By how much one iteration changes Python integers, where that is the same in every iteration."""
+    found = {}
+    for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
+        if all(type(one) is scalar and one.weak is int and one.known is not None for one in (entry, leaf)):
+            amount = distance(entry.known, leaf.known)
+            if amount is not None:
+                found[k] = amount
+    return found
+
+
+def stage_loop(
+    trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds = UNKNOWN_ROUNDS
+) -> StagedLoop:
     """Learn what the loop does; `run` on the result builds it.
 
     Raises:
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
-    return StagedLoop(trace, test, step, state, runs_once)
+    return StagedLoop(trace, test, step, state, rounds)

@@ -115,7 +115,7 @@ def len(value: Any) -> Any:
 def _values(iterable: Any) -> tf.Tensor | None:
     """The items of a sequence as rows of one tensor; None where they are to be taken one by one."""
     if isinstance(iterable, StagedList):
-        return iterable.stacked() if iterable.element.outline == "leaf" else None
+        return iterable.values() if iterable.element.outline == "leaf" else None
     if is_staged(iterable) and iterable.shape:
         return iterable.tensor
     return None

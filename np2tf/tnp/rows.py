@@ -29,6 +29,6 @@ class Rows:
         """Become what `other` is."""
         raise NotImplementedError
 
-    def stacked(self) -> tf.Tensor:
-        """The values one below the other, as ``np.array`` makes an array of a list."""
+    def stacked(self, joins: bool = False) -> tf.Tensor:
+        """The values one below the other, as ``np.array``, or a function that joins arrays, makes an array."""
         raise NotImplementedError

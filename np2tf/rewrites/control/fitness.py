@@ -176,13 +176,20 @@ def _is_worth(function: cst.FunctionDef, facts: Facts, classes: Classes) -> bool
     nodes = list(walk(function))
     if not any(_shows_arrays(node, facts) or classes.holds_array(node) for node in nodes):
         return False
-    for loop in (node for node in nodes if isinstance(node, (cst.For, cst.While))):
-        if any(isinstance(node, _COMPUTES) for node in walk(loop.body)):
+    for body in (_repeated(node) for node in nodes):
+        if body is not None and any(isinstance(node, _COMPUTES) for node in walk(body)):
             return True
     if not _takes_arrays(function, facts):
         return False
     operations = sum(_is_array_work(node, facts) for node in nodes)
     return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
+
+
+def _repeated(node: cst.CSTNode) -> cst.CSTNode | None:
+    """What a loop or a comprehension does again and again."""
+    if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+        return node.elt
+    return node.body if isinstance(node, (cst.For, cst.While)) else None
 
 
 def _shows_arrays(node: cst.CSTNode, facts: Facts) -> bool:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import libcst as cst
 
 from np2tf.facts.flow import block, bound_after
-from np2tf.rewrites.control.flags import flagged, is_bool, is_true
+from np2tf.rewrites.control.flags import flagged, is_bool, is_true, without_assignments
 from np2tf.rewrites.control.layout import block_of, code, else_of, footer_of, has_comment, line, statements_of
 from np2tf.rewrites.control.marks import CannotLower, Marks
 from np2tf.rewrites.control.naming import Naming
 from np2tf.tree.templates import Statement
 
 _LOOPS = (cst.For, cst.While)
+_Block = TypeVar("_Block", cst.For, cst.While, cst.With)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 _SHORT = 60
 
@@ -80,12 +82,24 @@ class JumpFree:
                     return out
             elif isinstance(statement, cst.If):
                 out.append(self._map_branches(statement, lambda part: self._loops(part, depth)))
+            elif isinstance(statement, cst.With):
+                out.append(self._with_body(statement, self._loops(statements_of(statement.body), depth)))
+            elif isinstance(statement, cst.Match):
+                cases = [
+                    case.with_changes(body=block_of(self._loops(statements_of(case.body), depth)))
+                    for case in statement.cases
+                ]
+                out.append(self._marks.carry(statement, statement.with_changes(cases=cases)))  # type: ignore[arg-type]
             else:
                 out.append(statement)
         return out
 
     def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
         lowered = loop in self._marks
+        assigns: list[Statement] = []
+        if lowered and isinstance(loop, cst.While):
+            test, assigns = without_assignments(loop.test)
+            loop = self._marks.carry(loop, loop.with_changes(test=test)) if assigns else loop  # type: ignore[assignment]
         body = self._loops(_reachable(statements_of(loop)), depth + lowered)
         if not lowered:
             changed = self._plain_body(body)
@@ -105,6 +119,11 @@ class JumpFree:
         changed = self._guarded(body, frame)
         if frame.skip:
             changed.insert(0, line(f"{frame.skip} = False"))
+        if assigns:
+            # The test's assignments: before the loop, and again before every further test.
+            again = [part.deep_clone() for part in assigns]
+            changed += [self._lowered_if(f"np2tf.not_({frame.stop})", again)] if frame.stop else again
+            before = [*assigns, *before]
         if before:
             before[0] = before[0].with_changes(leading_lines=loop.leading_lines)
             loop = self._marks.carry(loop, loop.with_changes(leading_lines=()))  # type: ignore[assignment]
@@ -165,6 +184,8 @@ class JumpFree:
             jump = _jump_of(statement)
             if jump is not None:
                 return [*out, *self._jump(statement, jump, frame)]
+            if isinstance(statement, cst.With) and list(jumps_in([statement])):
+                return [*out, *self._guarded_with(statement, body[index + 1 :], frame)]
             if not isinstance(statement, cst.If) or not list(jumps_in([statement])):
                 if list(jumps_in([statement])):
                     raise CannotLower("NP2TF303", statement)
@@ -203,6 +224,18 @@ class JumpFree:
             then += [] if then_leaves else rest
             other += [] if other_leaves else rest
             return [self._if(node, self._guarded(then, frame), self._guarded(other, frame))]
+        flags = self._flags(node, frame)
+        first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
+        return [first, self._unless(flags, self._guarded(rest, frame))]
+
+    def _guarded_with(self, node: cst.With, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        """A `with` block (of np.errstate) that jumps leave."""
+        flags = self._flags(node, frame)
+        first = self._with_body(node, self._guarded(statements_of(node.body), frame))
+        return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+
+    def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
+        """The flags that the jumps in a statement set."""
         kinds = {type(jump) for jump in jumps_in([node])}
         flags = []
         if cst.Continue in kinds:
@@ -212,9 +245,11 @@ class JumpFree:
             if frame.stop is None:
                 raise CannotLower("NP2TF303", node)
             flags.append(frame.stop)
-        first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
+        return flags
+
+    def _unless(self, flags: Sequence[str], rest: Sequence[Statement]) -> cst.If:
         either = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
-        return [first, self._lowered_if(f"np2tf.not_({either})", self._guarded(rest, frame))]
+        return self._lowered_if(f"np2tf.not_({either})", rest)
 
     def _flag_first(
         self, node: cst.If, leave: Statement, left: Sequence[Statement], frame: _Frame
@@ -264,6 +299,11 @@ class JumpFree:
     def _tail(self, body: Sequence[Statement]) -> list[Statement]:
         body = _reachable(body)
         for index, statement in enumerate(body):
+            if isinstance(statement, cst.With) and self._has_lowered_jump(statement):
+                if index + 1 == len(body):
+                    inside = self._tail(statements_of(statement.body))
+                    return [*body[:index], self._with_body(statement, inside)]
+                return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
             if not isinstance(statement, cst.If) or not self._has_lowered_jump(statement):
                 if isinstance(statement, _LOOPS) and statement in self._marks:
                     assert not list(jumps_in([statement]))
@@ -283,7 +323,7 @@ class JumpFree:
             other += [part.deep_clone() for part in rest] if not then_leaves else rest
         return [self._if(node, self._tail(then), self._tail(other))]
 
-    def _tail_by_flag(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
+    def _tail_by_flag(self, node: cst.If | cst.With, rest: Sequence[Statement]) -> list[Statement]:
         returned = self._naming.name("returned")
         returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
         frame = _Frame(stop=returned, returns=returns)
@@ -296,12 +336,14 @@ class JumpFree:
 
     def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
         """Whether a jump leaves `node` from under a lowered test."""
+        if isinstance(node, cst.With):
+            return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
         if isinstance(node, cst.If):
             under = under or node in self._marks
             if under and list(jumps_in([node])):
                 return True
             parts = [*statements_of(node), *else_of(node)]
-            return any(isinstance(part, cst.If) and self._has_lowered_jump(part, under) for part in parts)
+            return any(self._has_lowered_jump(part, under) for part in parts)
         return False
 
     def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
@@ -333,10 +375,8 @@ class JumpFree:
             return node
         return self._if(node, new_then, new_other)
 
-    def _with_body(
-        self, loop: cst.For | cst.While, body: Sequence[Statement], keep_else: bool = True
-    ) -> cst.For | cst.While:
-        if list(body) == statements_of(loop) and (keep_else or loop.orelse is None):
+    def _with_body(self, loop: _Block, body: Sequence[Statement], keep_else: bool = True) -> _Block:
+        if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
             return loop
         header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
         made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
