@@ -120,7 +120,7 @@ def how(kernel: Any) -> str:
     families = getattr(kernel, "_families", None)
     if families is None:
         return "not jitted"
-    return ", ".join(family.decision for family in families.values())
+    return ", ".join(family.decision.partition(":")[0] for family in families.values())
 
 
 def main() -> None:

@@ -30,5 +30,5 @@ def kernel(u, steps):
     d = 0.4 * u.shape[0] / steps
     for _ in range(steps):
         u = sweep(u, -d / 2, 1.0 + d, -d / 2, -d / 2, -d / 2)
-        u = sweep(u.T, -d / 2, 1.0 + d, -d / 2, -d / 2, -d / 2).T
+        u = sweep(u, -d / 2, 1.0 + d, -d / 2, -d / 2, -d / 2)
     return u
