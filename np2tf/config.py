@@ -12,6 +12,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "jit": ("on", "strict", "off"),
     "tier": ("auto", "compile"),
     "floats": ("float64", "float32"),
+    "bounds": ("checked", "unchecked"),
 }
 #: setting -> who is to be told of its changes.
 _FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
@@ -30,6 +31,9 @@ class Config:
             compiling; "compile" compiles at the first call.
         floats: the dtype of new floating-point arrays where neither an operand nor the caller says one:
             "float64" as in NumPy, or "float32". Set it before the first call of a jitted function.
+        bounds: "checked" makes compiled code raise IndexError where NumPy does; "unchecked" leaves the checks
+            of indices that are known at run time only out of it: one out of bounds then reads or writes some
+            other element. Initially taken from ``NP2TF_BOUNDS``.
 
     Raises:
         ValueError: on assignment of anything else.
@@ -39,12 +43,14 @@ class Config:
     jit: str
     tier: str
     floats: str
+    bounds: str
 
     def __init__(self) -> None:
         self.eager = os.environ.get("NP2TF_EAGER", "auto")
         self.jit = os.environ.get("NP2TF_JIT", "on")
         self.tier = os.environ.get("NP2TF_TIER", "auto")
         self.floats = os.environ.get("NP2TF_FLOATS", "float64")
+        self.bounds = os.environ.get("NP2TF_BOUNDS", "checked")
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = _CHOICES.get(name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 #: Every line that ends in `# here` is where its function fails; each is called as function(array(4 numbers)).
-FAILING = '''\
+FAILING = """\
 import numpy as np
 from numpy import linalg
 
@@ -122,7 +122,7 @@ def in_comprehension(x):
 # Ünïcödé: columns are counted in bytes. 漢字
 def behind_unicode(x):
     return "漢字", x[np.argmax(x) + 1 + 0 * len("漢字")]  # here
-'''
+"""
 
 PACKAGE = {
     "solid/__init__.py": """\

@@ -38,10 +38,13 @@ tnp.at(tnp.ones(3))[1].set(4); tnp.at(tnp.ones(3))[1].add(4); tnp.add_at(tnp.one
 tnp.fill_diagonal(tnp.eye(2), 3); tnp.copyto(tnp.ones(2), 5); tnp.put(tnp.ones(2), 0, 5)
 tnp.where(t > 1); tnp.meshgrid(t, t); tnp.histogram(t); tnp.unique(t); tnp.einsum('i,i', t, t)
 tnp.apply_along_axis(lambda v: v.sum(), 0, tnp.ones((2, 2))); tnp.vectorize(lambda v: v + 1)(tnp.arange(2))
-tnp.c_[t, t]; tnp.mgrid[0:2]; tnp.r_[0:3]; tnp.poly1d([1, 2])(tnp.ones(2)); tnp.polyfit([0, 1, 2], [0, 1, 2], 1)
+tnp.c_[t, t]; tnp.mgrid[0:2]; tnp.r_[0:3]; tnp.poly1d([1, 2])(tnp.ones(2))
+tnp.polyfit([0, 1, 2], [0, 1, 2], 1)
 tnp.broadcast_to(t, (2, 3)); tnp.atleast_2d(t); tnp.array_split(t, 2); tnp.int64(3)
-np2tf.cond(np.bool_(True), lambda: tnp.ones(1), lambda: 2); np2tf.while_loop(lambda i: i < 3, lambda i: (i + 1,), (0,))
-np2tf.for_loop(np2tf.range(3), lambda i, s: (s + tnp.ones(1),), (t,)); np2tf.and_(tnp.any(t), lambda: tnp.ones(1))
+np2tf.cond(np.bool_(True), lambda: tnp.ones(1), lambda: 2)
+np2tf.while_loop(lambda i: i < 3, lambda i: (i + 1,), (0,))
+np2tf.for_loop(np2tf.range(3), lambda i, s: (s + tnp.ones(1),), (t,))
+np2tf.and_(tnp.any(t), lambda: tnp.ones(1))
 np2tf.jit(lambda x: tnp.sum(x) + x)(t)
 """
 EXPRESSIONS = [one.strip() for line in EXPRESSIONS.strip().splitlines() for one in line.split("; ")]

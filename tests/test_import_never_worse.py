@@ -60,11 +60,34 @@ def test_every_spelling_is_imported(load, spelling: str):
         assert module.s == "é"
 
 
+PARTLY = """\
+import numpy as np
+
+
+def f(x):
+    return len(x) or np.no_such_name
+
+
+def g(x):
+    return np.sum(x)
+"""
+NOT_JITTED = """\
+import numpy as np
+
+
+def f(x):
+    print(x)
+    for i in range(3):
+        x[i] = np.sum(x)
+    return x
+"""
+
+
 def test_what_stays_on_numpy_is_told_at_its_place(load, tmp_path: Path):
     with pytest.warns(TranslationWarning) as caught:
         module = load(
             "partly",
-            "import numpy as np\n\n\ndef f(x):\n    return len(x) or np.no_such_name\n\n\ndef g(x):\n    return np.sum(x)\n",
+            PARTLY,
         )
     (one,) = [entry for entry in caught if entry.category is TranslationWarning]
     path = str(tmp_path / "partly.py")
@@ -87,7 +110,7 @@ def test_what_is_not_worse_is_not_told(load):
         warnings.simplefilter("error")
         module = load(
             "told_by_check",
-            "import numpy as np\n\n\ndef f(x):\n    print(x)\n    for i in range(3):\n        x[i] = np.sum(x)\n    return x\n",
+            NOT_JITTED,
         )
     assert module.__spec__.loader.translated
 
@@ -114,9 +137,13 @@ def test_faults_of_the_translator(load, monkeypatch: pytest.MonkeyPatch):
         def fails(*args: object, fault: Exception = fault):
             raise fault
 
-        with monkeypatch.context() as patch, pytest.warns(TranslationWarning, match="NP2TF905.*untranslated"):
+        with monkeypatch.context() as patch, warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
             patch.setattr(translation, where, fails)
             module = load(f"faulty_{where}", PLAIN)
+        (told,) = [str(one.message) for one in caught if one.category is TranslationWarning]
+        assert "NP2TF905" in told
+        assert told.endswith("the module runs untranslated")
         assert module.np is np
         assert module.f(np.ones(2)) == 3
 
@@ -165,7 +192,8 @@ def test_errors_run_through_a_chain_of_modules_once(load):
     with pytest.raises(ZeroDivisionError):
         load("link0", "import numpy as np\nimport counts\ncounts.runs.append(0)\nnp.ones(1)\n1 / 0\n")
     for k in range(1, 5):
-        text = f"import numpy as np\nimport counts\ncounts.runs.append({k})\nx = np.ones(1)\nimport link{k - 1}\n"
+        head = f"import numpy as np\nimport counts\ncounts.runs.append({k})\n"
+        text = f"{head}x = np.ones(1)\nimport link{k - 1}\n"
         with pytest.raises(ZeroDivisionError):
             load(f"link{k}", text)
     sys.modules["counts"].runs.clear()

@@ -5,13 +5,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections import Counter
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from machine_compiled import compare_compiled
 from machine_keys import Literals, integer
 from machine_steps import a_read, a_view, a_write
 from machine_twins import (
@@ -130,11 +132,11 @@ class Eager(RuleBasedStateMachine):
         return error is None
 
 
-def profile(steps: int) -> settings:
+def profile(steps: int, per_program: int = STEPS_PER_PROGRAM) -> settings:
     """So many steps in all."""
     return settings(
-        max_examples=max(steps // STEPS_PER_PROGRAM, 1),
-        stateful_step_count=STEPS_PER_PROGRAM,
+        max_examples=max(steps // per_program, 1),
+        stateful_step_count=per_program,
         deadline=None,
         derandomize=steps < 5000,
         suppress_health_check=list(HealthCheck),
@@ -151,3 +153,57 @@ def test_eager(steps: int) -> None:
 def steps(request: pytest.FixtureRequest) -> int:
     """How many steps are asked for."""
     return int(request.config.getoption("--steps"))
+
+
+class Jitted(Eager):
+    """The statements that NumPy takes are one function afterwards, which is compiled and then compared."""
+
+    #: How the programs have run: "compiled", "graph", "host".
+    ran: ClassVar[Counter[str]] = Counter()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.twins = {}
+        self.given: dict[str, np.ndarray] = {}
+        self.lines: list[str] = []
+        self.results = 0
+
+    def give(self, name: str, array: np.ndarray) -> None:
+        """An argument of the function; a fresh array in its middle is a line of it."""
+        super().give(name, array)
+        if name in self.names:
+            self.lines.append(f"{name} = np.arange(4.0)")
+        else:
+            self.given[name] = array
+
+    def bind(self, name: str, expression: str) -> None:
+        """What is read is a result of the function."""
+        super().bind(name, expression)
+        if name == "r" and self.lines and self.lines[-1] == f"r = {expression}":
+            self.lines.append(f"r{self.results} = r")
+            self.judge.space[f"r{self.results}"] = self.judge.space["r"]
+            self.results += 1
+
+    def step(self, statement: str) -> bool:
+        """Run by NumPy now, and by the compiled function at the end."""
+        taken = super().step(statement)
+        if taken:
+            self.lines.append(statement)
+        return taken
+
+    def teardown(self) -> None:
+        """Compile the program as one XLA program, if it can be, and as a graph."""
+        names = [*self.given, *[f"r{k}" for k in range(self.results)], *self.names]
+        for xla in (True, False):
+            found = compare_compiled(self.given, self.lines, names, xla)
+            self.ran[found.ran] += 1
+            assert found.difference is None, f"{'XLA' if xla else 'graph'}: {found.difference}"
+
+
+@pytest.mark.slow
+def test_jitted(steps: int) -> None:
+    """Straight-line programs, compiled; what cannot be compiled runs unjitted, and most must not."""
+    Jitted.ran.clear()
+    run_state_machine_as_test(Jitted, settings=profile(steps, per_program=12))
+    print(f"programs: {dict(Jitted.ran)}")
+    assert Jitted.ran["compiled"] + Jitted.ran["graph"] > Jitted.ran["host"], Jitted.ran

@@ -86,7 +86,7 @@ def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], in
             jitted.add(place)
         # A function begins at the line of its first decorator: one that is never run keeps it there.
         first = first_lines.get(place, node.lineno)
-        here = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
+        here: Any = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
         node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
     return jitted
 

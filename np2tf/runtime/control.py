@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from np2tf.runtime.containers import Unchanged, containers, copied, kept, put_back
 from np2tf.runtime.lists import StagedList
-from np2tf.runtime.loops import Rounds
+from np2tf.runtime.loop_plan import Rounds
 from np2tf.runtime.ranges import Staged, sequence
 from np2tf.runtime.staged_state import Loop, branches
 from np2tf.runtime.trace import Trace

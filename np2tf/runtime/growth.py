@@ -144,10 +144,10 @@ def met(a: Any, b: Any) -> Any:
 
     def change(one: Any, other: Any) -> Any:
         made = _staged(one, _element(one, other))
-        rooms = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
+        rooms: list[Any] = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
         if None in rooms:
             return made.elastic()
-        sizes = [_rows(side) for side in (one, other)]
+        sizes: list[Any] = [_rows(side) for side in (one, other)]
         made = made.extended(max(sizes) - sizes[0]).copy()
         made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
         made.left = made.room

@@ -179,6 +179,7 @@ class Jitted:
                 continue
             signature = Signature(None if known.any_attribute else known.names)
             signature.parts += functions
+            signature.parts.append(config.bounds)
             take_dependencies(values, signature)
             signature.begin_arguments()
             take_apart((args, kwargs), signature)

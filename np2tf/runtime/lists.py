@@ -281,7 +281,8 @@ class StagedList(Rows):
         """An array in the list is the caller's array too: a write to it must not go unnoticed."""
         for array in arrays_in(leaves):
             for buffer in self.buffers:
-                link_aliases(buffer._cell, [array._cell])
+                if buffer._cell is not None:
+                    link_aliases(buffer._cell, [array._cell])
 
     def _place(self, index: Any) -> tf.Tensor:
         """The row of an item.
@@ -318,7 +319,7 @@ def _array(part: Any) -> ndarray:
 
 def _linked(made: ndarray, old: ndarray) -> ndarray:
     """New rows hold the arrays that the old ones hold."""
-    if old._cell is not None:
+    if old._cell is not None and made._cell is not None:
         link_aliases(made._cell, aliases(old._cell))
     return made
 

@@ -9,13 +9,14 @@ well), and whether two names may stand for the same memory in a way that value s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.containers import Path, Untouched, containers, kept, put_back
+from np2tf.runtime.containers import Untouched, containers, kept, put_back
 from np2tf.runtime.growth import behind_loop, fitted, is_ready, ready_for_loop
+from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.sharing import compute_once
@@ -24,52 +25,12 @@ from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, lik
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, aliases, link_aliases, region
 from np2tf.tnp.ndarray import is_array, scalar
-from np2tf.tnp.symint import distance
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
 Step = Callable[[tf.Tensor, Any], Any]
 
 _MAX_TRIALS = 12
-
-
-@dataclass(frozen=True)
-class Rounds:
-    """How often a loop runs: at most so many times, or exactly so many."""
-
-    most: int | None
-    exact: bool
-
-
-UNKNOWN_ROUNDS = Rounds(None, False)
-
-
-@dataclass
-class Plan:
-    """What the throw-away traces have shown."""
-
-    forms: list[Carried | None]
-    cells: list[Cell] = field(default_factory=list)
-    fresh: dict[int, Cell] = field(default_factory=dict)
-    exits: dict[int, Cell] = field(default_factory=dict)
-    written: set[Cell] = field(default_factory=set)
-    ops: set[str] = field(default_factory=set)
-    new: set[int] = field(default_factory=set)
-    kept: dict[Path, Path] = field(default_factory=dict)
-    steps: dict[int, int] = field(default_factory=dict)
-
-    def mutable(self) -> list[int]:
-        """Carried arrays that are written to, under whichever name they go in the course of the loop."""
-        found = {k for k, cell in self.fresh.items() if cell in self.written}
-        place = {id(cell): k for k, cell in self.fresh.items()}
-        moves = [
-            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
-        ]
-        while True:
-            more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
-            if more == found:
-                return sorted(found)
-            found = more
 
 
 class StagedLoop:
@@ -130,7 +91,7 @@ class StagedLoop:
                     if settled:
                         leaves = self._leaves_of(after)
                         plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
-                        plan.steps = _steps(self._entered, leaves)
+                        plan.steps = steps_of(self._entered, leaves)
                     plan.kept = kept(state, after)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
@@ -201,7 +162,7 @@ class StagedLoop:
         """Refuse loops in which two names may be one array and one of them is written to."""
         entries = {k: self.leaves[k]._cell for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
-        if any(mutable and self._held(k, plan) for k in plan.fresh) or any(
+        if any(mutable and plan.holds(k) for k in plan.fresh) or any(
             set(aliases(cell)) & plan.written for cell in [*plan.exits.values(), *entries.values()] if cell
         ):
             raise StagingError("an array is written to in a loop that puts it into a list", "NP2TF513")
@@ -228,12 +189,6 @@ class StagedLoop:
                 raise StagingError(
                     "two names in a staged loop may be the same array, and one is written to", "NP2TF513"
                 )
-
-    def _held(self, k: int, plan: Plan) -> bool:
-        """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
-        exit_cell = plan.exits.get(k)
-        named = {*plan.fresh.values(), *plan.exits.values()} - {exit_cell}
-        return exit_cell is not None and bool(named & set(aliases(exit_cell)))
 
     @property
     def changes_type(self) -> bool:
@@ -342,7 +297,7 @@ class StagedLoop:
         fresh = {cell: k for k, cell in self.plan.fresh.items()}
         holders: dict[Cell, int] = {}
         for k in self.plan.fresh:
-            if not self._held(k, self.plan):
+            if not self.plan.holds(k):
                 continue
             # What a list holds may have gone by any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
@@ -421,17 +376,6 @@ class _Slots:
 
 def _named(value: Any) -> str:
     return "unbound" if isinstance(value, Undefined) else f"of type {type(value).__name__}"
-
-
-def _steps(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
-    """By how much one iteration changes Python integers, where that is the same in every iteration."""
-    found = {}
-    for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
-        if all(type(one) is scalar and one.weak is int and one.known is not None for one in (entry, leaf)):
-            amount = distance(entry.known, leaf.known)
-            if amount is not None:
-                found[k] = amount
-    return found
 
 
 def stage_loop(

@@ -24,7 +24,7 @@ from np2tf.tnp.symint import SymInt
 LIMIT = 2**62
 
 
-def is_staged(value: Any) -> bool:
+def is_staged(value: Any) -> builtins.bool:
     """Whether a number or array is known only at run time."""
     if not is_array(value) or (value._host is not None and current_region() is None):
         return False

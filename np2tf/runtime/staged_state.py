@@ -7,7 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.branches import Branch, stage_branches
-from np2tf.runtime.loops import UNKNOWN_ROUNDS, Rounds, Step, Test, stage_loop
+from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Rounds
+from np2tf.runtime.loops import Step, Test, stage_loop
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.twins import Attributes
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp import slicing
-from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.bounds import checks_bounds, record_violation
 from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.keys import FULL
 from np2tf.tnp.masks import check_mask, true_places
@@ -33,7 +33,7 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
     if not proven:
         tensor = tf.where(tensor < 0, tensor + length, tensor)
-        if current_region() is not None:
+        if current_region() is not None and checks_bounds():
             record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
     return tensor
 

@@ -50,7 +50,7 @@ def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
     start, stop, step = key.indices(tensor._shape_tuple()[0])
     if not len(range(start, stop, step)):
         start, stop, step = 0, 0, 1
-    # Before the first element there is no place that TensorFlow could be told: it is asked for all to the end.
+    # There is no place before the first element that TensorFlow could be told: all to the end is meant.
     to_the_end = 1 if stop < 0 else 0
     value = gen_array_ops.strided_slice(
         tensor, constant((start,)), constant((max(stop, 0),)), constant((step,)), 0, to_the_end, 0, 0, 0

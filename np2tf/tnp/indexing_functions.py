@@ -87,7 +87,7 @@ def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str =
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
     index = indices_of(indices)
-    if mode == "raise" and 0 in (n for k, n in enumerate(a.shape.as_list()) if k != axis):
+    if mode == "raise" and 0 in a.shape.as_list()[:axis]:
         # Of nothing, NumPy does not look at the indices.
         return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
     return tf.gather(a, within(index, axis_length(a, axis), axis, mode), axis=axis)

@@ -50,7 +50,7 @@ def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
     seen = [shadow(array, memory) for array in (a, b)] if memory is not None else [None]
     if all(one is not None for one in seen):
         return numpy(*seen)
-    return bool(np.isin(*map(_positions, (a, b))).any())
+    return bool(np.isin(_positions(a), _positions(b)).any())
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:

@@ -357,7 +357,8 @@ def check_output(out: Any) -> None:
     """
     if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
         raise TypeError("return arrays must be of ArrayType")
-    if is_array(out) and out._cell is not None and is_read_only(out._path):
+    held: Any = out
+    if is_array(out) and held._cell is not None and is_read_only(held._path):
         raise ValueError("output array is read-only")
 
 

@@ -30,5 +30,7 @@ class Rows:
         raise NotImplementedError
 
     def stacked(self, joins: bool = False) -> tf.Tensor:
-        """The values one below the other, as ``np.array``, or a function that joins arrays, makes an array."""
+        """The values one below the other, as ``np.array``, or a function that joins arrays, makes an
+        array.
+        """
         raise NotImplementedError

@@ -191,7 +191,10 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         setitem(dst, ..., tensor_array(as_tensor(src)) if isinstance(src, (list, tuple)) else src)
         return
     target = dst.tensor
-    value = tf.where(as_tensor(where, np.bool_), as_tensor(src, dst.dtype), target)
+    given = as_tensor(src, dst.dtype)
+    while given.shape.rank > target.shape.rank and given.shape[0] == 1:
+        given = given[0]
+    value = tf.where(as_tensor(where, np.bool_), given, target)
     if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
         raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
     dst.store(value)

@@ -25,7 +25,9 @@ def edit(node: cst.BaseExpression) -> cst.BaseExpression:
 
 
 def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
-    """A call without the parentheses that kept `not(a and b)` together; the operator's own take their place."""
+    """A call without the parentheses that kept `not(a and b)` together; the operator's own take their
+    place.
+    """
     if not isinstance(operand, cst.Call) or any(not one.whitespace_after.empty for one in operand.lpar):
         return operand
     return operand.with_changes(lpar=(), rpar=())

@@ -259,7 +259,8 @@ class _Decider:
         for node in self._nodes:
             if not isinstance(node, cst.CompIf) or self._static(node.test):
                 continue
-            if self._facts.parents[self._facts.parents[node]] not in decision.comprehensions:
+            clause = self._facts.parents[node]
+            if clause is None or self._facts.parents[clause] not in decision.comprehensions:
                 raise CannotLower("NP2TF306", node)
         self._refusals.check_walrus(decision.expressions)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -140,7 +140,7 @@ def _spread(
 
 
 def _reached(
-    start: cst.FunctionDef, calls: dict[cst.FunctionDef, dict[cst.FunctionDef, cst.Call]]
+    start: cst.FunctionDef, calls: Mapping[cst.FunctionDef, Mapping[cst.FunctionDef, cst.CSTNode]]
 ) -> set[cst.FunctionDef]:
     """The functions that a call of `start` may call in turn."""
     seen: set[cst.FunctionDef] = set()
