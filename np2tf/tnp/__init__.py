@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as _numpy
 
-from np2tf.config import config as _config
 from np2tf.tnp import operators as operators
 from np2tf.tnp.at import at as at
 from np2tf.tnp.host import host_module as _host_module
@@ -49,7 +48,6 @@ _CHAPTERS = (
     "sorting",
     "sets",
     "functional",
-    "iteration",
     "stride_tricks",
     "methods",
     "memory",
@@ -96,12 +94,7 @@ for _name in ("linalg", "fft", "random", "polynomial"):
     globals()[_name] = importlib.import_module(f"{__name__}.{_name}")
 # NumPy's names before those of the modules here, which are called after what they are about.
 dtypes = _numpy.dtypes
-ufunc = _numpy.ufunc  # ours answer to it, and so do those of other libraries
-
-
-def _follow_floats(floats: str) -> None:
-    if floats == "float32" or f"{__name__}.default_floats" in sys.modules:
-        importlib.import_module(f"{__name__}.default_floats").apply(floats)
+ufunc = _Ufunc
 
 
 def __getattr__(name: str) -> Any:
@@ -121,6 +114,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-_config.follow("floats", _follow_floats)

@@ -1,1 +1,0 @@
-"""Packages written by others: getting them, running their own tests, judging the outcome."""
