@@ -14,9 +14,10 @@ from np2tf.config import config as config
 
 __version__ = "0.1.0"
 
+_SCALARS = ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all", "list_of")
 #: public name -> (module, attribute); an attribute of "" stands for the module itself.
 _LAZY: dict[str, tuple[str, str]] = {
-    "convert": ("np2tf.translate", "convert"),
+    "convert": ("np2tf.pipeline", "convert"),
     "Options": ("np2tf.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
     "jit": ("np2tf.runtime.jit", "jit"),
@@ -31,6 +32,8 @@ _LAZY: dict[str, tuple[str, str]] = {
     "enumerate": ("np2tf.runtime.ranges", "enumerate"),
     "zip": ("np2tf.runtime.ranges", "zip"),
     "reversed": ("np2tf.runtime.ranges", "reversed"),
+    **{name: ("np2tf.runtime.scalars", name) for name in _SCALARS},
+    "math": ("np2tf.runtime.mathematics", ""),
     "min": ("np2tf.runtime.extrema", "min"),
     "max": ("np2tf.runtime.extrema", "max"),
     "StagingError": ("np2tf.staging", "StagingError"),
@@ -38,14 +41,24 @@ _LAZY: dict[str, tuple[str, str]] = {
     "install": ("np2tf.imports.hook", "install"),
     "uninstall": ("np2tf.imports.hook", "uninstall"),
     "translating": ("np2tf.imports.hook", "translating"),
+    "translate": ("np2tf.imports.decorator", "translate"),
+    "TranslationWarning": ("np2tf.imports.findings", "TranslationWarning"),
+    "use_backend": ("np2tf.backend", "use_backend"),
 }
 
 __all__ = ["__version__", "config", *_LAZY]
 
 if TYPE_CHECKING:
     from np2tf import tnp as tnp
+    from np2tf.backend import use_backend as use_backend
+    from np2tf.imports.decorator import translate as translate
+    from np2tf.imports.findings import TranslationWarning as TranslationWarning
+    from np2tf.imports.hook import install as install
+    from np2tf.imports.hook import translating as translating
+    from np2tf.imports.hook import uninstall as uninstall
     from np2tf.imports.module import import_module as import_module
     from np2tf.options import Options as Options
+    from np2tf.pipeline import convert as convert
     from np2tf.runtime.control import and_ as and_
     from np2tf.runtime.control import cond as cond
     from np2tf.runtime.control import for_loop as for_loop
@@ -55,7 +68,6 @@ if TYPE_CHECKING:
     from np2tf.runtime.control import while_loop as while_loop
     from np2tf.runtime.jit import jit as jit
     from np2tf.staging import StagingError as StagingError
-    from np2tf.translate import convert as convert
 
 
 def __getattr__(name: str) -> Any:

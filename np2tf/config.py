@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "eager": ("auto", "tensorflow"),
+    "eager": ("auto", "tensorflow", "numpy"),
     "jit": ("on", "strict", "off"),
     "tier": ("auto", "compile"),
+    "floats": ("float64", "float32"),
+    "bounds": ("checked", "unchecked"),
 }
+#: setting -> who is to be told of its changes.
+_FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
 
 
 class Config:
@@ -19,11 +23,17 @@ class Config:
 
     Attributes:
         eager: "auto" runs an eager operation where its operands live (new arrays live on the host);
-            "tensorflow" puts every operation and every new array on TensorFlow.
+            "tensorflow" puts every operation and every new array on TensorFlow; "numpy" is NumPy without
+            anything of ours around it (`np2tf.use_backend`). Initially taken from ``NP2TF_EAGER``.
         jit: "on" compiles what it can and runs the rest unjitted, with one warning; "strict" raises where
             a function cannot be compiled; "off" never compiles. Initially taken from ``NP2TF_JIT``.
         tier: "auto" lets a jitted function run on the host until it has taken enough time to be worth
             compiling; "compile" compiles at the first call.
+        floats: the dtype of new floating-point arrays where neither an operand nor the caller says one:
+            "float64" as in NumPy, or "float32". Set it before the first call of a jitted function.
+        bounds: "checked" makes compiled code raise IndexError where NumPy does; "unchecked" leaves the checks
+            of indices that are known at run time only out of it: one out of bounds then reads or writes some
+            other element. Initially taken from ``NP2TF_BOUNDS``.
 
     Raises:
         ValueError: on assignment of anything else.
@@ -32,11 +42,15 @@ class Config:
     eager: str
     jit: str
     tier: str
+    floats: str
+    bounds: str
 
     def __init__(self) -> None:
-        self.eager = "auto"
+        self.eager = os.environ.get("NP2TF_EAGER", "auto")
         self.jit = os.environ.get("NP2TF_JIT", "on")
         self.tier = os.environ.get("NP2TF_TIER", "auto")
+        self.floats = os.environ.get("NP2TF_FLOATS", "float64")
+        self.bounds = os.environ.get("NP2TF_BOUNDS", "checked")
 
     def __setattr__(self, name: str, value: Any) -> None:
         choices = _CHOICES.get(name)
@@ -45,6 +59,13 @@ class Config:
         if value not in choices:
             raise ValueError(f"np2tf.config.{name} must be one of {', '.join(choices)}, not {value!r}")
         super().__setattr__(name, value)
+        for follower in _FOLLOWERS.get(name, ()):
+            follower(value)
+
+    def follow(self, name: str, follower: Callable[[str], None]) -> None:
+        """Call `follower` with the setting's value at every change, and now."""
+        _FOLLOWERS.setdefault(name, []).append(follower)
+        follower(getattr(self, name))
 
     @contextmanager
     def using(self, **settings: str) -> Iterator[Config]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic
 from np2tf.options import Options
-from np2tf.translate import translate
+from np2tf.pipeline import translate
 from np2tf.tree.source import Source, SourceError
 
 _SKIPPED = frozenset({"venv", "env", "node_modules", "__pycache__", "site-packages", "build", "dist"})

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+# Tests translate anew, and leave the user's own cache alone; those of the cache name a folder.
+os.environ.setdefault("NP2TF_CACHE", "off")
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -27,3 +29,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 def root() -> Path:
     """The top folder of the checkout."""
     return ROOT
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--steps``: how long the state machine runs (tests/test_state_machine.py)."""
+    parser.addoption("--steps", default="600", help="steps of the indexing state machine (20000: an hour)")

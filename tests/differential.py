@@ -131,7 +131,7 @@ def _shared(a: Any, b: Any) -> bool:
 @cache
 def translation(source: str) -> str:
     """The translated text; every function that can be staged is, whether it pays or not."""
-    with patch.object(fitness, "_is_worth", lambda function, facts: True):
+    with patch.object(fitness, "_is_worth", lambda function, *known: True):
         return np2tf.convert(source).text
 
 
@@ -153,7 +153,7 @@ def arguments_of(text: str) -> tuple[Any, ...]:
 def observe(function: Any, args: tuple[Any, ...]) -> Outcome:
     """Call and describe."""
     out = Outcome()
-    before = counts.compiled + counts.graph, counts.host, len(counts.fallbacks)
+    before = counts.compiled + counts.graph, counts.host, counts.unjitted
     with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
         warnings.simplefilter("always")
         try:
@@ -165,7 +165,7 @@ def observe(function: Any, args: tuple[Any, ...]) -> Outcome:
             out.aliases = sharing(result, args)
     out.arguments = described(args)
     out.warnings = [str(one.message) for one in caught if one.category is UnjittedWarning]
-    compiled, fallbacks = counts.compiled + counts.graph - before[0], len(counts.fallbacks) - before[2]
+    compiled, fallbacks = counts.compiled + counts.graph - before[0], counts.unjitted - before[2]
     out.ran = "fallback" if fallbacks or out.warnings else "compiled" if compiled else "host"
     return out
 

@@ -6,6 +6,8 @@ to; the control operators do exactly what the contract in docs/architecture.md s
 
 from __future__ import annotations
 
+import builtins
+import math
 import operator
 import sys
 import types
@@ -123,6 +125,18 @@ def for_loop(
     return state
 
 
+_NUMBERS = ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
+
+
+def list_of(element: Callable[..., Any], iterable: Any, where: Callable[..., Any] | None = None) -> list[Any]:
+    several = element.__code__.co_argcount > 1
+
+    def call(function: Callable[..., Any], item: Any) -> Any:
+        return function(*item) if several else function(item)
+
+    return [call(element, item) for item in iterable if where is None or call(where, item)]
+
+
 def _written_to(function: Callable[..., Any]) -> Callable[..., Any]:
     def call(target: Any, *args: Any, **kwargs: Any) -> Any:
         function(target, *args, **kwargs)
@@ -156,6 +170,9 @@ def _modules() -> dict[str, types.ModuleType]:
         reversed=reversed,
         min=min,
         max=max,
+        math=math,
+        list_of=list_of,
+        **{name: getattr(builtins, name) for name in _NUMBERS},
     )
     return {"np2tf": package, "np2tf.tnp": tnp}
 

@@ -41,19 +41,21 @@ return x[1:] @ x[:-1] + s
 @pytest.mark.parametrize(
     ("body", "code"),
     [
-        ("out = []\nfor i in range(n):\n    out.append(x[i])\nreturn out", "NP2TF307"),
-        ("out = []\nwhile s > 1:\n    s = s / 2\n    out.append(s)\nreturn out", "NP2TF307"),
-        ("out = []\nfor i in range(9):\n    if x[i] > s:\n        out.append(i)\nreturn out", "NP2TF307"),
-        ("out = {}\nwhile s > 1:\n    s = s / 2\n    out['a'] = s\nreturn out", "NP2TF301"),
+        ("out = []\nold = out\nfor i in range(n):\n    out.append(x[i])\nreturn old", "NP2TF307"),
+        ("out = []\nall = {1: out}\nwhile s > 1:\n    s = s / 2\n    out.append(s)\nreturn all", "NP2TF307"),
+        ("out = []\nfor i in range(n):\n    out.insert(0, x[i])\nreturn out", "NP2TF307"),
+        ("out = []\ng = lambda: out\nfor i in range(n):\n    out.append(x[i])\nreturn g()", "NP2TF307"),
+        ("match s:\n    case 1:\n        s = y\nreturn x[1:] @ x[:-1] + s", "NP2TF301"),
+        ("with np.errstate(all='raise'):\n    x = x / s\nreturn x[1:] @ x[:-1]", "NP2TF401"),
         ("while True:\n    if x[0] > s:\n        raise ValueError\n    x = x + 1", "NP2TF301"),
         (TRY, "NP2TF401"),
-        ("while (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
+        ("while s < 9 and (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
         ("g = lambda: s\nfor i in range(n):\n    s = s + g()\nreturn s", "NP2TF301"),
         ("for i in range(n):\n    if s > 1 and (t := x[i]) > 2:\n        s += t\nreturn s", "NP2TF302"),
         ("for v in [1, 2]:\n    if x[v] > 0:\n        break\nreturn s", "NP2TF303"),
         ("for v in [1, 2]:\n    if x[v] > 0:\n        return v\nreturn s", "NP2TF303"),
         ("for i in range(n):\n    if x[i] > 0:\n        return i", "NP2TF304"),
-        ("for i in range(n):\n    s += x[i]\nreturn [v for v in x if v > 0]", "NP2TF306"),
+        ("for i in range(n):\n    s += x[i]\nreturn [v for r in y for v in r if v > 0]", "NP2TF306"),
     ],
 )
 def test_refused(body: str, code: str) -> None:

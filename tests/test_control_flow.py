@@ -13,6 +13,17 @@ COMPILED = {
         "def f(x):\n    s = np.zeros(x.shape[1])\n    for row in x:\n        s = s * 0.5 + row\n    return s",
         ["np.arange(36.).reshape(12, 3)"],
     ),
+    "matrix power by a staged exponent": (
+        "def f(a, x):\n"
+        "    r = np.eye(len(a))\n"
+        "    n = int(x.sum())\n"
+        "    k = 0\n"
+        "    while k < x.sum():\n"
+        "        r = r @ a\n"
+        "        k += 1\n"
+        "    return r",
+        ["np.array([[1., 1.], [0., 1.]]), np.ones(5)"],
+    ),
     "enumerate and zip": (
         "def f(x, y):\n"
         "    s = 0.0\n"
@@ -258,17 +269,6 @@ FALLBACKS = {
     "None on one side": (
         "def f(x):\n    if x[0] > 0:\n        r = None\n    else:\n        r = x + 1\n    return r",
         ["np.ones(3)"],
-    ),
-    "matrix power by a staged exponent": (
-        "def f(a, x):\n"
-        "    r = np.eye(len(a))\n"
-        "    n = int(x.sum())\n"
-        "    k = 0\n"
-        "    while k < x.sum():\n"
-        "        r = r @ a\n"
-        "        k += 1\n"
-        "    return r",
-        ["np.array([[1., 1.], [0., 1.]]), np.ones(5)"],
     ),
 }
 

@@ -6,8 +6,6 @@ import importlib
 import subprocess
 import sys
 import textwrap
-import traceback
-import warnings
 from pathlib import Path
 
 import numpy as np
@@ -167,7 +165,7 @@ def test_the_bytecode_of_the_original_is_not_used(files: Path, monkeypatch: pyte
     monkeypatch.setattr(sys, "dont_write_bytecode", False)
     importlib.import_module("single_mod")
     assert list(files.rglob("single_mod*.pyc"))
-    assert np2tf.import_module("single_mod").total.__code__.co_filename.endswith("(translated)")
+    assert "tnp" in np2tf.import_module("single_mod").total.__code__.co_names
 
 
 def test_install_and_uninstall(files: Path):
@@ -213,18 +211,6 @@ def test_without_numpy(files: Path):
     assert np2tf.import_module("plain_mod").VALUE == 3
 
 
-def test_tracebacks_show_the_translated_line(files: Path):
-    module = np2tf.import_module("single_mod")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            module.fail(np.ones(3))
-        except KeyError as error:
-            frame = traceback.extract_tb(error.__traceback__)[-1]
-    assert frame.filename == f"{files / 'single_mod.py'} (translated)"
-    assert frame.line == 'raise KeyError("here")'
-
-
 def test_findings_can_be_asked_for(files: Path):
     module = np2tf.import_module("stubborn_mod")
     assert [found.code for found in module.__spec__.loader.diagnostics] == ["NP2TF004"]
@@ -236,7 +222,7 @@ def test_source_is_the_files(files: Path):
 
     module = np2tf.import_module("single_mod")
     assert module.__file__ == str(files / "single_mod.py")
-    assert "tnp" in inspect.getsource(module.total)
+    assert inspect.getsource(module.total).endswith("return np.sum(x)\n")
 
 
 def run_pytest(files: Path, *arguments: str) -> subprocess.CompletedProcess:

@@ -14,7 +14,8 @@ from differential import load, translation
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime.jit import MAX_TRACES, UnjittedWarning
+from np2tf.runtime.family import MAX_TRACES
+from np2tf.runtime.jit import UnjittedWarning
 from np2tf.staging import StagingError
 
 
@@ -140,6 +141,24 @@ def test_results_of_every_kind():
     assert found["list"] == [(3,), 1, None, "text"]
     assert type(found["flag"]) is np.bool_
     assert found["tuple"] == (0.0, 3, 2.5)
+
+
+def test_a_list_or_dict_that_is_an_argument_is_returned_itself():
+    @np2tf.jit
+    def f(x, params, more):
+        return params, {"again": (more["inner"], [x, params])}, x * 2
+
+    x, params, more = np.ones(2), [np.zeros(2), 3], {"inner": {"y": np.ones(1)}}
+    for _ in range(2):
+        found, nested, double = f(x, params, more)
+        assert found is params
+        assert nested["again"][0] is more["inner"]
+        assert nested["again"][1][0] is x
+        assert nested["again"][1][1] is params
+        assert type(params[0]) is np.ndarray
+        assert params[1] == 3
+        np.testing.assert_array_equal(double, [2, 2])
+    assert f.trace_count == 1
 
 
 def test_keyword_only_and_default_arrays():

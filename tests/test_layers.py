@@ -14,7 +14,7 @@ FLOOR = ("np2tf.rules", "np2tf.diagnostics")
 TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
-TRANSLATE = ("np2tf.translate", *REWRITES)
+TRANSLATE = ("np2tf.pipeline", *REWRITES)
 RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.staging", *FLOOR)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 RUNTIME = ("np2tf.runtime", *TNP)
@@ -23,17 +23,18 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.diagnostics": ("np2tf.rules",),
     "np2tf.options": (),
     "np2tf.config": FLOOR,
+    "np2tf.backend": ("np2tf.config", *FLOOR),
     "np2tf.counts": FLOOR,
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
     "np2tf.facts": FACTS,
     "np2tf.rewrites": REWRITES,
-    "np2tf.translate": TRANSLATE,
+    "np2tf.pipeline": TRANSLATE,
     "np2tf.files": TRANSLATE,
     "np2tf.tnp": TNP,
     "np2tf.runtime": RUNTIME,
 }
-LEFT = ("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.translate", "np2tf.files", "np2tf.options")
+LEFT = ("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options")
 RIGHT = ("np2tf.tnp", "np2tf.runtime", "np2tf.config", "np2tf.counts", "np2tf.staging")
 BOTH = ("np2tf.rules", "np2tf.diagnostics")
 

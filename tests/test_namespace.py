@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
+import pickle
 import subprocess
 import sys
 from types import ModuleType
@@ -86,6 +88,15 @@ def test_ufuncs_are_ufuncs() -> None:
     ufuncs = [name for name in np.__all__ if isinstance(getattr(np, name), np.ufunc)]
     assert [name for name in ufuncs if not isinstance(getattr(tnp, name), tnp.ufunc)] == []
     assert not isinstance(tnp.sum, tnp.ufunc)
+
+
+def test_others_take_ufuncs_for_ufuncs() -> None:
+    """Code that is not translated asks np.ufunc; translated code asks about ufuncs of other libraries."""
+    assert isinstance(tnp.fmin, np.ufunc)
+    assert isinstance(tnp.fmin, tnp.ufunc)
+    assert isinstance(np.frompyfunc(abs, 1, 1), tnp.ufunc)
+    assert pickle.loads(pickle.dumps(tnp.fmin)) is tnp.fmin
+    assert copy.deepcopy(tnp.fmin) is tnp.fmin
 
 
 def test_unknown_names_are_attribute_errors() -> None:

@@ -12,29 +12,6 @@ from np2tf import tnp
 from np2tf.counts import counts
 
 
-def returned_list_is_the_argument() -> bool:
-    """``return params`` of a compiled function gives an equal list, not the caller's own."""
-    function = np2tf.jit(lambda params: params)
-    params = [np.ones(2)]
-    return function(params) is params
-
-
-def method_compiles() -> bool:
-    """An instance is no input of a graph: methods run unjitted."""
-
-    class Model:
-        def __init__(self) -> None:
-            self.weights = tnp.ones(2)
-
-        @np2tf.jit
-        def apply(self, x: np.ndarray) -> np.ndarray:
-            return x * self.weights
-
-    before = counts.compiled
-    Model().apply(np.ones(2))
-    return counts.compiled > before
-
-
 def arguments_that_overlap_compile() -> bool:
     """Two arguments that share memory: the call runs unjitted."""
     function = np2tf.jit(lambda x, y: x + y)
@@ -80,8 +57,6 @@ def fields_of_a_structured_array() -> bool:
 
 
 GAPS = (
-    returned_list_is_the_argument,
-    method_compiles,
     arguments_that_overlap_compile,
     array_of_numpy_written_as_a_global_compiles,
     written_first_then_rebound_compiles,

@@ -84,6 +84,13 @@ def test_what_cannot_be_printed_back_is_left_alone() -> None:
     assert not result.changed
 
 
+@pytest.mark.parametrize("value", ["(a if b else a)", "(lambda: a)"])
+def test_what_the_parser_refuses_is_left_alone(value: str) -> None:
+    """libcst wants a space between some keywords and a parenthesis; Python does not."""
+    result = convert(f"import numpy as np\ndef f(a, b):\n    return{value}\n")
+    assert [found.code for found in result.diagnostics] in (["NP2TF907"], [])
+
+
 def test_convert_reports_instead_of_raising() -> None:
     """`convert` returns the text as it was, with the diagnostic."""
     result = convert("import numpy as np\ndef f(:\n", path="a.py")

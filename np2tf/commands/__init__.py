@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import click
@@ -17,8 +18,18 @@ COMMANDS: dict[str, str] = {
     "convert": "Translate files: show a diff, write in place, or into another folder.",
     "check": "Say what a translation would change, and what it could not do.",
     "explain": "Explain a diagnostic code.",
+    "run": "Run a script or module translated, as `python` would run it.",
+    "cache": "Show or empty the cache of translations made at import.",
     "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",
 }
+
+
+class Deferred(BaseException):
+    """Raised by a command to run `action` once neither click nor `main` handles exceptions any more."""
+
+    def __init__(self, action: Callable[[], Any]) -> None:
+        super().__init__(action)
+        self.action = action
 
 
 class Lazy(click.Group):
@@ -51,6 +62,8 @@ def main(args: list[str] | None = None) -> Any:
     """The entry point of the `np2tf` command."""
     try:
         return np2tf.main(args, prog_name="np2tf")
+    except Deferred as deferred:
+        action = deferred.action
     except BrokenPipeError:
         # The reader of a pipe went away (`np2tf convert … | head`): nothing is wrong.
         sys.stderr.close()
@@ -59,3 +72,4 @@ def main(args: list[str] | None = None) -> Any:
         click.echo(f"np2tf: NP2TF905 internal error: {type(error).__name__}: {error}", err=True)
         click.echo("Please report this, with the command and the file.", err=True)
         sys.exit(INTERNAL)
+    return action()

@@ -9,6 +9,7 @@ from typing import TypeVar, cast
 import libcst as cst
 from libcst.metadata import CodeRange
 
+from np2tf.facts.compilers import read_by_compilers
 from np2tf.facts.imports import Imports
 from np2tf.facts.instances import Instances
 from np2tf.facts.kinds import Kind, Kinds
@@ -33,6 +34,8 @@ class Facts:
     imports: Imports
     kinds: Kinds
     instances: Instances
+    foreign: frozenset[cst.CSTNode]
+    """Nodes that another compiler reads: they stay as they are."""
     _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
     _positions: Mapping[cst.CSTNode, CodeRange] = field(default_factory=dict)
 
@@ -47,7 +50,8 @@ class Facts:
         imports = Imports.of(module, scopes, parents)
         attributes = cast("list[cst.Attribute]", by_class.get(cst.Attribute, []))
         instances = Instances(attributes, scopes, parents)
-        return cls(module, parents, scopes, imports, Kinds(scopes, imports, parents), instances, by_class)
+        kinds, foreign = Kinds(scopes, imports, parents), read_by_compilers(module)
+        return cls(module, parents, scopes, imports, kinds, instances, foreign, by_class)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Every node of exactly this class, in source order."""

@@ -15,7 +15,8 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
-from np2tf.facts.flow import block, parameters
+from np2tf.facts.classes import Classes
+from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import children, walk
 
@@ -61,22 +62,6 @@ _EXCEPTIONS = frozenset(
     name
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
-)
-#: Methods that change the list, dict or set that they are called on.
-GROWS = frozenset(
-    [
-        "append",
-        "extend",
-        "insert",
-        "pop",
-        "remove",
-        "clear",
-        "update",
-        "setdefault",
-        "popitem",
-        "discard",
-        "reverse",
-    ]
 )
 _READS = frozenset(
     [
@@ -125,8 +110,11 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.ImportFrom: "imports when it runs",
     cst.ClassDef: "defines a class",
     cst.Del: "deletes a name or an element",
-    cst.Match: "has a match statement",
 }
+
+
+#: What np.errstate may say without an error or a call being due.
+_QUIET = ("ignore", "warn")
 
 
 @dataclass(frozen=True)
@@ -144,6 +132,10 @@ class Effects:
     facts: Facts
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unstable: set[str] | None = None
+    classes: Classes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.classes = Classes(self.facts)
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """What the function's own text does that cannot be staged; its callees are not looked at."""
@@ -151,14 +143,16 @@ class Effects:
             self._problems[function] = list(self._find(function))
         return self._problems[function]
 
-    def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.Call]:
-        """The functions of this module that it calls, each with one call."""
-        found: dict[cst.FunctionDef, cst.Call] = {}
+    def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
+        """The functions, methods and properties of this module that it runs, each with one place."""
+        found: dict[cst.FunctionDef, cst.CSTNode] = {}
         for node in walk(function):
             if isinstance(node, cst.Call):
                 callee = self.module_function(node.func)
                 if callee is not None:
                     found.setdefault(callee, node)
+            for method in self.classes.called(node):
+                found.setdefault(method, node)
         return found
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
@@ -195,7 +189,7 @@ class Effects:
 
     def _one(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
         reason = _STATEMENTS.get(type(node))
-        if reason is not None and not self._harmless_with(node):
+        if reason is not None and not self.is_errstate(node):
             yield Problem(node, reason)
         elif isinstance(node, (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For)):
             yield from self._stores(node, function)
@@ -214,12 +208,15 @@ class Effects:
         elif isinstance(node, cst.Return) and isinstance(node.value, cst.Lambda):
             yield Problem(node, "returns a function")
 
-    def _harmless_with(self, node: cst.CSTNode) -> bool:
-        """`with np.errstate(...)`: a graph raises no floating-point warnings."""
+    def is_errstate(self, node: cst.CSTNode) -> bool:
+        """`with np.errstate(...)` that raises nothing: a graph gives no floating-point warnings."""
         if not isinstance(node, cst.With):
             return False
         calls = [item.item for item in node.items if isinstance(item.item, cst.Call) and item.asname is None]
         named = [self.facts.imports.qualified(call.func) for call in calls]
+        modes = [arg.value for call in calls for arg in call.args]
+        if not all(isinstance(mode, cst.SimpleString) and mode.value[1:-1] in _QUIET for mode in modes):
+            return False
         return len(named) == len(node.items) and set(named) == {"numpy.errstate"}
 
     def _stores(
@@ -227,6 +224,8 @@ class Effects:
     ) -> Iterator[Problem]:
         targets = [item.target for item in node.targets] if isinstance(node, cst.Assign) else [node.target]
         for part in [leaf for target in targets for leaf in _leaves(target)]:
+            if self.classes.is_self(root_of(part)) and not isinstance(part, cst.Name):
+                continue
             if isinstance(part, cst.Attribute):
                 yield Problem(part, "writes an attribute")
             elif isinstance(part, cst.Subscript):
@@ -259,9 +258,7 @@ class Effects:
         name, scopes = func.value, self.facts.scopes
         owner = scopes.of(func).owner_of(name)
         if owner is None:
-            if name in ("int", "float", "bool", "complex") and self._is_computed(node):
-                return f"needs the value of `{self.facts.code(node)}` while it runs"
-            known = name in _BUILTINS or name in _EXCEPTIONS
+            known = name in _BUILTINS or name in _EXCEPTIONS or (name == "super" and not node.args)
             return None if known else f"calls `{name}`, whose effects are unknown"
         bindings = owner.bindings[name]
         if owner.is_module:
@@ -275,6 +272,8 @@ class Effects:
         return f"calls `{name}`, whose effects are unknown"
 
     def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | None:
+        if self.classes.called(func):
+            return None
         path, method = dotted(func), func.attr.value
         base = func.value
         if path is not None and isinstance(root_of(func), cst.Name):
@@ -301,20 +300,6 @@ class Effects:
         if method in _READS or (rule is not None and rule.kind == "native"):
             return None
         return f"calls `{self.facts.code(func)}`, whose effects are unknown"
-
-    def _is_computed(self, node: cst.Call) -> bool:
-        """Whether `float(...)` takes what NumPy has computed, which a graph does not know yet."""
-        for part in (inner for arg in node.args for inner in walk(arg.value)):
-            if isinstance(part, cst.Call) and self.facts.imports.qualified(part.func) is not None:
-                return self.facts.kinds.kind(part) is not Kind.STATIC
-            if isinstance(part, cst.Subscript) and self.facts.kinds.kind(part) is not Kind.STATIC:
-                return True
-            if isinstance(part, cst.Name) and self.facts.kinds.kind(part) is Kind.ARRAY:
-                parent = self.facts.parents[part]
-                return (
-                    not isinstance(parent, cst.Attribute) or self.facts.kinds.kind(parent) is not Kind.STATIC
-                )
-        return False
 
     def _is_import(self, bindings: list[cst.CSTNode]) -> bool:
         return any(isinstance(binding, cst.ImportAlias) for binding in bindings)

@@ -17,6 +17,23 @@ from np2tf.tree.walk import children, walk
 Names = frozenset[str]
 NONE: Names = frozenset()
 
+#: Methods that change the list, dict or set that they are called on.
+GROWS = frozenset(
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "update",
+        "setdefault",
+        "popitem",
+        "discard",
+        "reverse",
+    ]
+)
+
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 
 
@@ -89,6 +106,8 @@ def _binds_here(node: cst.CSTNode) -> list[str]:
         return bound_targets(node.target) + stored_through(node.target)
     if isinstance(node, cst.NamedExpr):
         return bound_targets(node.target)
+    if isinstance(node, cst.Call):
+        return _grown(node)
     if isinstance(node, cst.Del):
         return bound_targets(node.target) + stored_through(node.target)
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
@@ -105,6 +124,14 @@ def _binds_here(node: cst.CSTNode) -> list[str]:
     if isinstance(node, cst.MatchMapping):
         return [node.rest.value] if node.rest else []
     return []
+
+
+def _grown(call: cst.Call) -> list[str]:
+    """The list, dict or set that a method call changes, if it has a name."""
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value not in GROWS:
+        return []
+    return [func.value.value] if isinstance(func.value, cst.Name) else []
 
 
 def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
@@ -150,7 +177,7 @@ def _bound(body: Iterable[cst.CSTNode]) -> Names:
         if not (in_comprehension and isinstance(node, cst.CompFor)):
             if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
                 found.update(bound_targets(node.target))
-            else:
+            elif not isinstance(node, cst.Call):
                 found.update(_binds_here(node))
         if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
             return
@@ -343,6 +370,10 @@ def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
         return one & other
     if isinstance(node, cst.With):
         return bound_after(block(node.body), before | writes(node.items))
+    if isinstance(node, cst.Match) and _takes_all(node.cases[-1]):
+        ends = [bound_after(block(case.body), before | writes((case.pattern,))) for case in node.cases]
+        known = [end for end in ends if end is not None]
+        return known[0].intersection(*known) if known else None
     if isinstance(node, (cst.While, cst.For, cst.Try, cst.TryStar, cst.Match)):
         return before
     if isinstance(node, cst.Del):
@@ -352,3 +383,8 @@ def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
     if isinstance(node, (cst.Import, cst.ImportFrom)):
         return before | writes((node,))
     return before
+
+
+def _takes_all(case: cst.MatchCase) -> bool:
+    """Whether a case is there for everything that the others do not match."""
+    return isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import importlib.abc
 import importlib.machinery
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from fnmatch import fnmatchcase
-from typing import Any
+from fnmatch import translate as pattern
+from types import ModuleType
 
 from np2tf.imports.loader import TranslatingLoader
 from np2tf.options import Options
 
-#: Tests judge a translation, so they are not translated themselves.
+#: Tests judge a translation, so they are not translated themselves, unless they are named in full.
 TESTS = ("tests", "test", "conftest", "test_*", "*_test")
+#: What a translation runs on, and what a pattern like "*" does not mean.
+NEVER = frozenset(sys.stdlib_module_names) | {"np2tf", "numpy", "tensorflow", "keras", "libcst", "ml_dtypes"}
 
 
 class TranslatingFinder(importlib.abc.MetaPathFinder):
@@ -23,43 +26,84 @@ class TranslatingFinder(importlib.abc.MetaPathFinder):
     def __init__(
         self, include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None
     ) -> None:
-        self.include = tuple(include)
-        self.exclude = tuple(exclude)
+        self.include = (include,) if isinstance(include, str) else tuple(include)
+        self.exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
         self.options = options
+        self._included = _any_of([*self.include, *(f"{name}.*" for name in self.include)])
+        self._excluded = _any_of(self.exclude)
 
     def matches(self, fullname: str) -> bool:
         """Whether the module of this name is to be translated."""
-        wanted = any(fnmatchcase(fullname, one) or fullname.startswith(f"{one}.") for one in self.include)
-        if not wanted or any(fnmatchcase(fullname, one) for one in self.exclude):
+        if not self._included.fullmatch(fullname) or self._excluded.fullmatch(fullname):
             return False
-        return not any(fnmatchcase(part, one) for part in fullname.split(".") for one in TESTS)
+        if fullname.partition(".")[0] in NEVER:
+            return False
+        return fullname in self.include or not any(map(_TESTS.fullmatch, fullname.split(".")))
 
-    def find_spec(self, fullname: str, path: Sequence[str] | None, target: Any = None) -> Any:
-        """A spec with the translating loader, or None for modules that are none of ours."""
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """What the finders behind this one find, with the translating loader for Python source."""
         if not self.matches(fullname):
             return None
-        spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if spec is None or type(spec.loader) is not importlib.machinery.SourceFileLoader:
-            return None
-        spec.loader = TranslatingLoader(fullname, spec.loader.path, self.options)
+        spec = _found_by_others(fullname, path, target)
+        # Other loaders (zip files, extension modules, loaders that rewrite the source) are left alone.
+        if spec is not None and type(spec.loader) is importlib.machinery.SourceFileLoader:
+            spec.loader = TranslatingLoader(fullname, spec.loader.path, self.options)
         return spec
+
+    def invalidate_caches(self) -> None:
+        """Nothing is remembered here."""
+
+
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
+    return re.compile("|".join(map(pattern, patterns)) or r"(?!)")
+
+
+_TESTS = _any_of(TESTS)
+
+
+def _found_by_others(
+    fullname: str, path: Sequence[str] | None, target: ModuleType | None
+) -> importlib.machinery.ModuleSpec | None:
+    for finder in list(sys.meta_path):
+        find_spec = getattr(finder, "find_spec", None)
+        if find_spec is None or isinstance(finder, TranslatingFinder):
+            continue
+        spec = find_spec(fullname, path, target)
+        if spec is not None:
+            found: importlib.machinery.ModuleSpec = spec
+            return found
+    return None
 
 
 _installed: list[TranslatingFinder] = []
 
 
-def install(include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None) -> None:
-    """Translate modules that match one of `include` (names or patterns) when they are imported from now on.
+def install(
+    include: Sequence[str], exclude: Sequence[str] = (), options: Options | None = None
+) -> TranslatingFinder:
+    """Translate modules when they are imported from now on.
 
-    Modules that have been imported already stay as they are. Test modules are never translated.
+    Args:
+        include: names of modules and packages (with all that is in them), or patterns such as "pkg.*".
+        exclude: names and patterns that are not meant.
+        options: of the translation.
+
+    Modules that have been imported already stay as they are. Test modules are translated only where they are
+    named in full.
+
+    Returns:
+        The finder, which is in `sys.meta_path` until `uninstall`.
     """
     finder = TranslatingFinder(include, exclude, options)
     _installed.append(finder)
     sys.meta_path.insert(0, finder)
+    return finder
 
 
 def uninstall() -> None:
-    """Take back every `install`; translated modules stay imported."""
+    """Take back every `install`; translated modules stay imported, but are reloaded untranslated."""
     while _installed:
         finder = _installed.pop()
         if finder in sys.meta_path:
@@ -67,11 +111,14 @@ def uninstall() -> None:
 
 
 @contextmanager
-def translating(*include: str, options: Options | None = None) -> Iterator[None]:
+def translating(
+    *include: str, exclude: Sequence[str] = (), options: Options | None = None
+) -> Iterator[TranslatingFinder]:
     """Translate matching modules that are imported in the with block."""
-    finder = TranslatingFinder(include, (), options)
+    finder = TranslatingFinder(include, exclude, options)
     sys.meta_path.insert(0, finder)
     try:
-        yield
+        yield finder
     finally:
-        sys.meta_path.remove(finder)
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)

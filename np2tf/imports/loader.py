@@ -3,46 +3,90 @@
 from __future__ import annotations
 
 import importlib.machinery
-import linecache
 import types
-import warnings
-from typing import Any
+from typing import TYPE_CHECKING
 
-from np2tf.diagnostics import Diagnostic
+from np2tf.imports.findings import Finding, TranslationWarning, tell
+from np2tf.imports.store import translation
 from np2tf.options import Options
-from np2tf.translate import translate
-from np2tf.tree.source import Source, SourceError
 
+if TYPE_CHECKING:
+    from np2tf.diagnostics import Diagnostic
 
-class TranslationWarning(UserWarning):
-    """Something in an imported module was left on NumPy."""
+__all__ = ["TranslatingLoader", "TranslationWarning"]
+
+#: Set on an exception that the original code raises too.
+_USERS_OWN = "_np2tf_raised_untranslated_too"
 
 
 class TranslatingLoader(importlib.machinery.SourceFileLoader):
-    """Loads a module from its source file, translated; the file is only read."""
+    """Loads a module from its source file, translated; the file is only read.
+
+    Attributes:
+        translated: whether the code that runs is a translation; None before the module is loaded.
+        findings: what could not be translated.
+    """
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
         self.options = options
-        self.diagnostics: list[Diagnostic] = []
+        self.translated: bool | None = None
+        self.findings: tuple[Finding, ...] = ()
 
-    def get_code(self, fullname: str) -> types.CodeType:
-        """Compile the translation; Python's own bytecode files belong to the original and are not used."""
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What could not be translated, as `np2tf.convert` reports it."""
+        return [found.diagnostic for found in self.findings]
+
+    def get_code(self, fullname: str) -> types.CodeType | None:
+        """The module's code: compiled from its translation, or the original's, with its bytecode file."""
         path = self.get_filename(fullname)
-        return self.source_to_code(self.get_data(path), path)
+        data = self.get_data(path)
+        self.translated = False
+        if b"numpy" not in data:
+            return super().get_code(fullname)
+        made = translation(data, path, self.options or Options())
+        self.findings = made.findings
+        whole = any(found.severity == "error" for found in made.findings)
+        tell(made.findings, "; the module runs untranslated" if whole else "")
+        if made.code is None:
+            return super().get_code(fullname)
+        self.translated = True
+        return made.code
 
-    def source_to_code(self, data: Any, path: Any, *, _optimize: int = -1) -> types.CodeType:  # type: ignore[override]
-        """Translate and compile; a file that cannot be translated is compiled as it is, with a warning."""
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Run the module; if that fails, but works untranslated, it is left untranslated, with a warning."""
+        before = dict(module.__dict__)
         try:
-            result = translate(Source.of(data, path), self.options or Options())
-        except SourceError as error:
-            warnings.warn(f"{error}; the module runs untranslated", TranslationWarning, stacklevel=2)
-            return super().source_to_code(data, path)
-        self.diagnostics = list(result.diagnostics)
-        if not result.changed:
-            return super().source_to_code(data, path)
-        # The lines of the translation are not those of the file: tracebacks get a file name and text of
-        # their own.
-        name = f"{path} (translated)"
-        linecache.cache[name] = (len(result.text), None, result.text.splitlines(True), name)
-        return compile(result.text, name, "exec", dont_inherit=True, optimize=_optimize)
+            super().exec_module(module)
+        except Exception as error:
+            if not self.translated or hasattr(error, _USERS_OWN):
+                raise
+            self._run_as_it_is(module, before, error)
+
+    def _run_as_it_is(self, module: types.ModuleType, before: dict[str, object], error: Exception) -> None:
+        code = super().get_code(module.__name__)
+        module.__dict__.clear()
+        module.__dict__.update(before)
+        try:
+            exec(code, module.__dict__)  # type: ignore[arg-type]
+        except Exception as own:
+            # The user's own error, as it would have come without np2tf; importing modules pass it on.
+            own.__context__ = None
+            setattr(own, _USERS_OWN, True)
+            raise
+        self.translated = False
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        found = Finding.made("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
+        self.findings = (*self.findings, found)
+        tell([found])
+
+
+def _line_of(error: Exception, path: str) -> int:
+    """The last line of the file that an error came through."""
+    line, traceback = 1, error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == path:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line

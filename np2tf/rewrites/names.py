@@ -39,7 +39,7 @@ def report_only(facts: Facts, report: Report) -> None:
     """Say what stays on NumPy, and why."""
     for use in uses(facts):
         place = facts.position
-        if use.on_numpy:
+        if use.on_numpy or use.name in facts.foreign:
             continue
         if use.rule is not None and use.rule.kind == "no":
             report.add("NP2TF003", *place(use.node), name=facts.code(use.node), reason=use.rule.reason)

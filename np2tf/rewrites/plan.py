@@ -22,10 +22,13 @@ Edit = Callable[[Any], Edited]
 class Plan:
     """Edits by node, and what the output must import."""
 
-    def __init__(self, parents: Parents) -> None:
+    def __init__(self, parents: Parents, untouched: frozenset[cst.CSTNode] = frozenset()) -> None:
         self._parents = parents
+        self._untouched = untouched
         self._edits: dict[cst.CSTNode, list[Edit]] = {}
         self._on_path: set[cst.CSTNode] = set()
+        self.origins: dict[cst.CSTNode, cst.CSTNode] = {}
+        """After `apply`: a node of the output that is none of the input's -> the node it stands for."""
         self.tnp_name = "tnp"
         """What the output calls `np2tf.tnp`; read it inside edits, or after rewrites.imports has planned."""
         self.needs_tnp = False
@@ -35,8 +38,12 @@ class Plan:
         return bool(self._edits)
 
     def add(self, node: cst.CSTNode, edit: Edit) -> None:
-        """Have `edit` applied to `node`. After an edit that gives several nodes, the next one gets the
-        last of them."""
+        """Have `edit` applied to `node`, unless that is to stay untouched.
+
+        After an edit that gives several nodes, the next one gets the last of them.
+        """
+        if node in self._untouched:
+            return
         self._edits.setdefault(node, []).append(edit)
         self._on_path.add(node)
         for up in self._parents.above(node):
@@ -67,6 +74,8 @@ class Plan:
             if new is not old:
                 changes[name] = new
         result: Edited = _emptied(node, changes)
+        if isinstance(result, cst.CSTNode):
+            self.origins[result] = node
         for edit in self._edits.get(node, ()):
             if isinstance(result, cst.FlattenSentinel):
                 *before, last = result
@@ -76,6 +85,9 @@ class Plan:
                 break
             else:
                 result = edit(result)
+        if not isinstance(result, cst.RemovalSentinel):
+            for new in _as_nodes(result):
+                self.origins.setdefault(new, node)
         return result
 
     def _field(self, value: object) -> object:
@@ -115,4 +127,14 @@ def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
         # The last statement of a line must not keep the semicolon before one that was removed.
         last = node.body[-1].semicolon  # type: ignore[attr-defined]
         changes["body"][-1] = changes["body"][-1].with_changes(semicolon=last)
-    return node.with_changes(**changes)
+    try:
+        return node.with_changes(**changes)
+    except cst.CSTValidationError:
+        # The parentheses of `not(a and b)` also keep the keyword apart.
+        return node.with_changes(**{name: _parenthesised(new) for name, new in changes.items()})
+
+
+def _parenthesised(new: object) -> object:
+    if not isinstance(new, cst.BaseExpression) or new.lpar:
+        return new
+    return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

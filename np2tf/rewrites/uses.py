@@ -102,6 +102,8 @@ def is_target(facts: Facts, node: cst.CSTNode) -> bool:
 
 def stays(facts: Facts, use: Use) -> bool:
     """Whether a use is left on NumPy."""
+    if use.name in facts.foreign:
+        return True
     if use.on_numpy or not use.known or is_target(facts, use.node):
         return True
     rule = use.rule

@@ -16,6 +16,8 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.runtime.containers import Untouched
+from np2tf.runtime.growth import fitted, met
 from np2tf.runtime.origins import merged_cells, number_among, origin, suspects
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
@@ -45,6 +47,7 @@ class _Side:
         self.error: Exception | None = None
         self.leaves: list[Any] = []
         self.forms: list[Carried | None] = []
+        untouched = Untouched(branch)
         with tf.__internal__.FuncGraph("discovery").as_default() as graph, region(trace) as entered:
             try:
                 self.result = branch()
@@ -58,16 +61,23 @@ class _Side:
             finally:
                 self.written: list[Cell] = list(entered.written)
                 entered.undo()
+                untouched.check()
         self.ops = graph.get_operations()
+        self.graph = graph
 
     def align(self, other: _Side) -> None:
-        """Give names that are unbound here the structure that they have on the other side."""
-        result = like(self.result, other.result)
-        self.leaves, self.rebuild, self.outline = flatten(result)
-        if len(self.forms) != len(self.leaves):
-            self.forms = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
-            self.origins = [None] * len(self.leaves)
-        self.result = result
+        """Give names that are unbound here, and lists that differ, the structure of the other side."""
+        with self.graph.as_default():
+            mine = like(self.result, other.result)
+            result = fitted(mine, met(mine, like(other.result, mine)))
+            leaves, self.rebuild, self.outline = flatten(result)
+            known = {id(leaf): k for k, leaf in enumerate(self.leaves)}
+            places = [known.get(id(leaf)) for leaf in leaves]
+            self.forms = [
+                carried(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
+            ]
+            self.origins = [None if k is None else self.origins[k] for k in places]
+        self.leaves, self.result = leaves, result
 
 
 def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
@@ -98,7 +108,7 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
             entered.counter = entered.counter if pin else None
-            leaves, _, _ = flatten(like(branch(), sides[0].result))
+            leaves, _, _ = flatten(fitted(branch(), sides[0].result))
             for k, leaf in enumerate(leaves):
                 sources[k] |= suspects(leaf)
             results = [
@@ -195,9 +205,13 @@ def _choose_elements(
     test: tf.Tensor, cell: Cell, yes: list[tuple[tf.Tensor, tf.Tensor]], no: list[tuple[tf.Tensor, tf.Tensor]]
 ) -> None:
     """Write the elements that the one or the other side writes."""
-    paired = len(yes) == len(no) and all(_same_place(a[0], b[0]) for a, b in zip(yes, no, strict=True))
+    # The k-th write of either side becomes one write, to the one or the other place.
+    paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
     if paired:
-        writes = [(start, tf.where(test, a, b), None) for (start, a), (_, b) in zip(yes, no, strict=True)]
+        writes = [
+            (_one_place(test, a, b), tf.where(test, x, y), None)
+            for (a, x), (b, y) in zip(yes, no, strict=True)
+        ]
     else:
         writes = [(start, element, test) for start, element in yes]
         writes += [(start, element, tf.logical_not(test)) for start, element in no]
@@ -207,6 +221,15 @@ def _choose_elements(
         if condition is not None:
             element = tf.where(condition, element, tf.slice(base, start, element.shape))
         cell.write(gen_xla_ops.xla_dynamic_update_slice(base, element, start))
+
+
+def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """One of two start vectors; chosen number by number, so that XLA need not make vectors of them."""
+    if _same_place(a, b):
+        return a
+    if a.op.type == b.op.type == "Pack":
+        return tf.stack([_one_place(test, m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True)])
+    return tf.where(test, a, b)
 
 
 def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:

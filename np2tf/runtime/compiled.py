@@ -10,8 +10,10 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.runtime.calling import Caller, borrowed
+from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
-from np2tf.runtime.placement import ops_of, xla_pays
+from np2tf.runtime.placement import against_xla, ops_of, xla_pays
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
@@ -45,39 +47,71 @@ class Compiled:
 
     Attributes:
         how: "xla" if it is one XLA program, "graph" otherwise.
+        inputs: the numbers that are inputs; the others are constants of the code.
+        is_plain: whether a result is to be given to the caller as it is.
+        is_warm: whether it has run before.
+        not_xla: why it is not one XLA program, if it is a graph.
+        loops: for each staged loop "xla" or "graph".
     """
 
-    def __init__(self, body: Body, arrays: Sequence[Any], numbers: Sequence[Any], dynamic: bool) -> None:
-        self.dynamic = dynamic
+    def __init__(
+        self, body: Body, arrays: Sequence[Any], numbers: Sequence[Any], inputs: Sequence[int] = ()
+    ) -> None:
+        self.inputs = tuple(inputs)
         self._numbers = list(numbers)
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
-        if dynamic:
-            specs += [tf.TensorSpec((), as_tensor(number).dtype) for number in numbers]
-        self.how = "xla"
+        specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
+        self.how, self.not_xla = "xla", ""
+        self.is_plain, self.is_warm = True, False
         try:
             self.function = self._traced(body, arrays, specs, xla=True)
-            # XLA on CPUs corrupts memory where a function returns two arrays of shapes that depend on data.
-            static = all(output.shape.is_fully_defined() for output in self.function.outputs)
-            if not static or not xla_pays(ops_of(self.function.graph)):
-                self.how = "graph"
-        except StagingError:
+            self.not_xla = self._against_xla()
+        except StagingError as error:
+            self.not_xla = str(error)
+        if self.not_xla:
             self.how = "graph"
-        if self.how == "graph":
             self.function = self._traced(body, arrays, specs, xla=False)
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The graph that has been traced."""
+        return self.function.graph
+
+    @property
+    def op_count(self) -> int:
+        """How many ops the graph has, those in loops, branches and functions included."""
+        definition = self.graph.as_graph_def()
+        return len(definition.node) + sum(len(one.node_def) for one in definition.library.function)
+
+    def hlo(self) -> str:
+        """What XLA is given, as text; empty for a graph that is not one XLA program."""
+        if self.how != "xla":
+            return ""
+        return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage="hlo"))
+
+    def _against_xla(self) -> str:
+        """Why the traced function had better stay a graph, in words."""
+        # XLA on CPUs corrupts memory where a function returns two arrays of shapes that depend on data.
+        if not all(output.shape.is_fully_defined() for output in self.function.outputs):
+            return "the shape of a result depends on data"
+        ops = ops_of(self.function.graph)
+        return "" if xla_pays(ops) else f"it needs {', '.join(sorted(against_xla(ops)))}"
 
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
         """Give up XLA for the whole, for what it turned out not to compile."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
         self.function = self._traced(body, arrays, specs, xla=False, loops=False)
-        self.how = "graph"
+        self.how, self.not_xla = "graph", "XLA has refused the graph"
 
     def _traced(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True
     ) -> Any:
         self._specs = specs
+        self.loops: list[str] = []
 
         def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
             trace = Trace(xla, compile_loops=loops and not xla)
+            self.loops = trace.loops
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell in cells:
                 cell.argument = True
@@ -95,19 +129,23 @@ class Compiled:
                     result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
                 )
 
-        return tf.function(run, jit_compile=xla or None, autograph=False).get_concrete_function(*specs)
+        self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
+        function = self._polymorphic.get_concrete_function(*specs)
+        self._call = Caller(function)
+        return function
 
     def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
         known = self._numbers[k]
-        if not self.dynamic:
+        if k not in self.inputs:
             return known
-        tensor = tensors[k]
+        tensor = tensors[self.inputs.index(k)]
         if isinstance(known, np.generic):
             return tensor_scalar(tensor)
         return weak_scalar(tensor, type(known), SymInt.fresh(tensor) if type(known) is int else None)
 
     def _outputs(self, result: Any, cells: list[Cell], written: list[int], trace: Trace) -> list[tf.Tensor]:
-        leaves, self._rebuild, _ = flatten(result)
+        leaves, rebuild, _ = flatten(result)
+        self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
         self._written = written
         self._results: list[_Result] = []
         outputs: list[tf.Tensor] = []
@@ -115,7 +153,12 @@ class Compiled:
         for leaf in leaves:
             made = self._result(leaf, cells, leaves, outputs, places)
             self._results.append(made)
-        return [*outputs, *[cells[k].value for k in written], trace.violations.value]
+        outputs += [cells[k].value for k in written]
+        violated = trace.violations.value
+        self._may_fail = violated.op.type != "Const"
+        # A graph whose tensors leave it shares no memory with its inputs.
+        self._lends = all(made.kind != "tensor" for made in self._results)
+        return [*outputs, violated] if self._may_fail else outputs
 
     def _result(
         self,
@@ -162,19 +205,18 @@ class Compiled:
             OutOfBounds: an index was out of bounds; no argument has been changed.
         """
         on_tensors = any(isinstance(a, tf.Tensor) or (is_array(a) and a._host is None) for a in arrays)
-        inputs = [_input(array) for array in arrays]
-        if self.dynamic:
-            inputs += [as_tensor(number) for number in numbers]
-        outputs = self.function(*inputs)
-        if outputs[-1].numpy():
+        take = _input if on_tensors or not self._lends else _borrowed
+        inputs = [take(array) for array in arrays]
+        inputs += [as_tensor(numbers[k]) for k in self.inputs]
+        outputs = self._call(inputs)
+        if self._may_fail and outputs[-1].numpy():
             raise OutOfBounds
-        setattr(
-            counts,
-            "compiled" if self.how == "xla" else "graph",
-            getattr(counts, "compiled" if self.how == "xla" else "graph") + 1,
-        )
-        first = len(outputs) - 1 - len(self._written)
-        for place, value in zip(self._written, outputs[first:-1], strict=True):
+        if self.how == "xla":
+            counts.compiled += 1
+        else:
+            counts.graph += 1
+        last = len(outputs) - self._may_fail
+        for place, value in zip(self._written, outputs[last - len(self._written) : last], strict=True):
             _write_back(arrays[place], value)
         bases: dict[int, Any] = {}
         return self._rebuild([self._made(made, arrays, outputs, bases, on_tensors) for made in self._results])
@@ -243,6 +285,12 @@ def _input(array: Any) -> tf.Tensor:
     if is_array(array):
         return tf.constant(array._host) if array._host is not None else array.tensor
     return array if isinstance(array, tf.Tensor) else tf.constant(array)
+
+
+def _borrowed(array: Any) -> tf.Tensor:
+    """An input that may share the array's memory, as nothing of it is left when the call is over."""
+    host = array._host if is_array(array) else array
+    return borrowed(host) if isinstance(host, np.ndarray) else tf.constant(host)
 
 
 def _write_back(array: Any, value: tf.Tensor) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from copy import copy
+from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from np2tf.runtime.values import flatten
 from np2tf.staging import StagingError
+from np2tf.tnp.rows import Rows
 
 #: The way from a structure to a list or dict inside it.
 Path = tuple[Any, ...]
@@ -16,7 +19,7 @@ Path = tuple[Any, ...]
 
 def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
     """The lists and dicts in a structure."""
-    found = {path: value} if type(value) in (list, dict) else {}
+    found = {path: value} if type(value) in (list, dict) or isinstance(value, Rows) else {}
     if type(value) is dict:
         items = list(value.items())
     else:
@@ -40,6 +43,9 @@ def kept(before: Any, after: Any) -> dict[Path, Path]:
 
 def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], path: Path = ()) -> Any:
     """`result` with the original lists and dicts in it, which get its contents."""
+    if isinstance(result, Rows):
+        target = originals.get(places.get(path, ()))
+        return target.take(result) if isinstance(target, Rows) else result
     if type(result) is list:
         items = [put_back(item, originals, places, (*path, k)) for k, item in enumerate(result)]
         target = originals[places[path]] if path in places else result
@@ -77,6 +83,53 @@ class Unchanged:
             raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
 
 
+class Untouched:
+    """Lists and dicts that functions know from around them, which a staged loop or branch must leave
+    alone.
+    """
+
+    def __init__(self, *functions: Any) -> None:
+        self._lists = {id(one): (one, one.copy()) for one in _captured(functions, set())}
+
+    def check(self) -> None:
+        """Put back what has been changed.
+
+        Raises:
+            StagingError: something had been: the trace happens once only.
+        """
+        changed = False
+        for one, before in self._lists.values():
+            if not _same_items(one, before):
+                _fill(one, before)
+                changed = True
+        if changed:
+            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+
+
+def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+    """The lists and dicts in the closures of `functions`, and of those that are found there."""
+    for function in functions:
+        if not isinstance(function, FunctionType) or id(function) in seen:
+            continue
+        seen.add(id(function))
+        for cell in function.__closure__ or ():
+            try:
+                value = cell.cell_contents
+            except ValueError:  # not bound yet
+                continue
+            if (function.__module__ or "").partition(".")[0] != "np2tf":  # whose lists are not the user's
+                yield from containers(value).values()
+            yield from _captured((value, getattr(value, "__wrapped__", None)), seen)
+
+
+def _fill(one: Any, items: Any) -> None:
+    if isinstance(one, Rows):
+        one.take(items)
+        return
+    one.clear()
+    (one.extend if type(one) is list else one.update)(items)
+
+
 class Frozen:
     """What a trace must leave alone, as it happens once only: lists, dicts, arrays of NumPy itself."""
 
@@ -94,13 +147,14 @@ class Frozen:
                 changed = True
         for one, before in self._lists.values():
             if not _same_items(one, before):
-                one.clear()
-                (one.extend if type(one) is list else one.update)(before)
+                _fill(one, before)
                 changed = True
         return changed
 
 
 def _same_items(one: Any, other: Any) -> bool:
+    if isinstance(one, Rows):
+        return all(a is b for a, b in zip(flatten(one)[0], flatten(other)[0], strict=True))
     if type(one) is dict:
         one, other = list(one.items()), list(other.items())
         return len(one) == len(other) and all(a[0] == b[0] and a[1] is b[1] for a, b in zip(one, other))

@@ -8,10 +8,11 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.branches import stage_branches
 from np2tf.runtime.containers import Unchanged, containers, copied, kept, put_back
-from np2tf.runtime.loops import stage_loop
+from np2tf.runtime.lists import StagedList
+from np2tf.runtime.loop_plan import Rounds
 from np2tf.runtime.ranges import Staged, sequence
+from np2tf.runtime.staged_state import Loop, branches
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined
 from np2tf.staging import StagingError
@@ -38,6 +39,8 @@ def _staged_test(value: Any) -> tf.Tensor | None:
         tensor = value.tensor
     elif isinstance(value, tf.Tensor):
         tensor = value
+    elif isinstance(value, StagedList) and is_array(value.count):
+        tensor = value.count.tensor
     else:
         return None
     if hasattr(tensor, "numpy") or tf.get_static_value(tensor) is not None:
@@ -68,7 +71,7 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     if staged is None:
         return then(*operands) if test else otherwise(*operands)
     if not containers(operands):
-        return stage_branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
+        return branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
     places: list[Any] = []
 
     def side(branch: Callable[..., Any]) -> Any:
@@ -80,7 +83,7 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
         unchanged.check(except_for=places[-1])
         return result
 
-    result = stage_branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
+    result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
         raise StagingError("a list or dict is another one on each side of a branch", "NP2TF513")
@@ -108,7 +111,7 @@ def while_loop(
     def staged(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
         return _test_tensor(keep_going(*inner))
 
-    loop = stage_loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state))
+    loop = Loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state))
     return loop.run()
 
 
@@ -189,12 +192,11 @@ def _staged_for(
             more = counter + offset < length
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
-        runs_once = isinstance(length, int) and length > first and keep_going is None
-        loop = stage_loop(
-            _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, runs_once
-        )
+        most = length - first if isinstance(length, int) else items.most
+        rounds = Rounds(most, isinstance(length, int) and keep_going is None)
+        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds)
         # An iteration before the loop gives its variables the types that they have from then on.
-        if not (loop.changes_type and runs_once and first < 2):
+        if not (loop.changes_type and loop.runs_once and first < 2):
             return loop.run()
         state = tuple(step(items.item(first), *state))
         first += 1

@@ -12,17 +12,7 @@ from functools import partial
 from operator import getitem, setitem
 from typing import Any
 
-_FOREIGN_PREFIXES = (
-    "np2tf",
-    "numpy",
-    "tensorflow",
-    "keras",
-    "builtins",
-    "math",
-    "cmath",
-    "functools",
-    "itertools",
-)
+from np2tf.runtime.instances import ANY_ATTRIBUTE, class_members, functions_of, is_foreign
 
 
 class Reader:
@@ -38,56 +28,97 @@ class Reader:
         self.bind = bind
 
 
+class Dependencies:
+    """What a function may read, found in its code and in that of everything it may call.
+
+    Attributes:
+        readers: one for each global, closure variable, class and module attribute.
+        names: every name in the code: an attribute that is not among them is not touched.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.readers: list[Reader] = []
+        self.names: set[str] = set()
+        self._seen: set[int] = set()
+        self._classes: dict[type, set[str]] = {}
+        self._collect(function)
+
+    @property
+    def classes(self) -> set[type]:
+        """The classes whose methods have been followed."""
+        return set(self._classes)
+
+    @property
+    def any_attribute(self) -> bool:
+        """Whether the code may touch attributes under names that it computes."""
+        return bool(self.names & ANY_ATTRIBUTE)
+
+    def follow_classes(self, classes: set[type]) -> None:
+        """Add what the methods of the arguments' classes read."""
+        known = -1
+        for kind in classes:
+            self._classes.setdefault(kind, set())
+        while known != len(self.names):
+            known = len(self.names)
+            for kind, done in list(self._classes.items()):
+                self._follow_class(kind, done)
+
+    def _follow_class(self, kind: type, done: set[str]) -> None:
+        for base, name, member in class_members(kind, self.names):
+            key = f"{base.__qualname__}.{name}"
+            if key in done:
+                continue
+            done.add(key)
+            functions = list(functions_of(member))
+            for function in functions:
+                self._collect(function)
+            if not functions and not isinstance(
+                member, (types.MemberDescriptorType, types.GetSetDescriptorType)
+            ):
+                self.readers.append(Reader(partial(getattr, base, name)))
+
+    def _collect(self, function: Any) -> None:
+        function = getattr(function, "__wrapped__", function)
+        if not isinstance(function, types.FunctionType) or id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        for default in (function.__defaults__ or (), (function.__kwdefaults__ or {}).values()):
+            for value in default:
+                self.readers.append(Reader(lambda value=value: value))  # type: ignore[misc]
+                self._follow(value, None, set())
+        names = set(_names(function.__code__))
+        self.names |= names
+        for cell in function.__closure__ or ():
+            self.readers.append(
+                Reader(
+                    lambda cell=cell: cell.cell_contents,  # type: ignore[misc]
+                    lambda value, cell=cell: setattr(cell, "cell_contents", value),  # type: ignore[misc]
+                )
+            )
+            self._follow(_read(self.readers[-1]), names, set())
+        space = function.__globals__
+        for name in names & space.keys():
+            self.readers.append(Reader(partial(getitem, space, name), partial(setitem, space, name)))
+            self._follow(space[name], names, set())
+
+    def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
+        if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
+            if not is_foreign(getattr(value, "__module__", None)):
+                self._collect(value)
+        elif (
+            isinstance(value, types.ModuleType)
+            and names
+            and not is_foreign(value.__name__)
+            and id(value) not in inside
+        ):
+            for name in names & vars(value).keys():
+                self.readers.append(Reader(partial(getattr, value, name), partial(setattr, value, name)))
+                self._follow(vars(value)[name], names, inside | {id(value)})
+
+
 def readers(function: Any) -> list[Reader]:
     """One reader for each global, closure variable and module attribute that `function` may read."""
-    found: list[Reader] = []
-    _collect(function, found, set())
-    return found
-
-
-def _collect(function: Any, found: list[Reader], seen: set[int]) -> None:
-    function = getattr(function, "__wrapped__", function)
-    if not isinstance(function, types.FunctionType) or id(function) in seen:
-        return
-    seen.add(id(function))
-    for default in (function.__defaults__ or (), (function.__kwdefaults__ or {}).values()):
-        for value in default:
-            found.append(Reader(lambda value=value: value))  # type: ignore[misc]
-            _follow(value, None, found, seen, set())
-    names = set(_names(function.__code__))
-    for cell in function.__closure__ or ():
-        found.append(
-            Reader(
-                lambda cell=cell: cell.cell_contents,  # type: ignore[misc]
-                lambda value, cell=cell: setattr(cell, "cell_contents", value),  # type: ignore[misc]
-            )
-        )
-        _follow(_read(found[-1]), names, found, seen, set())
-    for name in names & function.__globals__.keys():
-        space = function.__globals__
-        found.append(Reader(partial(getitem, space, name), partial(setitem, space, name)))
-        _follow(function.__globals__[name], names, found, seen, set())
-
-
-def _follow(
-    value: Any, names: set[str] | None, found: list[Reader], seen: set[int], inside: set[int]
-) -> None:
-    if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
-        if not _is_foreign(getattr(value, "__module__", None)):
-            _collect(value, found, seen)
-    elif (
-        isinstance(value, types.ModuleType)
-        and names
-        and not _is_foreign(value.__name__)
-        and id(value) not in inside
-    ):
-        for name in names & vars(value).keys():
-            found.append(Reader(partial(getattr, value, name), partial(setattr, value, name)))
-            _follow(vars(value)[name], names, found, seen, inside | {id(value)})
-
-
-def _is_foreign(module: str | None) -> bool:
-    return module is not None and module.split(".")[0] in _FOREIGN_PREFIXES
+    return Dependencies(function).readers
 
 
 def _names(code: types.CodeType) -> Iterator[str]:

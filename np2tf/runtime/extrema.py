@@ -5,7 +5,10 @@ from __future__ import annotations
 import builtins
 from typing import Any
 
+import tensorflow as tf
+
 from np2tf.runtime.control import cond
+from np2tf.runtime.scalars import extreme
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.weak import is_weak, weak_binary, weak_kind
 
@@ -27,11 +30,24 @@ def _is_integer(value: Any) -> bool:
     return is_weak(value) and weak_kind(value) is int
 
 
+def _among(builtin: Any, iterable: Any, operation: Any, worst: int) -> Any:
+    """The best of the items of one iterable."""
+    best = extreme(iterable, operation, worst)
+    if best is not None:
+        return best
+    items = list(iterable)
+    return builtin(items) if len(items) < 2 else (min if builtin is builtins.min else max)(*items)
+
+
 def min(*values: Any) -> Any:
-    """``min(a, b, ...)``: the first of the smallest, as the builtin chooses it."""
+    """``min(a, b, ...)`` or ``min(x)``: the first of the smallest, as the builtin chooses it."""
+    if len(values) == 1:
+        return _among(builtins.min, values[0], tf.reduce_min, 1)
     return _best(builtins.min, values, "minimum", lambda value, best: value < best)
 
 
 def max(*values: Any) -> Any:
-    """``max(a, b, ...)``: the first of the largest, as the builtin chooses it."""
+    """``max(a, b, ...)`` or ``max(x)``: the first of the largest, as the builtin chooses it."""
+    if len(values) == 1:
+        return _among(builtins.max, values[0], tf.reduce_max, -1)
     return _best(builtins.max, values, "maximum", lambda value, best: value > best)

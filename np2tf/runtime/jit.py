@@ -3,84 +3,66 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 import time
 import types
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, overload
 
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.counts import counts
+from np2tf.counts import Fallback, counts
 from np2tf.runtime.compiled import Compiled, OutOfBounds
-from np2tf.runtime.containers import Frozen, Unchanged
-from np2tf.runtime.dependencies import Reader, bind_again, current, readers
-from np2tf.runtime.signature import Rebuild, Signature, share_memory, take_apart, take_dependencies
+from np2tf.runtime.containers import Frozen
+from np2tf.runtime.dependencies import Dependencies, bind_again, current
+from np2tf.runtime.explanation import Explanation
+from np2tf.runtime.family import Family
+from np2tf.runtime.instances import FrozenInstances
+from np2tf.runtime.plain import PlainFunction
+from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
+from np2tf.runtime.surroundings import compiles_at_once, is_recording
+from np2tf.runtime.twins import Twins, is_plain, settle
 from np2tf.runtime.values import bound
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.residence import has_tensor
 
-#: Seconds a signature must have spent on the host before it is worth compiling (tier "auto").
-WORTH_COMPILING = 0.05
 #: A function whose calls take less than this many seconds on the host, on average over so many calls, is
 #: left there without further ado: taking its arguments apart would cost more than compiling could bring.
 TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
-#: After so many traces that differ in numbers only, the numbers become inputs.
-STATIC_TRACES = 3
-#: A function that keeps needing new code is not compiled any more.
-MAX_TRACES = 16
+TIERS = (None, "auto", "compile", "host")
 
 
 class UnjittedWarning(UserWarning):
     """A function that should be compiled runs as Python."""
 
 
-@dataclass
-class _Family:
-    """All calls that differ in numbers only."""
-
-    compiled: dict[Any, Compiled] = field(default_factory=dict)
-    host_seconds: float = 0.0
-    best_host: float = float("inf")
-    best_compiled: float = float("inf")
-    warm_calls: int = 0
-    static_only: bool = False
-    on_host: str | None = None
-
-    @property
-    def settled(self) -> bool:
-        """Whether both ways have been measured."""
-        return self.warm_calls >= 3
-
-    def times(self, seconds: float) -> None:
-        """Note how long a warm compiled call took; give up compiling where the host has been faster."""
-        self.warm_calls += 1
-        self.best_compiled = min(self.best_compiled, seconds)
-        if self.warm_calls == 3 and self.best_compiled > self.best_host:
-            self.on_host = "the host is faster"
-
-
-@dataclass
 class _Call:
     """One call, prepared."""
 
-    signature: Signature
-    key: Any
-    rebuild: Rebuild
+    def __init__(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self.signature = signature
+        self.args = args
+        self.kwargs = kwargs
+        self.is_plain = True
 
     def body(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The function as it is traced: of staged arrays and numbers."""
+
         def run(arrays: Any, numbers: Any) -> Any:
-            args, kwargs = self.rebuild(arrays, numbers)
-            unchanged = Unchanged((args, kwargs))
-            result = function(*args, **kwargs)
-            unchanged.check()
-            return result
+            twins = Twins(self.signature, arrays, numbers)
+            args, kwargs = twins.of((self.args, self.kwargs))
+            entered = current_region()
+            assert entered is not None
+            entered.trace.instances = twins.instances
+            outcome = twins.outcome(function(*args, **kwargs))
+            self.is_plain = is_plain(outcome)
+            return outcome.result if self.is_plain else outcome
 
         return run
 
@@ -90,124 +72,192 @@ class Jitted:
 
     Attributes:
         trace_count: how often the function has been traced.
+        tier: "auto", "compile" or "host", if this function does not follow `np2tf.config.tier`.
     """
 
     __wrapped__: Callable[..., Any]
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], tier: str | None = None) -> None:
         functools.update_wrapper(self, function)
         self.trace_count = 0
-        self._families: dict[Any, _Family] = {}
-        self._readers: list[Reader] | None = None
-        self._functions: list[Any] | None = None
+        self.tier = tier
+        self._alone = inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
+        self._families: dict[Any, Family] = {}
+        self._dependencies: Dependencies | None = None
+        self._functions: list[Any] = []
         self._lock = threading.RLock()
+        self._plain: PlainFunction | None = None
         self._warned = False
         self._host_calls = 0
         self._host_average = 0.0
+
+    def __reduce__(self) -> str:
+        """Pickled by name, as functions are."""
+        return self.__wrapped__.__qualname__
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function, compiled where that is possible and pays."""
-        if config.jit == "off" or current_region() is not None or not tf.executing_eagerly():
+        if self._alone or config.jit == "off" or current_region() is not None or not tf.executing_eagerly():
             return bound(self.__wrapped__(*args, **kwargs))
-        if self._is_short() and not has_tensor(args) and not has_tensor(kwargs.values()):
+        tier = self.tier or config.tier
+        if tier == "host":
+            return self._left_on_host(None, args, kwargs)
+        if tier == "auto" and self._is_short() and not has_tensor(args) and not has_tensor(kwargs.values()):
             return self._timed(args, kwargs)
         try:
             call = self._prepare(args, kwargs)
         except StagingError as error:
             return self._unjitted(error, args, kwargs)
-        family = self._families.setdefault(call.key, _Family())
-        if family.on_host is not None:
-            counts.host += 1
-            return bound(self.__wrapped__(*args, **kwargs))
-        if self._stays_on_host(family, call):
+        family = self._family(call)
+        if family.on_host:
+            return self._left_on_host(family.fallback, args, kwargs)
+        if not family.settled and family.wants_host and self._may_stay_on_host(call):
             return self._timed_on_host(family, args, kwargs)
         try:
             compiled, is_new = self._compiled(family, call)
         except Exception as error:
             return self._unjitted(error, args, kwargs, family)
-        return self._run(compiled, is_new, family, call, args, kwargs)
+        return self._run(compiled, is_new, family, call)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+        """What becomes of a call with these arguments, and why; compiles it if need be, but does not run it.
+
+        The result has a readable ``str``; ``to_dict()`` gives it as data.
+        """
+        code = self.__wrapped__.__code__  # type: ignore[attr-defined]
+        told = Explanation(self.__wrapped__.__qualname__, code.co_filename, code.co_firstlineno)
+        if self._alone:
+            told.decision = "host: generators and coroutines are left alone"
+            return told
+        family: Family | None = None
+        try:
+            call = self._prepare(args, kwargs)
+            family = self._family(call)
+            told.add_signature(call.signature)
+            if family.fallback is None:
+                told.add_code(self._compiled(family, call)[0], call.signature)
+        except Exception as error:
+            told.reason, told.code = _first_line(error), getattr(error, "code", "NP2TF501")
+            told.path, told.line = self._place(error)
+            told.decision = "host: cannot be compiled"
+        if family is not None and not told.reason:
+            if family.fallback is not None:
+                told.reason, told.code = family.fallback.reason, family.fallback.code
+                told.path, told.line = family.fallback.path, family.fallback.line
+            told.decision = self._pinned() or family.decision
+            told.host_seconds = family.best_host if family.host_calls else None
+            told.compiled_seconds = family.best_compiled if family.warm_calls else None
+        told.runs = "host" if told.decision.startswith("host") else told.runs
+        told.traces = self.trace_count
+        return told
+
+    def lower(self, *args: Any, **kwargs: Any) -> Compiled:
+        """The code for a call with these arguments, compiled if need be: `how`, `graph`, `hlo()`.
+
+        Raises:
+            StagingError: it cannot be compiled.
+        """
+        call = self._prepare(args, kwargs)
+        return self._compiled(self._family(call), call)[0]
 
     # -- preparing -------------------------------------------------------------------------------------------
 
     def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
-        found = self._readers
-        if found is None:
-            found = self._readers = readers(self.__wrapped__)
-        signature = Signature()
-        values = current(found)
-        functions = [value for value in values if isinstance(value, (types.FunctionType, Jitted))]
-        if self._functions != functions:
-            # A helper has been replaced: what the new one reads matters from now on.
-            first, self._functions, self._readers = self._functions is None, functions, None
-            if not first:
-                return self._prepare(args, kwargs)
-            self._readers = found
-        signature.parts.append(("functions", *functions))
-        take_dependencies(values, signature)
-        rebuild = take_apart((args, kwargs), signature)
-        if share_memory(signature.arrays):
-            raise StagingError("two arguments share memory", "NP2TF521")
-        return _Call(signature, signature.key, rebuild)
+        while True:
+            known = self._dependencies
+            if known is None:
+                known = self._dependencies = Dependencies(self.__wrapped__)
+                self._functions = _functions(current(known.readers))
+            values = current(known.readers)
+            functions = _functions(values)
+            if self._functions != functions:
+                # A helper has been replaced: what the new one reads matters from now on.
+                self._dependencies = None
+                continue
+            signature = Signature(None if known.any_attribute else known.names)
+            signature.parts += functions
+            signature.parts.append(config.bounds)
+            take_dependencies(values, signature)
+            signature.begin_arguments()
+            take_apart((args, kwargs), signature)
+            if not signature.classes <= known.classes:
+                with self._lock:
+                    known.follow_classes(signature.classes)
+                    self._functions = _functions(current(known.readers))
+                continue
+            if share_memory(signature.arrays):
+                raise StagingError("two arguments share memory", "NP2TF521")
+            return _Call(signature, args, kwargs)
 
-    def _stays_on_host(self, family: _Family, call: _Call) -> bool:
-        if config.tier == "compile" or family.compiled or config.eager == "tensorflow":
-            return False
-        if any(isinstance(a, tf.Tensor) or (is_array(a) and a._host is None) for a in call.signature.arrays):
-            return False
-        return family.host_seconds < WORTH_COMPILING
+    def _family(self, call: _Call) -> Family:
+        key = call.signature.key
+        found = self._families.get(key)
+        return found if found is not None else self._families.setdefault(key, Family())
 
-    def _compiled(self, family: _Family, call: _Call) -> tuple[Compiled, bool]:
-        numbers = call.signature.numbers
-        dynamic = len(family.compiled) >= STATIC_TRACES and bool(numbers) and not family.static_only
-        key = ("dynamic",) if dynamic else call.signature.number_key
-        found = family.compiled.get(key)
+    def _may_stay_on_host(self, call: _Call) -> bool:
+        if (self.tier or config.tier) == "compile" or config.eager == "tensorflow" or compiles_at_once():
+            return False
+        return not any(
+            isinstance(a, tf.Tensor) or (is_array(a) and a._host is None) for a in call.signature.arrays
+        )
+
+    def _pinned(self) -> str:
+        """What is chosen by a setting, in words."""
+        tier = self.tier or config.tier
+        if config.jit == "off" or tier == "host":
+            return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
+        return "compiled: pinned by tier=compile" if tier == "compile" else ""
+
+    def _compiled(self, family: Family, call: _Call) -> tuple[Compiled, bool]:
+        signature = call.signature
+        family.notice(signature)
+        found = family.find(signature)
         if found is not None:
             return found, False
         with self._lock:
-            if len(family.compiled) >= MAX_TRACES:
-                raise StagingError("the function needs new code for nearly every call", "NP2TF522")
+            found = family.find(signature)
+            if found is not None:
+                return found, False
+            family.check_growth()
             self.trace_count += 1
-            body = call.body(self.__wrapped__)
+            counts.traces += 1
+            inputs = family.inputs()
             try:
                 with self._leaving_alone_what_it_reads():
-                    made = Compiled(body, call.signature.arrays, numbers, dynamic)
+                    made = Compiled(call.body(self.__wrapped__), signature.arrays, signature.numbers, inputs)
             except StagingError:
-                if not dynamic:
+                if not inputs:
                     raise
                 family.static_only = True
                 return self._compiled(family, call)
-            family.compiled[key] = made
+            made.is_plain = call.is_plain
+            family.compiled[family.key(signature, inputs)] = made
             return made, True
 
     @contextmanager
     def _leaving_alone_what_it_reads(self) -> Iterator[None]:
         """Undo and refuse what a trace does to globals and closures: it would not be done at every call."""
-        before = current(self._readers or [])
-        frozen = Frozen(before)
+        readers = self._dependencies.readers if self._dependencies is not None else []
+        before = current(readers)
+        instances = FrozenInstances(before)
+        frozen = Frozen([*before, *instances.values])
         changed = False
         try:
             yield
         finally:
             changed = frozen.restore()
-            changed = bind_again(self._readers or [], before) or changed
+            changed = instances.restore() or changed
+            changed = bind_again(readers, before) or changed
         if changed:
             message = "a global or closure variable is changed as no graph can change it"
             raise StagingError(message, "NP2TF507")
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(
-        self,
-        compiled: Compiled,
-        is_new: bool,
-        family: _Family,
-        call: _Call,
-        args: tuple[Any, ...],
-        kwargs: dict[str, Any],
-    ) -> Any:
+    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: _Call) -> Any:
         arrays, numbers = call.signature.arrays, call.signature.numbers
         start = time.perf_counter()
         try:
@@ -221,59 +271,80 @@ class Jitted:
                 result = compiled(arrays, numbers)
         except (OutOfBounds, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error.
-            return self._unjitted(error, args, kwargs)
-        if not is_new and not family.settled:
-            family.times(time.perf_counter() - start)
+            return self._unjitted(error, call.args, call.kwargs)
+        if not compiled.is_plain:
+            result = settle(result, call.signature.holders)
+        if compiled.is_warm and not family.settled and not is_new:
+            family.took_compiled(time.perf_counter() - start)
+        compiled.is_warm = True
         return result
 
     def _is_short(self) -> bool:
         return (
             self._host_calls >= ENOUGH_CALLS
             and self._host_average < TOO_SHORT
-            and config.tier == "auto"
             and config.eager == "auto"
+            and not compiles_at_once()
         )
 
     def _timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host, and keep a running average of the time that takes."""
         counts.host += 1
+        counts.host_calls += 1
         start = time.perf_counter()
-        result = bound(self.__wrapped__(*args, **kwargs))
+        result = self._on_host(args, kwargs)
         seconds = time.perf_counter() - start
         self._host_calls += 1
         self._host_average += (seconds - self._host_average) / min(self._host_calls, ENOUGH_CALLS)
         return result
 
-    def _timed_on_host(self, family: _Family, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _timed_on_host(self, family: Family, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         start = time.perf_counter()
         result = self._timed(args, kwargs)
-        seconds = time.perf_counter() - start
-        family.host_seconds += seconds
-        family.best_host = min(family.best_host, seconds)
+        family.took_on_host(time.perf_counter() - start)
         return result
 
+    def _left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as Python what cannot be compiled (it is known why), or is faster on the host."""
+        counts.host += 1
+        counts.host_calls += 1
+        if fallback is not None:
+            fallback.calls += 1
+        return self._on_host(args, kwargs)
+
+    def _on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
+        plain = self._plain
+        if plain is None:
+            plain = self._plain = PlainFunction(self.__wrapped__)
+        if plain.takes(args, kwargs) and not is_recording():
+            return bound(plain(args, kwargs))
+        return bound(self.__wrapped__(*args, **kwargs))
+
     def _unjitted(
-        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: _Family | None = None
+        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: Family | None = None
     ) -> Any:
         """Run as Python after `error`; an exception of the user's code comes out as it would on NumPy."""
         if config.jit == "strict" and isinstance(error, StagingError):
             raise error
         counts.host += 1
-        result = bound(self.__wrapped__(*args, **kwargs))
-        reason = str(error) or type(error).__name__
+        counts.host_calls += 1
+        result = self._on_host(args, kwargs)
+        reason = _first_line(error)
         if config.jit == "strict":
             raise StagingError(f"{self.__wrapped__.__qualname__} cannot be staged: {reason}") from error
+        code = getattr(error, "code", "NP2TF501")
+        file, line = self._place(error)
+        fallback = counts.fell_back(Fallback(self.__wrapped__.__qualname__, reason, code, file, line))
         if family is not None:
-            family.on_host = reason
-        counts.fallbacks.append(f"{self.__wrapped__.__qualname__}: {reason}")
+            family.on_host, family.fallback = True, fallback
         if not self._warned:
             self._warned = True
-            code = getattr(error, "code", "NP2TF501")
-            file, line = self._place(error)
-            warnings.warn(
+            warnings.warn_explicit(
                 f"{code} {file}:{line}: {self.__wrapped__.__qualname__} runs unjitted: {reason}",
                 UnjittedWarning,
-                4,
+                file,
+                line,
             )
         return result
 
@@ -288,18 +359,45 @@ class Jitted:
         return code.co_filename, line
 
 
-def jit(function: Callable[..., Any]) -> Jitted:
+def _first_line(error: Exception) -> str:
+    return (str(error).splitlines() or [""])[0] or type(error).__name__
+
+
+def _functions(values: list[Any]) -> list[Any]:
+    return [value for value in values if isinstance(value, (types.FunctionType, Jitted))]
+
+
+@overload
+def jit(function: Callable[..., Any], *, tier: str | None = None) -> Jitted: ...
+
+
+@overload
+def jit(function: None = None, *, tier: str | None = None) -> Callable[[Callable[..., Any]], Jitted]: ...
+
+
+def jit(function: Callable[..., Any] | None = None, *, tier: str | None = None) -> Any:
     """Compile `function` with XLA (loops and elementwise work) and TensorFlow graphs (the rest).
 
     Arguments that are arrays of either kind become inputs, and so do the arrays that the function reads as
-    globals or closure variables; arrays that it writes to are written to in the caller. Python numbers are
-    constants of the compiled code until they are seen to vary. A function that cannot be staged with NumPy's
-    meaning kept runs as Python, with one warning that tells file, line and reason; with ``NP2TF_JIT=strict``
-    it raises instead.
+    globals or closure variables; arrays that it writes to are written to in the caller. Lists, dicts and
+    objects of Python classes are taken apart, and what the function changes in them is changed in the
+    caller's. Python numbers are constants of the compiled code until they are seen to vary. A function that
+    cannot be staged with NumPy's meaning kept runs as Python, with one warning that tells file, line and
+    reason; with ``NP2TF_JIT=strict`` it raises instead. Generators and coroutines are left alone.
+
+    Args:
+        function: the function; left out, `jit` is a decorator with settings: ``@np2tf.jit(tier="compile")``.
+        tier: for this function instead of `np2tf.config.tier`: "auto" compiles what has taken enough time on
+            the host and keeps the faster way, "compile" compiles at the first call, "host" never does.
 
     Raises:
+        ValueError: there is no such tier.
         StagingError: (on a call) under ``NP2TF_JIT=strict`` only.
     """
+    if tier not in TIERS:
+        raise ValueError(f"tier must be one of auto, compile, host, not {tier!r}")
+    if function is None:
+        return functools.partial(jit, tier=tier)
     if isinstance(function, Jitted):
         return function
-    return Jitted(function)
+    return Jitted(function, tier)

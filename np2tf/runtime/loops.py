@@ -9,64 +9,41 @@ well), and whether two names may stand for the same memory in a way that value s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.containers import Path, containers, kept, put_back
+from np2tf.runtime.containers import Untouched, containers, kept, put_back
+from np2tf.runtime.growth import behind_loop, fitted, is_ready, ready_for_loop
+from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
+from np2tf.runtime.sharing import compute_once
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, link_aliases, region
+from np2tf.tnp.cells import Cell, aliases, link_aliases, region
 from np2tf.tnp.ndarray import is_array, scalar
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
 Step = Callable[[tf.Tensor, Any], Any]
 
-_MAX_TRIALS = 8
-
-
-@dataclass
-class Plan:
-    """What the throw-away traces have shown."""
-
-    forms: list[Carried | None]
-    cells: list[Cell] = field(default_factory=list)
-    fresh: dict[int, Cell] = field(default_factory=dict)
-    exits: dict[int, Cell] = field(default_factory=dict)
-    written: set[Cell] = field(default_factory=set)
-    ops: set[str] = field(default_factory=set)
-    new: set[int] = field(default_factory=set)
-    kept: dict[Path, Path] = field(default_factory=dict)
-
-    def mutable(self) -> list[int]:
-        """Carried arrays that are written to, under whichever name they go in the course of the loop."""
-        found = {k for k, cell in self.fresh.items() if cell in self.written}
-        place = {id(cell): k for k, cell in self.fresh.items()}
-        moves = [
-            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
-        ]
-        while True:
-            more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
-            if more == found:
-                return sorted(found)
-            found = more
+_MAX_TRIALS = 12
 
 
 class StagedLoop:
     """One loop about to be staged, from the state that it is entered with."""
 
-    def __init__(self, trace: Trace, test: Test, step: Step, state: Any, runs_once: bool) -> None:
+    def __init__(self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds) -> None:
         self.trace = trace
+        self.rounds = rounds
         self.test = test
         self.step = step
         self.state = state
         self.leaves, self.rebuild, self.outline = flatten(state)
-        self.runs_once = runs_once
+        self.runs_once = rounds.exact and bool(rounds.most)
         self.slotted: list[int] = []
         self._read: set[Cell] = set()
         self.plan = self._discover()
@@ -94,6 +71,7 @@ class StagedLoop:
         now on.
         """
         plan = Plan(forms)
+        outside = tf.compat.v1.get_default_graph()
         with tf.__internal__.FuncGraph("discovery").as_default() as graph:
             inputs = [
                 tf.compat.v1.placeholder(spec.dtype, spec.shape)
@@ -103,29 +81,34 @@ class StagedLoop:
             ]
             counter = tf.compat.v1.placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
+            untouched = Untouched(self.test, self.step)
             with region(self.trace) as entered:
                 try:
                     self.test(counter, state)
                     after = self.step(counter, state)
-                    plan.new = {
-                        k for k, leaf in enumerate(flatten(like(after, self.state))[0]) if not suspects(leaf)
-                    }
+                    entry = like(self.state, after)
+                    settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
+                    if settled:
+                        leaves = self._leaves_of(after)
+                        plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
+                        plan.steps = steps_of(self._entered, leaves)
                     plan.kept = kept(state, after)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
                     hidden = list(entered.poisoned)
                     entered.undo()
-            entry = like(self.state, after)
-            if flatten(entry)[2] != self.outline:
-                self.state = entry
-                self.leaves, self.rebuild, self.outline = flatten(entry)
+                    untouched.check()
+            if not settled:
+                with outside.as_default():
+                    self.state = ready_for_loop(entry, after, self.rounds.most)
+                self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
             if hidden:
                 raise StagingError(
                     "an array may be written in a staged loop under a name that a branch chose", "NP2TF513"
                 )
             # The forms of what came out must be asked for while the graph is still the current one.
-            outs = [_Out(value) for value in self._leaves_of(after)]
+            outs = [_Out(value) for value in leaves]
         plan.ops = ops_of(graph)
         fresh = set(plan.fresh.values())
         plan.written = set(written)
@@ -144,10 +127,11 @@ class StagedLoop:
                 leaves[k] = form.of(tensors)
                 if not form.number:
                     plan.fresh[k] = leaves[k]._cell
+        self._entered = leaves
         return self.rebuild(leaves)
 
     def _leaves_of(self, state: Any) -> list[Any]:
-        leaves, _, outline = flatten(like(state, self.state))
+        leaves, _, outline = flatten(fitted(state, self.state))
         if outline != self.outline:
             raise StagingError(
                 "the structure of a loop's variables changes from one iteration to the next", "NP2TF510"
@@ -178,6 +162,10 @@ class StagedLoop:
         """Refuse loops in which two names may be one array and one of them is written to."""
         entries = {k: self.leaves[k]._cell for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
+        if any(mutable and plan.holds(k) for k in plan.fresh) or any(
+            set(aliases(cell)) & plan.written for cell in [*plan.exits.values(), *entries.values()] if cell
+        ):
+            raise StagingError("an array is written to in a loop that puts it into a list", "NP2TF513")
         for k in plan.fresh:
             written = k in mutable
             entry = entries.get(k)
@@ -216,7 +204,7 @@ class StagedLoop:
     def run(self) -> Any:
         """Build the loop; returns the state after it, and writes the cells that the loop writes."""
         plan = self.plan
-        if self.trace.xla and any(form is not None and None in form.shape for form in plan.forms):
+        if self.trace.xla and self._grows():
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
         before = [cell.value for cell in plan.cells]
         slots = _Slots(self, plan)
@@ -227,14 +215,20 @@ class StagedLoop:
             for tensor in form.tensors(leaf)
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *before]
-        if not self.trace.xla and self.trace.compile_loops and xla_pays(plan.ops):
+        if not self.trace.xla and self.trace.compile_loops and not self._grows() and xla_pays(plan.ops):
+            self.trace.loops.append("xla")
             with self.trace.compiling():
                 results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
         else:
+            self.trace.loops.append("xla" if self.trace.xla else "graph")
             results = self._build(*inputs)
         for cell, value in zip(plan.cells, before, strict=True):
             cell.rebase(value)
         return self._leave(list(results), slots)
+
+    def _grows(self) -> bool:
+        """Whether an array changes its shape from one iteration to the next."""
+        return any(form is not None and None in form.shape for form in self.plan.forms)
 
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
@@ -266,7 +260,8 @@ class StagedLoop:
                 ]
                 moved = _Slots.after(self, inner, outs, tensors[carried_count:])
                 written = [cell.value for cell in plan.cells]
-            return [counter + 1, *new, *moved, *written]
+                results = [*new, *moved, *written]
+            return [counter + 1, *(compute_once(counter, results) if self.trace.xla else results)]
 
         return tf.while_loop(test, body, list(inputs), shape_invariants=shapes)
 
@@ -287,12 +282,26 @@ class StagedLoop:
         for cell in plan.cells:
             cell.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
-        return put_back(self.rebuild(leaves), containers(self.state), plan.kept)
+        self._count(leaves)
+        return put_back(behind_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
+
+    def _count(self, leaves: list[Any]) -> None:
+        """A Python integer that changes by the same amount in every one of a known number of iterations."""
+        for k, amount in self.plan.steps.items():
+            entry, rounds = self.leaves[k], self.rounds
+            if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
+                leaves[k] = entry + amount * rounds.most
 
     def _note_aliases(self, leaves: list[Any], slots: _Slots, ran: tf.Tensor) -> None:
         """What may be the same array after the loop: names with one exit, and names of before and after."""
         fresh = {cell: k for k, cell in self.plan.fresh.items()}
         holders: dict[Cell, int] = {}
+        for k in self.plan.fresh:
+            if not self.plan.holds(k):
+                continue
+            # What a list holds may have gone by any of the loop's names.
+            others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
+            link_aliases(leaves[k]._cell, [one._cell for one in others if is_array(one) and one._cell])
         for k in self.plan.fresh:
             exit_cell = self.plan.exits.get(k)
             if exit_cell is None or k in slots.names:
@@ -369,10 +378,12 @@ def _named(value: Any) -> str:
     return "unbound" if isinstance(value, Undefined) else f"of type {type(value).__name__}"
 
 
-def stage_loop(trace: Trace, test: Test, step: Step, state: Any, runs_once: bool = False) -> StagedLoop:
+def stage_loop(
+    trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds = UNKNOWN_ROUNDS
+) -> StagedLoop:
     """Learn what the loop does; `run` on the result builds it.
 
     Raises:
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
-    return StagedLoop(trace, test, step, state, runs_once)
+    return StagedLoop(trace, test, step, state, rounds)

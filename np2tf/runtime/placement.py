@@ -61,4 +61,9 @@ def ops_of(graph: tf.Graph) -> set[str]:
 
 def xla_pays(ops: set[str]) -> bool:
     """Whether code of these ops should be compiled by XLA."""
-    return not ops & UNSUPPORTED and not ops & SLOW
+    return not against_xla(ops)
+
+
+def against_xla(ops: set[str]) -> set[str]:
+    """Those of `ops` that XLA lacks or makes slow."""
+    return ops & UNSUPPORTED | ops & SLOW

@@ -12,6 +12,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.runtime.lists import StagedList
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ndarray import is_array, scalar, weak_scalar
@@ -27,6 +28,7 @@ class Staged:
 
     length: Any
     item: Callable[[Any], Any]
+    most: int | None = None
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, int):
@@ -68,7 +70,11 @@ def range(*ends: Any) -> Any:
             else value
         )
 
-    return Staged(tensor, item)
+    return Staged(tensor, item, _positive(upper(known_int(count))))
+
+
+def _positive(bound: int | None) -> int | None:
+    return None if bound is None else max(bound, 0)
 
 
 def _below(bound: int | None) -> int | None:
@@ -85,6 +91,11 @@ def sequence(iterable: Any) -> Staged | None:
         return iterable
     if isinstance(iterable, builtins.range):
         return Staged(len(iterable), lambda k: _range_item(iterable, k))
+    if isinstance(iterable, StagedList):
+        count = iterable.count
+        return Staged(
+            count if isinstance(count, int) else count.tensor, iterable.__getitem__, iterable.capacity
+        )
     if is_array(iterable) and current_region() is not None and iterable.shape:
         return Staged(iterable.shape[0], iterable.__getitem__)
     return None
@@ -100,7 +111,7 @@ def _range_item(values: builtins.range, k: Any) -> Any:
 
 def _combined(*iterables: Any) -> list[Staged] | None:
     """Sequences of one length for each iterable, None where the builtin must do."""
-    if not any(is_array(one) or isinstance(one, Staged) for one in iterables):
+    if not any(is_array(one) or isinstance(one, (Staged, StagedList)) for one in iterables):
         return None
     parts = [sequence(one) for one in iterables]
     if any(part is None or not isinstance(part.length, int) for part in parts):

@@ -1,44 +1,78 @@
 """The signature of a call: which arguments are arrays, numbers and constants, and a key to compare them by.
 
 Arrays become inputs of the compiled function. Numbers are constants of it at first, and inputs once they are
-seen to vary. Everything else is a constant, compared by value where it is immutable and by identity where it
-is not.
+seen to vary. Lists, dicts and objects are taken apart. Everything else is a constant, compared by value where
+it is immutable and by identity where it is not.
 """
 
 from __future__ import annotations
 
+import enum
 import types
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.dependencies import current, readers
+from np2tf.runtime.instances import attributes, is_instance
 from np2tf.staging import StagingError
 from np2tf.tnp.dtypes import has_tf_dtype
 from np2tf.tnp.ndarray import is_array, scalar
 
-_BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType)
+_NUMBERS = (int, float, complex, np.number, np.bool_)
+_BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType, enum.Enum)
 _BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
+_MAX_DEPTH = 12
 
 
-@dataclass
 class Signature:
     """A call's arguments taken apart.
 
     Attributes:
         arrays: the arrays, in order of first appearance; one that appears twice is here once.
-        numbers: the Python and NumPy numbers.
-        key: everything else, hashable; with `number_key` it determines the compiled code.
+        numbers: the Python and NumPy numbers among the arguments.
+        constants: the numbers that are read by name, as keys: they cannot become inputs.
+        holders: the lists, dicts and objects among the arguments, in order of first appearance.
+        classes: the classes of the objects.
+        parts: everything else, hashable; with the numbers it determines the compiled code.
     """
 
-    arrays: list[Any] = field(default_factory=list)
-    numbers: list[Any] = field(default_factory=list)
-    parts: list[Any] = field(default_factory=list)
-    keepalive: list[Any] = field(default_factory=list)
-    _places: dict[int, int] = field(default_factory=dict)
+    __slots__ = (
+        "_elsewhere",
+        "_names",
+        "_places",
+        "_seen",
+        "arrays",
+        "classes",
+        "constants",
+        "holders",
+        "numbers",
+        "parts",
+    )
+
+    def __init__(self, names: set[str] | None = None) -> None:
+        self.arrays: list[Any] = []
+        self.numbers: list[Any] = []
+        self.constants: tuple[Any, ...] = ()
+        self.holders: list[Any] = []
+        self.classes: set[type] = set()
+        self.parts: list[Any] = []
+        self._names = names
+        self._places: dict[int, int] = {}
+        self._seen: dict[int, int] = {}
+        self._elsewhere: frozenset[int] = frozenset()
+
+    def begin_arguments(self) -> None:
+        """What has been taken apart so far are dependencies; what follows are arguments."""
+        self._elsewhere = frozenset(self._seen)
+        self._seen = {}
+        self.holders = []
+
+    def is_read_by_name(self, holder: Any) -> bool:
+        """Whether an argument is read as a global or closure variable as well."""
+        return id(holder) in self._elsewhere
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -48,65 +82,130 @@ class Signature:
     @property
     def number_key(self) -> tuple[Any, ...]:
         """The numbers, so that equal keys mean equal bits."""
-        return tuple(number_key(value) for value in self.numbers)
+        return tuple(map(number_key, self.numbers))
 
-    def add_array(self, value: Any) -> int:
-        """The index of an array among `arrays`."""
-        identity = id(value._host) if is_array(value) and value._host is not None else id(value)
+    def add_array(self, value: Any) -> None:
+        """Make an array an input."""
+        identity = _identity(value)
         place = self._places.get(identity)
         if place is None:
             place = self._places[identity] = len(self.arrays)
             self.arrays.append(value)
-        self.parts.append(("array", place, type(value), value.dtype, tuple(value.shape)))
-        return place
+        self.parts.append((place, type(value), value.dtype, value.shape))
+
+    def place_of(self, array: Any) -> int:
+        """The index of an array among `arrays`."""
+        return self._places[_identity(array)]
+
+    def is_new(self, holder: Any) -> bool:
+        """Note a list, dict or object; whether it has not been met before."""
+        place = self._seen.get(id(holder))
+        if place is not None:
+            self.parts.append(("again", place))
+            return False
+        if id(holder) in self._elsewhere:
+            self.parts.append("by name")
+        self._seen[id(holder)] = len(self.holders)
+        self.holders.append(holder)
+        return True
+
+    def touched(self, instance: Any) -> dict[str, Any]:
+        """The attributes of an object that the function may touch."""
+        found = attributes(instance)
+        if self._names is None:
+            return found
+        return {name: value for name, value in found.items() if name in self._names}
+
+
+def _identity(array: Any) -> int:
+    return id(array._host) if is_array(array) and array._host is not None else id(array)
 
 
 def number_key(value: Any) -> Any:
     """A hashable that is equal for numbers of the same type and bits."""
-    if isinstance(value, np.generic):
-        return type(value), value.tobytes()
-    return (float, value.hex()) if type(value) is float else (type(value), repr(value))
+    kind = type(value)
+    if kind is int:
+        return value
+    if kind is float:
+        return float, value.hex()
+    return (kind, value.tobytes()) if isinstance(value, np.generic) else (kind, repr(value))
 
 
-#: Rebuilds a value from the staged arrays and numbers of its signature.
-Rebuild = Callable[[Sequence[Any], Sequence[Any]], Any]
+_kinds: dict[type, str] = {}
 
 
-def take_apart(value: Any, signature: Signature, depth: int = 0) -> Rebuild:
-    """Add `value` to the signature; returns how to put it together again inside a trace.
+def kind_of(value: Any) -> str:
+    """How a value is taken apart; "unknown" for what cannot be."""
+    known = _kinds.get(type(value))
+    if known is None:
+        known = _kind_of(value)
+        if known not in ("constant", "unknown") or isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)):
+            _kinds[type(value)] = known
+    return known
+
+
+def _kind_of(value: Any) -> str:
+    kind = type(value)
+    if kind is not bool and isinstance(value, _NUMBERS):
+        return "number" if kind in _NUMBERS or isinstance(value, np.generic) else "unknown"
+    if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)):
+        return "array"
+    if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
+        return "constant"
+    if kind is list or kind is dict or kind is slice:
+        return kind.__name__
+    if isinstance(value, tuple):
+        return "tuple"
+    return "instance" if is_instance(value) else "unknown"
+
+
+def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
+    """Add `value` to the signature.
 
     Raises:
         StagingError: it holds something whose changes could not be noticed.
     """
-    kind = type(value)
-    if kind is int or kind is float or kind is complex or isinstance(value, (np.number, np.bool_)):
-        place = len(signature.numbers)
+    what = kind_of(value)
+    if what == "array":
+        _take_array(value, signature)
+    elif what == "number":
         signature.numbers.append(value)
-        signature.parts.append(("number", kind))
-        return lambda arrays, numbers: numbers[place]
-    if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)):
-        return _take_array(value, signature)
-    if depth > 6:
+        signature.parts.append(type(value))
+    elif what == "constant":
+        signature.parts.append((type(value), value))
+        if not isinstance(value, _BY_VALUE):
+            take_dependencies(current(readers(value)), signature, depth + 1)
+    elif depth > _MAX_DEPTH:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
-    if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
-        signature.parts.append((kind, value))
-        take_dependencies(current(readers(value)), signature, depth + 1)
-        return lambda arrays, numbers: value
-    if kind is list or isinstance(value, tuple):
-        signature.parts.append((kind, len(value)))
-        items = [take_apart(item, signature, depth + 1) for item in value]
-        build = kind if kind in (list, tuple) else (lambda made: kind(*made))
-        return lambda arrays, numbers: build([item(arrays, numbers) for item in items])
-    if kind is dict:
-        signature.parts.append((dict, tuple(value)))
-        entries = {key: take_apart(item, signature, depth + 1) for key, item in value.items()}
-        return lambda arrays, numbers: {key: item(arrays, numbers) for key, item in entries.items()}
-    if kind is slice:
-        parts = take_apart((value.start, value.stop, value.step), signature, depth + 1)
-        return lambda arrays, numbers: slice(*parts(arrays, numbers))
-    raise StagingError(
-        f"an argument or variable of type {kind.__qualname__} cannot be an input of a graph", "NP2TF520"
-    )
+    elif what == "unknown":
+        name = type(value).__qualname__
+        raise StagingError(
+            f"an argument or variable of type {name} cannot be an input of a graph", "NP2TF520"
+        )
+    elif what == "tuple":
+        signature.parts.append((type(value), len(value)))
+        for item in value:
+            take_apart(item, signature, depth + 1)
+    elif what == "slice":
+        signature.parts.append(slice)
+        for item in (value.start, value.stop, value.step):
+            take_apart(item, signature, depth + 1)
+    elif signature.is_new(value):
+        _take_holder(value, what, signature, depth)
+
+
+def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> None:
+    if what == "list":
+        signature.parts.append((list, len(value)))
+        items: Any = value
+    else:
+        entries = value if what == "dict" else signature.touched(value)
+        signature.parts.append((type(value), tuple(entries)))
+        items = entries.values()
+        if what == "instance":
+            signature.classes.add(type(value))
+    for item in items:
+        take_apart(item, signature, depth + 1)
 
 
 def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 0) -> None:
@@ -122,7 +221,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
         if not _is_opaque(value):
             take_apart(value, signature, depth)
     # The code reads these numbers by name: they cannot become inputs.
-    signature.parts.extend(map(number_key, signature.numbers[given:]))
+    signature.constants += tuple(map(number_key, signature.numbers[given:]))
     del signature.numbers[given:]
 
 
@@ -134,19 +233,19 @@ def _is_opaque(value: Any) -> bool:
     return ours and not is_array(value) and callable(value)
 
 
-def _take_array(value: Any, signature: Signature) -> Rebuild:
-    if not has_tf_dtype(
-        np.dtype(value.dtype.as_numpy_dtype) if isinstance(value, tf.Tensor) else value.dtype
-    ):
-        raise StagingError(f"TensorFlow has no dtype {value.dtype}", "NP2TF504")
+def _take_array(value: Any, signature: Signature) -> None:
+    dtype = value.dtype
+    if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype) if isinstance(dtype, tf.DType) else dtype):
+        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
     if type(value) is scalar and value.weak is not None:
         raise StagingError("a staged number outside of its trace", "NP2TF520")
-    place = signature.add_array(value)
-    return lambda arrays, numbers: arrays[place]
+    signature.add_array(value)
 
 
 def share_memory(arrays: Sequence[Any]) -> bool:
-    """Whether two different host arrays among `arrays` may overlap."""
+    """Whether two different arrays among `arrays` may overlap."""
+    if len(arrays) < 2:
+        return False
     buffers = [a._host if is_array(a) else a for a in arrays if not isinstance(a, tf.Tensor)]
     buffers = [buffer for buffer in buffers if isinstance(buffer, np.ndarray) and buffer.size]
     cells = [a._cell for a in arrays if is_array(a) and a._host is None]

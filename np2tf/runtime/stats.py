@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
-from np2tf.counts import Counts, counts
+from np2tf.counts import NUMBERS, Counts, counts
 
 
 @contextmanager
 def collect() -> Iterator[Counts]:
     """Count what runs in the with block; the result is complete when the block ends."""
-    before = Counts(counts.compiled, counts.graph, counts.eager, counts.host, list(counts.fallbacks))
+    numbers = {name: getattr(counts, name) for name in NUMBERS}
+    calls = {fallback.key: fallback.calls for fallback in counts.fallbacks}
     found = Counts()
     try:
         yield found
     finally:
-        found.compiled = counts.compiled - before.compiled
-        found.graph = counts.graph - before.graph
-        found.eager = counts.eager - before.eager
-        found.host = counts.host - before.host
-        found.fallbacks = counts.fallbacks[len(before.fallbacks) :]
+        for name, before in numbers.items():
+            setattr(found, name, getattr(counts, name) - before)
+        for fallback in counts.fallbacks:
+            more = fallback.calls - calls.get(fallback.key, 0)
+            if more:
+                found.fell_back(replace(fallback, calls=more))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
@@ -18,12 +19,16 @@ class Trace:
     Attributes:
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
+        instances: the staged counterparts of the objects among the arguments.
+        loops: for each staged loop "xla" or "graph".
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
     """
 
     def __init__(self, xla: bool, compile_loops: bool = False) -> None:
         self.xla = xla
         self.compile_loops = compile_loops
+        self.instances: list[Any] = []
+        self.loops: list[str] = []
         self.violations = Cell(tf.constant(False))
         self._inputs: dict[int, Cell] = {}
 

@@ -19,6 +19,7 @@ from np2tf.tnp.cells import Cell
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.dtypes import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt
 from np2tf.tnp.weak import is_weak, weak_kind, weak_tensor
 
@@ -234,6 +235,8 @@ def bound(result: Any) -> Any:
 def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
     """Leaves of a nested tuple, list or dict; a function to rebuild it of leaves; a comparable outline."""
     kind = type(value)
+    if isinstance(value, Rows):
+        return value.flat()
     if kind is dict:
         keys = list(value)
         leaves, rebuild, outline = flatten([value[key] for key in keys])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as _numpy
 
+from np2tf.config import config as _config
 from np2tf.tnp import operators as operators
 from np2tf.tnp.at import at as at
 from np2tf.tnp.host import host_module as _host_module
@@ -48,6 +49,7 @@ _CHAPTERS = (
     "sorting",
     "sets",
     "functional",
+    "iteration",
     "stride_tricks",
     "methods",
     "memory",
@@ -94,7 +96,12 @@ for _name in ("linalg", "fft", "random", "polynomial"):
     globals()[_name] = importlib.import_module(f"{__name__}.{_name}")
 # NumPy's names before those of the modules here, which are called after what they are about.
 dtypes = _numpy.dtypes
-ufunc = _Ufunc
+ufunc = _numpy.ufunc  # ours answer to it, and so do those of other libraries
+
+
+def _follow_floats(floats: str) -> None:
+    if floats == "float32" or f"{__name__}.default_floats" in sys.modules:
+        importlib.import_module(f"{__name__}.default_floats").apply(floats)
 
 
 def __getattr__(name: str) -> Any:
@@ -114,3 +121,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+_config.follow("floats", _follow_floats)

@@ -16,6 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp import ufuncs
+from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import is_array, scalar, tensor_array
 from np2tf.tnp.normalize import casting_error
 
@@ -81,9 +82,16 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[_Place,
         place = target[self._key]
         if is_array(place) and place._host is None and type(place) is not scalar:
             # In place would write through the view, and storing the view once more; one write does.
+            if is_read_only(place._path):
+                raise ValueError("output array is read-only")
             result = ufunc(place, value)
             if not np.can_cast(result.dtype, place.dtype, "same_kind"):
                 raise casting_error(ufunc.numpy, result.dtype, place.dtype)
+            if not result.tensor.shape.is_compatible_with(place.tensor.shape):
+                raise ValueError(
+                    f"non-broadcastable output operand with shape {place.shape} doesn't match the broadcast "
+                    f"shape {result.shape}"
+                )
             target[self._key] = result
         else:
             target[self._key] = function(place, value)

@@ -54,7 +54,7 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
     """The array and the one axis to work along: for None the flattened array and 0."""
-    if axis is None:
+    if axis is None or (rank(x) == 0 and axis in (0, -1)):
         return (x if rank(x) == 1 else tf.reshape(x, (-1,))), 0
     return x, normalize_axis(axis, rank(x))
 

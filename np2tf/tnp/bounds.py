@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import tensorflow as tf
 
+from np2tf.config import config
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.symint import Int, SymInt
 
@@ -30,8 +31,14 @@ def check_index(index: Int, length: int, axis: int) -> Int:
     position = index
     if index.low is None or index.low < 0:
         position = SymInt.fresh(tf.where(index.tensor < 0, index.tensor + length, index.tensor))
-    record_violation((position.tensor < 0) | (position.tensor >= length))
+    if checks_bounds():
+        record_violation((position.tensor < 0) | (position.tensor >= length))
     return position
+
+
+def checks_bounds() -> bool:
+    """Whether indices that are known at run time only are checked."""
+    return config.bounds == "checked"
 
 
 def record_violation(violated: tf.Tensor) -> None:

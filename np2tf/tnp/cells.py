@@ -17,6 +17,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.quick import count_regions
 
 
 class Region:
@@ -73,9 +74,11 @@ def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
     """Stage the body of the with block as a region of its own."""
     entered = Region(trace, counter)
     _stack.regions.append(entered)
+    count_regions(1)
     try:
         yield entered
     finally:
+        count_regions(-1)
         _stack.regions.pop()
 
 
@@ -90,12 +93,15 @@ class Cell:
         "distinct",
         "identity",
         "may_alias",
+        "owner",
         "poisoned",
     )
 
     def __init__(self, value: tf.Tensor) -> None:
         self._value = value
         self.birth = current_region()
+        #: The array that owns this memory, once somebody may ask for it: the `base` of all views.
+        self.owner: weakref.ref[Any] | None = None
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.

@@ -8,9 +8,11 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.casts import to_half, to_unsigned
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
-from np2tf.tnp.ndarray import PLAIN, is_array, ndarray, scalar
+from np2tf.tnp.ndarray import PLAIN, is_array, is_foreign, ndarray, scalar
+from np2tf.tnp.rows import Rows
 
 
 def to_numpy(value: Any) -> Any:
@@ -44,13 +46,21 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
         tensor = value
     elif is_array(value):
         if value._host is not None and dtype is not None and current_region() is None:
-            return tf.constant(value._host.astype(dtype, copy=False))
+            if is_foreign(value._host.dtype):
+                raise StagingError(f"TensorFlow has no dtype {value._host.dtype}", "NP2TF504")
+            return tf.constant(value._host.astype(dtype, copy=False), tf_dtype(dtype))
         tensor = value.tensor
     elif isinstance(value, tf.Variable):
         tensor = value.read_value()
     else:
         return _constant(value, dtype)
     return tensor if dtype is None else cast(tensor, dtype)
+
+
+def is_guest(value: Any) -> bool:
+    """Whether `value` is an array of a class derived from np.ndarray (masked, matrix): NumPy's affair."""
+    kind = type(value)
+    return kind is not np.ndarray and kind is not np.memmap and issubclass(kind, np.ndarray)
 
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
@@ -63,7 +73,9 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
     if tensor.dtype.is_complex and not wanted.is_complex:
         tensor = tf.math.real(tensor)
     if tensor.dtype.is_floating and wanted.is_unsigned:
-        tensor = tf.cast(tensor, tf.int64)
+        return to_unsigned(tensor, wanted)
+    if tensor.dtype == tf.float64 and wanted == tf.float16:
+        return to_half(tensor)
     return tf.cast(tensor, wanted)
 
 
@@ -71,16 +83,28 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
     kind = type(value)
     if kind in (int, float, complex, bool) or isinstance(value, np.generic):
         exact = np.asarray(value, dtype) if dtype is not None else np.asarray(value)
+        if is_foreign(exact.dtype):
+            raise StagingError(f"TensorFlow has no dtype {exact.dtype}", "NP2TF504")
         return tf.constant(exact, tf_dtype(exact.dtype))
     if isinstance(value, np.ndarray):
+        if is_guest(value):
+            raise StagingError(f"an array of class {kind.__name__}, for NumPy", "NP2TF503")
+        if is_foreign(value.dtype):
+            raise StagingError(f"TensorFlow has no dtype {value.dtype}", "NP2TF504")
         if current_region() is not None:
             tensor = current_region().trace.captured(value).value  # type: ignore[union-attr]
             return tensor if dtype is None else cast(tensor, dtype)
         return tf.constant(np.asarray(value, dtype), tf_dtype(dtype or value.dtype))
+    if isinstance(value, Rows):
+        return value.stacked() if dtype is None else cast(value.stacked(), dtype)
     if isinstance(value, (list, tuple)) and _holds_arrays(value):
         wanted = default_dtype(kind_of(value)) if dtype is None else dtype
         return tf.stack([as_tensor(item, wanted) for item in value])
+    if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
+        raise StagingError(f"a {kind.__name__}, which NumPy asks what to do", "NP2TF503")
     array = np.asarray(to_numpy(value), dtype)
+    if is_foreign(array.dtype):
+        raise StagingError(f"TensorFlow has no dtype {array.dtype}", "NP2TF504")
     return tf.constant(array, tf_dtype(array.dtype))
 
 

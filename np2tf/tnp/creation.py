@@ -9,12 +9,14 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.conversion import as_tensor, is_guest, to_numpy
 from np2tf.tnp.dtypes import tf_dtype
 from np2tf.tnp.hosted import hosted
+from np2tf.tnp.layout import is_contiguous, shadow
+from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import Array, DType, Int, Shape, _shape, attach, op
-from np2tf.tnp.residence import eager_on_host, has_tensor
+from np2tf.tnp.residence import eager_on_host, has_tensor, is_plain
 
 __all__ = [
     "array",
@@ -188,7 +190,7 @@ def _made(
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax:
         raise StagingError("ndmax=", "NP2TF503")
-    tensor = as_tensor(object, dtype)
+    tensor = as_tensor(np.asarray(object) if is_guest(object) else object, dtype)
     missing = (ndmin or 0) - tensor.shape.rank
     return tensor_array(tensor[(None,) * missing + (...,)] if missing > 0 else tensor)
 
@@ -206,8 +208,11 @@ def _unchanged(a: Any, dtype: Any, order: Any) -> Any:
     if order in ("C", "F") and shared._host is not None:
         flags = shared._host.flags
         return shared if (flags.c_contiguous if order == "C" else flags.f_contiguous) else None
-    if order not in _ORDERS:
+    if order not in _ORDERS or (order == "C" and not is_contiguous(shared)):
         return None
+    if order == "F" and shared.ndim > 1:
+        layout = shadow(shared)
+        return shared if layout is not None and layout.flags.f_contiguous else None
     return shared
 
 
@@ -223,10 +228,19 @@ def array(
     like: Any = None,
 ) -> ndarray:
     """An array of anything; see https://numpy.org/doc/stable/reference/generated/numpy.array.html."""
+    if subok and is_guest(object):
+        return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
+    if like is not None and not is_array(like):
+        return np.array(to_numpy(object), dtype, copy=copy, order=order, ndmin=ndmin, like=like)  # type: ignore[return-value]
+    if is_plain():
+        wanted = getattr(dtype, "as_numpy_dtype", dtype)
+        return np.array(to_numpy(object), wanted, copy=copy, order=order, ndmin=ndmin)  # type: ignore[return-value]
     if not copy:
         shared = _unchanged(object, dtype, order)
         if shared is not None and shared.ndim >= ndmin:
             return shared
+        if shared is not None and shared._host is None:
+            return shared.view_through(Basic((None,) * (ndmin - shared.ndim) + (slice(None),) * shared.ndim))
         if copy is False and is_array(object):
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax == 0 and eager_on_host() and not has_tensor((object, dtype)):
@@ -246,7 +260,7 @@ def asarray(
     like: Any = None,
 ) -> ndarray:
     """`a` as an array: the same object where nothing has to change."""
-    return array(a, dtype, copy=copy, order=order)
+    return array(a, dtype, copy=copy, order=order, like=like)
 
 
 def asanyarray(
@@ -258,25 +272,29 @@ def asanyarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> ndarray:
-    """`a` as an array: the same object where nothing has to change."""
-    return array(a, dtype, copy=copy, order=order)
+    """`a` as an array, perhaps of a class of its own: the same object where nothing has to change."""
+    return array(a, dtype, copy=copy, order=order, subok=True, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array in C order, of at least one axis."""
-    return array(a, dtype, copy=None, order="C", ndmin=1)
+    return array(a, dtype, copy=None, order="C", ndmin=1, like=like)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array, in Fortran order on the host; tensors have no memory order."""
-    return array(a, dtype, copy=None, order="F", ndmin=1)
+    return array(a, dtype, copy=None, order="F", ndmin=1, like=like)
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array that fulfils `requirements`; tensors fulfil them all."""
+    if is_plain():
+        return np.require(to_numpy(a), dtype, requirements)  # type: ignore[return-value]
     shared = asanyarray(a, dtype)
     if shared._host is None or current_region() is not None:
-        return shared
+        wanted = {requirements} if isinstance(requirements, str) else set(requirements or ())
+        order = "C" if wanted & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else None
+        return array(shared, copy=None, order=order)
     return _same_or_wrapped(shared, np.require(shared._host, dtype, requirements))
 
 
@@ -291,7 +309,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
         ValueError: there is an infinity or a NaN.
     """
     made = asarray(a, dtype, order)
-    np.asarray_chkfinite(made.numpy())
+    np.asarray_chkfinite(to_numpy(made))
     return made
 
 

@@ -6,13 +6,15 @@ See https://numpy.org/neps/nep-0050-scalar-promotion.html.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp.ndarray import is_array, is_foreign, scalar
+from np2tf.tnp.rows import Rows
 
 #: A dtype, or the type of a weak Python number.
 Kind = Any
@@ -39,10 +41,14 @@ def kind_of(operand: Any) -> Kind:
         return operand.dtype
     if isinstance(operand, (tf.Tensor, tf.Variable)):
         return np.dtype(operand.dtype.as_numpy_dtype)
+    if isinstance(operand, Rows):
+        return np.dtype(operand.stacked().dtype.as_numpy_dtype)
     if isinstance(operand, (list, tuple)) and operand:
         # Inside a list a Python number is not weak: np.array([1, np.float32(2)]) holds float64.
         kinds = {default_dtype(kind_of(item)) for item in operand}
         return np.dtype(result_type_of(tuple(kinds)))
+    if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
+        raise StagingError(f"a {cls.__name__}, which NumPy asks what to do", "NP2TF503")
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
         return next(base for base in (int, float, complex) if isinstance(operand, base))
     return np.asarray(operand).dtype
@@ -69,26 +75,34 @@ def default_dtype(kind: Kind) -> np.dtype[Any]:
     return _DEFAULT.get(kind, kind)  # type: ignore[arg-type, return-value]
 
 
-def ufunc_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: Any = None) -> tuple[np.dtype[Any], ...]:
+def ufunc_loop(
+    ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: Any = None, casting: Any = "same_kind"
+) -> tuple[np.dtype[Any], ...]:
     """Dtypes of the operands and results with which NumPy would compute `ufunc`.
 
     Raises:
         TypeError: NumPy's, where the ufunc has no such loop.
     """
-    key = (ufunc, kinds, dtype)
+    key = (ufunc, kinds, dtype, casting)
     loop = _loops.get(key)
     if loop is None:
         if all(kind in _WEAK_SAMPLE for kind in kinds):
             kinds = tuple(_DEFAULT[kind] for kind in kinds)
+        _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)
         if dtype is None:
-            loop = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout))
+            loop = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), casting=casting)
         else:
             signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
-            loop = ufunc.resolve_dtypes(
-                (*kinds, *[None] * ufunc.nout), signature=signature, casting="same_kind"
-            )
+            loop = ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), signature=signature, casting=casting)
+        _refuse_foreign(loop)
         _loops[key] = loop
     return loop
+
+
+def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:
+    for dtype in dtypes:
+        if is_foreign(dtype):
+            raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
 
 
 def tf_dtype(dtype: Any) -> tf.DType:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.lenses import Reshape
+from np2tf.tnp.lenses import Reshape, is_read_only
 from np2tf.tnp.ndarray import host_array, ndarray, tensor_array, wrap
 from np2tf.tnp.views import lengths
 
@@ -81,27 +83,70 @@ class flatiter:
     def __getitem__(self, key: Any) -> Any:
         if self._on_host():
             return wrap(self.base._host.flat[to_numpy(key)])  # type: ignore[union-attr]
-        picked = getitem(flat_view(self.base), key)
+        picked = getitem(flat_view(self.base), self._checked(key, writing=False))
         return tensor_array(picked.tensor) if type(picked) is ndarray else picked
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self._on_host():
             self.base._host.flat[to_numpy(key)] = to_numpy(value)  # type: ignore[union-attr]
             return
+        if is_read_only(self.base.storage()[1]):
+            raise ValueError("underlying array is read-only")
         view = flat_view(self.base)
-        given = as_tensor(value, self.base.dtype)
+        key = self._checked(key, writing=True)
         picked = getitem(view, key)
-        count = picked.tensor.shape[0] if picked.tensor.shape.rank else None
+        try:
+            given = as_tensor(value, self.base.dtype)
+        except (OverflowError, TypeError):
+            if picked.tensor.shape.rank:
+                raise
+            raise ValueError("Error setting single item of array.") from None
+        if picked.tensor.shape.rank == 0 and given.shape.rank != 0:
+            raise ValueError("Error setting single item of array.")
+        if given.shape.num_elements() == 0:
+            return
+        if picked.tensor.shape.rank == 0:
+            setitem(view, key, tensor_array(given))
+            return
+        count = picked.tensor.shape[0]
         if count is None:
             given = tf.reshape(given, [-1])[0] if given.shape.num_elements() == 1 else tf.reshape(given, [-1])
         else:
             given = cycled(given, count)
         setitem(view, key, tensor_array(given))
 
+    def _checked(self, key: Any, writing: bool) -> Any:
+        """A key that the flat view takes too: an iterator takes fewer forms, and NumPy says which."""
+        kind = type(key)
+        if kind is int or (kind is slice and all(type(end) in _PLAIN_ENDS for end in _ends(key))):
+            return key
+        if kind is tuple and len(key) == 1:
+            return self._checked(key[0], writing)
+        try:
+            known = to_numpy(key)
+        except StagingError:
+            if kind is tuple:
+                raise IndexError("unsupported iterator index") from None
+            return key
+        size = math.prod(n if isinstance(n, int) else 0 for n in lengths(self.base))
+        probe = np.arange(size).flat
+        if writing:
+            probe[known] = 0
+            probe = np.arange(size).flat
+        places = probe[known]
+        return tensor_array(tf.constant(places)) if isinstance(places, np.ndarray) else int(places)
+
     def __eq__(self, other: Any) -> Any:
         return self.copy() == (other.copy() if isinstance(other, flatiter) else other)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+_PLAIN_ENDS = (int, type(None))
+
+
+def _ends(key: slice) -> tuple[Any, Any, Any]:
+    return key.start, key.stop, key.step
 
 
 def write_flat(array: ndarray, value: Any) -> None:

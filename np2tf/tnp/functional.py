@@ -10,11 +10,11 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.hosted import known, place
+from np2tf.tnp.conversion import as_tensor, is_guest
+from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import is_array, tensor_array, wrap
 from np2tf.tnp.normalize import OPS
-from np2tf.tnp.residence import runs_on_host
+from np2tf.tnp.residence import placed, runs_on_host
 from np2tf.tnp.views import expand_dims
 
 __all__ = ["apply_along_axis", "apply_over_axes", "frompyfunc", "vectorize"]
@@ -25,12 +25,12 @@ _UNROLLED = 256
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Apply a function to every 1-d slice along `axis`; see numpy.apply_along_axis."""
-    if runs_on_host((arr, *args), kwargs):
+    if runs_on_host((arr, *args), kwargs) or is_guest(arr):
 
         def on_slice(row: np.ndarray) -> Any:
             return known(func1d(wrap(row), *args, **kwargs))
 
-        return place(np.apply_along_axis(on_slice, axis, known(arr)))
+        return placed(np.apply_along_axis(on_slice, axis, known(arr)))
     tensor = as_tensor(arr)
     rank = tensor.shape.rank
     axis = normalize_axis_index(axis, rank)
@@ -58,7 +58,11 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
     """Apply ``func(a, axis)`` for each of `axes` in turn, keeping the rank; see numpy.apply_over_axes."""
     value = (
-        a if is_array(a) else place(np.asarray(known(a))) if not isinstance(a, tf.Tensor) else tensor_array(a)
+        a
+        if is_array(a)
+        else placed(np.asarray(known(a)))
+        if not isinstance(a, tf.Tensor)
+        else tensor_array(a)
     )
     rank = value.ndim
     for axis in np.atleast_1d(np.asarray(known(axes))).tolist():
@@ -87,7 +91,7 @@ class vectorize:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         result = self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()})
-        return self if result is self._numpy else place(result)
+        return self if result is self._numpy else placed(result)
 
 
 class frompyfunc:
@@ -97,13 +101,15 @@ class frompyfunc:
         self._numpy = np.frompyfunc(func, nin, nout, **kwargs)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return place(self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()}))
+        return placed(
+            self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()})
+        )
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(self.__dict__["_numpy"], name)
         if not callable(value):
             return value
-        return lambda *args, **kwargs: place(value(*map(known, args), **kwargs))
+        return lambda *args, **kwargs: placed(value(*map(known, args), **kwargs))
 
 
 OPS[np.apply_along_axis] = apply_along_axis

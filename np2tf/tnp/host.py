@@ -15,16 +15,14 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.rules import find
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.ndarray import is_array, tensor_array, wrap
-from np2tf.tnp.normalize import OPS
-from np2tf.tnp.residence import eager_on_host, has_tensor
+from np2tf.tnp.normalize import OPS, write_back
+from np2tf.tnp.residence import has_tensor, placed
 from np2tf.tnp.ufunc import UFUNCS, Ufunc
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.concatenate))
@@ -54,10 +52,11 @@ def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]
         result = function(*given, **named)
         if kwargs.get("out") is not None:
             return write_back(kwargs["out"], named["out"])
-        return returned(result)
+        return placed(result)
 
     call.__module__ = "np2tf.tnp"
     call.numpy = function  # type: ignore[attr-defined]
+    call.host_only = True  # type: ignore[attr-defined]
     OPS.setdefault(function, call)
     return call
 
@@ -73,6 +72,7 @@ def _writing(function: Callable[..., Any], qualified: str, target: str) -> Calla
 
     call.__module__ = "np2tf.tnp"
     call.numpy = function  # type: ignore[attr-defined]
+    call.host_only = True  # type: ignore[attr-defined]
     OPS.setdefault(function, call)
     return call
 
@@ -95,34 +95,6 @@ def host_arguments(
     return tuple(map(to_numpy, args)), {name: to_numpy(value) for name, value in kwargs.items()}
 
 
-def write_back(target: Any, written: Any) -> Any:
-    """Let `target` hold what NumPy wrote into `written`; returns what callers go on with."""
-    if isinstance(target, (tuple, list)):
-        return type(target)(map(write_back, target, written))
-    if is_array(target):
-        if target._host is not written:
-            target.store(tf.constant(written))
-        return target
-    if isinstance(target, tf.Variable):
-        target.assign(written)
-        return target
-    return tf.constant(written) if isinstance(target, tf.Tensor) else target
-
-
-def returned(value: Any) -> Any:
-    """What NumPy returned, as arrays of ours that live where new arrays live."""
-    if eager_on_host():
-        return wrap(value)
-    kind = type(value)
-    if kind is np.ndarray and value.dtype.kind in "biufc" and value.dtype.char not in "gG":
-        return tensor_array(tf.constant(value))
-    if kind in (tuple, list):
-        return kind(map(returned, value))
-    if isinstance(value, tuple):
-        return kind(*map(returned, value))
-    return wrap(value)
-
-
 class HostIndexer:
     """One of NumPy's objects that make arrays by being indexed: ``c_``, ``r_``, ``mgrid``, ``ogrid``."""
 
@@ -134,7 +106,7 @@ class HostIndexer:
     def __getitem__(self, key: Any) -> Any:
         parts, _ = host_arguments(self.qualified, key if isinstance(key, tuple) else (key,), {})
         known = tuple(_known_slice(part) if isinstance(part, slice) else part for part in parts)
-        return returned(self.numpy[known if isinstance(key, tuple) else known[0]])
+        return placed(self.numpy[known if isinstance(key, tuple) else known[0]])
 
 
 def _known_slice(key: slice) -> slice:

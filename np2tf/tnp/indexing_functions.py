@@ -9,15 +9,16 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
+from np2tf.tnp.advanced import positions
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, promote
 from np2tf.tnp.dtypes import kind_of, result_type
-from np2tf.tnp.hosted import place as placed
-from np2tf.tnp.indexing import getitem, masked, positions, true_places
+from np2tf.tnp.indexing import getitem
+from np2tf.tnp.masks import masked, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array, wrap
 from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
-from np2tf.tnp.residence import has_tensor, runs_on_host
+from np2tf.tnp.residence import has_tensor, placed, runs_on_host
 
 __all__ = [
     "argwhere",
@@ -82,10 +83,13 @@ def axis_length(tensor: tf.Tensor, axis: int) -> Any:
 
 @op(np.take, method=True)
 def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str = "raise") -> Any:
-    if axis is None:
+    if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
     index = indices_of(indices)
+    if mode == "raise" and 0 in a.shape.as_list()[:axis]:
+        # Of nothing, NumPy does not look at the indices.
+        return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
     return tf.gather(a, within(index, axis_length(a, axis), axis, mode), axis=axis)
 
 
@@ -105,6 +109,9 @@ def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor
     axis = normalize_axis_index(axis, arr.shape.rank)
     if index.shape.rank != arr.shape.rank:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    if 0 in (n for k, n in enumerate(arr.shape.as_list()) if k != axis):
+        # What is broadcast to nothing is not looked at.
+        return arr, tf.zeros_like(index, tf.int64), axis
     return arr, positions(tf.cast(index, tf.int64), axis_length(arr, axis), axis), axis
 
 
@@ -194,7 +201,7 @@ def extract(condition: Array, arr: Array) -> ndarray:
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
     if condition.shape.rank != 1:
         raise ValueError("condition must be a 1-d array")
-    if axis is None:
+    if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
     return tensor_array(_compressed(condition, a, normalize_axis_index(axis, a.shape.rank)))
 

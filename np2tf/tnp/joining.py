@@ -12,11 +12,12 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.dtypes import default_dtype, kind_of, result_type_of
-from np2tf.tnp.hosted import known, place
+from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
 from np2tf.tnp.ranges import arange, linspace
-from np2tf.tnp.residence import has_tensor
+from np2tf.tnp.residence import has_tensor, is_plain, placed
+from np2tf.tnp.rows import Rows
 
 __all__ = [
     "append",
@@ -78,6 +79,8 @@ def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
 def concatenate(
     arrays: Operands, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
+    if isinstance(arrays, Rows) and axis is not None:
+        return joined_rows(arrays, axis, dtype)
     tensors = same_dtype(arrays, dtype, casting)
     if axis is None:
         return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
@@ -91,6 +94,8 @@ concat = concatenate
 def stack(
     arrays: Operands, axis: Int = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
+    if isinstance(arrays, Rows):
+        return stacked_rows(arrays, axis, dtype)
     if not arrays:
         raise ValueError("need at least one array to stack")
     tensors = same_dtype(arrays, dtype, casting)
@@ -98,6 +103,44 @@ def stack(
     if not all(shape.is_compatible_with(shapes[0]) for shape in shapes):
         raise ValueError("all input arrays must have the same shape")
     return tensor_array(tf.stack(tensors, normalize_axis_index(axis, tensors[0].shape.rank + 1)))
+
+
+def stacked_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+    """``np.stack`` of a list that grew in staged code."""
+    tensor = rows.stacked(joins=True)
+    tensor = tensor if dtype is None else as_tensor(tensor, dtype)
+    axis = normalize_axis_index(axis, tensor.shape.rank)
+    order = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
+    return tensor_array(tf.transpose(tensor, order) if axis else tensor)
+
+
+def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+    """``np.concatenate`` of a list that grew in staged code.
+
+    Raises:
+        ValueError: the list holds numbers.
+    """
+    rank = rows.stacked().shape.rank - 1
+    if rank == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis_index(axis, rank)
+    tensor = stacked_rows(rows, axis, dtype).tensor
+    sizes = [size if size is not None else -1 for size in tensor.shape]
+    if sizes.count(-1) == 0 or sizes[axis] == -1:
+        return tensor_array(tf.reshape(tensor, [*sizes[:axis], -1, *sizes[axis + 2 :]]))
+    raise StagingError("arrays of a shape that depends on data are joined", "NP2TF503")
+
+
+def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarray:
+    """``np.vstack`` and the like of a list of numbers or vectors."""
+    tensor = rows.stacked(joins=True)
+    tensor = tensor if dtype is None else as_tensor(tensor, dtype)
+    if numpy is np.hstack:
+        return tensor_array(tf.reshape(tensor, [-1]))
+    tall = tensor if tensor.shape.rank == 2 else tensor[:, None]
+    if numpy is np.vstack:
+        return tensor_array(tall)
+    return tensor_array(tf.transpose(tall) if numpy is np.column_stack else tf.transpose(tall)[None])
 
 
 def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
@@ -116,6 +159,8 @@ def _stacking(
 
     @op(numpy)
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
+        if isinstance(tup, Rows) and tup.stacked().shape.rank in (1, 2):
+            return _rows_of_vectors(tup, numpy, dtype)
         tensors = [shaped(tensor) for tensor in same_dtype(tup, dtype, casting)]
         return joined(tensors, axis if tensors[0].shape.rank > 1 else 0)
 
@@ -196,8 +241,8 @@ class Joiner:
             for part in parts
             for end in ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,))
         ]
-        if not has_tensor(flat):
-            return place(self.numpy[known(key)])
+        if is_plain() or not has_tensor(flat):
+            return placed(self.numpy[known(key)])
         if any(isinstance(part, str) for part in parts):
             raise StagingError("a directive string in r_ or c_", "NP2TF503")
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]

@@ -19,12 +19,19 @@ from np2tf.tnp.symint import SymInt
 _SOME_LENGTH = 7
 
 
-def shadow(array: ndarray) -> np.ndarray | None:
-    """An array of the shape and strides of NumPy's, not to be read; None where that is not known."""
+def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
+    """An array of the shape and strides of NumPy's, not to be read; None where that is not known.
+
+    Args:
+        array: whose layout is asked for.
+        memory: the shadow of the array that owns its memory, so that several shadows share it.
+    """
     cell, path = array.storage()
-    base = cell.value
-    shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
-    made = _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype))
+    if memory is None:
+        base = cell.value
+        shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
+        memory = _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype))
+    made = memory
     for lens in path:
         following = _through(lens, made)
         if following is None:

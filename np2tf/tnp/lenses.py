@@ -15,6 +15,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp import slicing
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.symint import SymInt
 
 
@@ -90,9 +91,18 @@ class Diagonal:
     offset: int
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
+        if self._is_outside(base):
+            leading = base.shape[:-2] if base.shape.is_fully_defined() else tf.shape(base)[:-2]
+            return tf.zeros(tf.concat([leading, [0]], 0), base.dtype)
         return tf.linalg.diag_part(base, k=self.offset)
 
+    def _is_outside(self, base: tf.Tensor) -> bool:
+        rows, columns = base.shape.as_list()[-2:]
+        return rows is not None and columns is not None and not -rows < self.offset < columns
+
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        if self._is_outside(base):
+            return base
         return tf.linalg.set_diag(base, value, k=self.offset)
 
 
@@ -134,6 +144,10 @@ class Bitcast:
 
 
 def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    if tensor.dtype == tf.bool and dtype != tf.bool:
+        return _bitcast(tf.cast(tensor, tf.uint8), dtype)
+    if dtype == tf.bool and tensor.dtype != tf.bool:
+        return _truth(_bitcast(tensor, tf.uint8))
     # XLA has no bitcast of complex numbers: they are taken apart and put together.
     if tensor.dtype.is_complex and tensor.dtype != dtype:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
@@ -145,15 +159,38 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
         return tf.bitcast(tensor, dtype)
     if tensor.dtype.size > dtype.size:
         return _merged(tf.bitcast(tensor, dtype))
-    shape = tf.shape(tensor) if None in tensor.shape.as_list() else tensor.shape.as_list()
     ratio = dtype.size // tensor.dtype.size
+    if None not in tensor.shape.as_list():
+        *kept, length = tensor.shape.as_list()
+        return tf.bitcast(tf.reshape(tensor, (*kept, length // ratio, ratio)), dtype)
+    shape = tf.shape(tensor)
     return tf.bitcast(tf.reshape(tensor, tf.concat([shape[:-1], [-1, ratio]], 0)), dtype)
+
+
+def _truth(tensor: tf.Tensor) -> tf.Tensor:
+    """Bytes as booleans.
+
+    Raises:
+        StagingError: one is neither 0 nor 1, which a boolean of TensorFlow cannot hold.
+    """
+    other = tf.reduce_any(tensor > 1)
+    if tf.executing_eagerly() and bool(other):
+        raise StagingError("a byte other than 0 and 1 is written into a boolean", "NP2TF503")
+    record_violation(other)
+    return tf.not_equal(tensor, 0)
 
 
 def _merged(tensor: tf.Tensor) -> tf.Tensor:
     """The last two axes as one."""
-    shape = tf.shape(tensor) if None in tensor.shape.as_list() else tensor.shape.as_list()
-    return tf.reshape(tensor, tf.concat([shape[:-2], [-1]], 0))
+    if None not in tensor.shape.as_list():
+        *kept, rows, columns = tensor.shape.as_list()
+        return tf.reshape(tensor, (*kept, rows * columns))
+    return tf.reshape(tensor, tf.concat([tf.shape(tensor)[:-2], [-1]], 0))
+
+
+def is_read_only(path: Sequence[Lens]) -> bool:
+    """Whether nothing can be written through `path`."""
+    return any(isinstance(lens, (ReadOnly, Sealed)) for lens in path)
 
 
 def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:

@@ -69,7 +69,7 @@ def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
-    return _all(_close(a, b, rtol, atol, equal_nan))
+    return _answer(_all(_close(a, b, rtol, atol, equal_nan)))
 
 
 @op(np.array_equal)
@@ -80,7 +80,12 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
         same = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
         return tf.cond(same, lambda: _all(_same(a1, a2, equal_nan)), lambda: tf.constant(False))
-    return _all(_same(a1, a2, equal_nan))
+    return _answer(_all(_same(a1, a2, equal_nan)))
+
+
+def _answer(all_of_them: tf.Tensor) -> Any:
+    """A truth value of Python's, as NumPy gives it, where it is known."""
+    return bool(all_of_them.numpy()) if tf.executing_eagerly() else all_of_them
 
 
 def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
@@ -97,7 +102,7 @@ def array_equiv(a1: Array, a2: Array) -> Any:
         tf.broadcast_static_shape(a1.shape, a2.shape)
     except ValueError:
         return False
-    return _all(_apply("equal", a1, a2))
+    return _answer(_all(_apply("equal", a1, a2)))
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------

@@ -9,15 +9,17 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
+from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
-from np2tf.tnp.dtypes import tf_dtype
+from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap_tensor
+from np2tf.tnp.ndarray import host_array, is_array, is_foreign, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
+from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "astype",
@@ -296,6 +298,10 @@ def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Any = None) 
 def _astype_method(
     a: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
+    if copy and casting == "unsafe":
+        direct = converted(a, dtype)
+        if direct is not None:
+            return direct
     wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
     have = a.dtype
     if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]
@@ -304,9 +310,10 @@ def _astype_method(
         )
     if not copy and have == wanted:
         return a
-    if wanted.kind not in "biufc":
+    if is_foreign(wanted) or not wanted.isnative:
+        counts.host += 1
         return host_array(np.array(a.numpy()).astype(wanted))
-    tf_dtype(wanted)
+    warn_cast(a.tensor, wanted)
     made = cast(a.tensor, wanted)
     return wrap_tensor(made) if type(a) is not ndarray else tensor_array(made)
 

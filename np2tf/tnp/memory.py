@@ -11,8 +11,9 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import to_numpy
+from np2tf.tnp.layout import shadow
 from np2tf.tnp.lenses import read_path
-from np2tf.tnp.ndarray import is_array, ndarray
+from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
 from np2tf.tnp.normalize import OPS
 
 __all__ = ["may_share_memory", "shares_memory"]
@@ -32,9 +33,7 @@ def _positions(array: ndarray) -> np.ndarray:
     return read_path(places, path).numpy()
 
 
-def _compared(
-    numpy: Callable[..., bool], overlap: Callable[[np.ndarray, np.ndarray], bool], a: Any, b: Any
-) -> bool:
+def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
     if not (is_array(a) and is_array(b)) or a._host is not None or b._host is not None:
         # Memory of NumPy's and memory of TensorFlow's are never the same.
         return numpy(
@@ -47,25 +46,21 @@ def _compared(
         return False
     if a is b or not (first[1] or second[1]):
         return a.size > 0
-    return overlap(_positions(a), _positions(b))
-
-
-def _ranges_overlap(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(a.size and b.size and a.min() <= b.max() and b.min() <= a.max())
-
-
-def _elements_overlap(a: np.ndarray, b: np.ndarray) -> bool:
-    return bool(np.isin(a, b).any())
+    memory = shadow(tensor_array(first[0].value))
+    seen = [shadow(array, memory) for array in (a, b)] if memory is not None else [None]
+    if all(one is not None for one in seen):
+        return numpy(*seen)
+    return bool(np.isin(_positions(a), _positions(b)).any())
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether an element of one array is an element of the other."""
-    return _compared(np.shares_memory, _elements_overlap, a, b)
+    return _compared(np.shares_memory, a, b)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether the stretches of memory of two arrays overlap."""
-    return _compared(np.may_share_memory, _ranges_overlap, a, b)
+    return _compared(np.may_share_memory, a, b)
 
 
 OPS[np.shares_memory] = shares_memory

@@ -6,6 +6,7 @@ its layout, and hands a copy to NumPy for what only reads.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -17,8 +18,9 @@ from np2tf.tnp.cells import Cell, current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.layout import reshapes_in_place, shadow
+from np2tf.tnp.layout import shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
+from np2tf.tnp.migration import brought_to_host
 from np2tf.tnp.ndarray import _new, ndarray, scalar, tensor_array, weak_scalar, wrap, wrap_tensor
 from np2tf.tnp.normalize import attach
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
@@ -68,7 +70,12 @@ def _imag(self: ndarray) -> ndarray:
     tensor = self.tensor
     if not tensor.dtype.is_complex:
         zeros = wrap_tensor(tf.zeros_like(tensor))
-        return zeros if type(self) is scalar else zeros.view_through(Sealed())
+        if type(self) is scalar:
+            return zeros
+        view = zeros.view_through(Sealed())
+        # It has nothing that it is a view of: its memory is its own.
+        view._cell.owner = weakref.ref(view)
+        return view
     return _part(self, imaginary=True)
 
 
@@ -80,13 +87,13 @@ def _part(self: ndarray, imaginary: bool) -> Any:
 
 
 def _set_real(self: ndarray, value: Any) -> None:
-    setitem(_real(self), ..., value)
+    setitem(_real(self), ..., tensor_array(as_tensor(value)))
 
 
 def _set_imag(self: ndarray, value: Any) -> None:
     if not self.tensor.dtype.is_complex:
         raise TypeError("array does not have imaginary part to set")
-    setitem(_imag(self), ..., value)
+    setitem(_imag(self), ..., tensor_array(as_tensor(value)))
 
 
 def _set_shape(self: ndarray, shape: Any) -> None:
@@ -101,19 +108,22 @@ def _set_shape(self: ndarray, shape: Any) -> None:
 
 
 def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
-    if isinstance(dtype, type_of) and issubclass(dtype, (np.ndarray, ndarray)):
+    if isinstance(dtype, type_of) and issubclass(dtype, np.ndarray):
+        dtype, type = None, dtype
+    elif dtype is ndarray:
         dtype = None
     if type not in (None, np.ndarray, ndarray):
-        raise StagingError(f"a view as {type!r}", "NP2TF503")
+        held = brought_to_host(self)
+        return wrap(held.view(type) if dtype is None else held.view(dtype, type))
     if type_of(self) is scalar:
         return self if dtype is None else wrap_tensor(_view_method(tensor_array(self.tensor), dtype).tensor)
     rank = self.tensor.shape.rank
     if dtype is None or np.dtype(dtype) == self.dtype:
         return self.view_through(Basic((slice(None),) * rank))
     wanted = np.dtype(dtype)
-    if wanted.kind not in "biufc" or bool in (wanted, self.dtype):
-        raise StagingError(f"a view of {self.dtype} as {wanted}", "NP2TF504")
-    if wanted.itemsize != self.dtype.itemsize and not (rank and reshapes_in_place(self, (-1,))):
+    if wanted.kind not in "biufc" or wanted.kind == "b":
+        return wrap(brought_to_host(self).view(wanted))
+    if wanted.itemsize != self.dtype.itemsize and not _last_axis_is_contiguous(self, rank):
         raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
     if rank and self.shape[-1] * self.dtype.itemsize % wanted.itemsize:
         raise ValueError(
@@ -121,6 +131,13 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
             "last axis of the array."
         )
     return self.view_through(Bitcast(wanted))
+
+
+def _last_axis_is_contiguous(self: ndarray, rank: int) -> bool:
+    made = shadow(self)
+    if not rank or made is None:
+        return False
+    return made.shape[-1] == 1 or made.size == 0 or made.strides[-1] == made.itemsize
 
 
 #: `type`, where a parameter is called so.
@@ -268,7 +285,13 @@ def _flat(self: ndarray) -> flatiter:
 
 def _base(self: ndarray) -> Any:
     cell, path = self.storage()
-    return _new(ndarray, None, cell, ()) if path else None
+    owner = cell.owner() if cell.owner is not None else None
+    if owner is self or not path:
+        return None
+    if owner is None or owner._cell is not cell:
+        owner = _new(ndarray, None, cell, ())
+        cell.owner = weakref.ref(owner)
+    return owner
 
 
 def _device(self: ndarray) -> str:
@@ -331,7 +354,7 @@ def _install() -> None:
     attach("fill", _fill_method)
     ndarray.resize = _resize_method  # type: ignore[attr-defined]
     ndarray.setflags = _setflags_method  # type: ignore[attr-defined]
-    ndarray.__getattr__ = _remaining  # type: ignore[attr-defined]
+    ndarray.__getattr__ = _remaining  # type: ignore[method-assign, assignment]
     scalar.__round__ = _round  # type: ignore[attr-defined]
 
 

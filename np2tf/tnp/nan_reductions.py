@@ -24,6 +24,7 @@ from np2tf.tnp.reductions import (
     require_elements,
     variance_of,
 )
+from np2tf.tnp.warn import ALL_NAN, warn_where
 
 __all__ = [
     "nanargmax",
@@ -141,10 +142,13 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
     if nan is None:
         return extreme_of(name, a, axes, keepdims)
     if a.dtype in COMPLEX:
+        warn_where(raw_all(nan, axes, keepdims), ALL_NAN)
         return complex_extreme("f" + name[:3], a, axes, keepdims)
     worst = tf.constant(-np.inf if name == "maximum" else np.inf, a.dtype)
     found = extreme_of(name, tf.where(nan, worst, a), axes, keepdims)
-    return tf.where(raw_all(nan, axes, keepdims), tf.constant(np.nan, a.dtype), found)
+    nothing = raw_all(nan, axes, keepdims)
+    warn_where(nothing, ALL_NAN)
+    return tf.where(nothing, tf.constant(np.nan, a.dtype), found)
 
 
 @op(np.nanmax)

@@ -6,6 +6,7 @@ implement them (`normalize.method`), so that this class stays the small core tha
 
 from __future__ import annotations
 
+import types
 import weakref
 from collections.abc import Iterator
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.config import config
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, current_region
 from np2tf.tnp.lenses import Bitcast, Lens, Part, read_path, write_path
@@ -38,16 +40,32 @@ PLAIN = frozenset(
 
 
 class _ArrayType(type):
-    """Lets ``isinstance(x, tnp.ndarray)`` answer as the author of ``isinstance(x, np.ndarray)`` meant."""
+    """Makes `tnp.ndarray` stand for np.ndarray: in ``isinstance``, as a base class, for what it lacks."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **rest: Any) -> type:
+        """A class derived from `tnp.ndarray` elsewhere is one derived from np.ndarray."""
+        if not bases or namespace.get("__module__") == __name__:
+            return super().__new__(mcs, name, bases, namespace)
+        numpys = tuple(np.ndarray if base is ndarray else base for base in bases)
+        return types.prepare_class(name, numpys)[0](name, numpys, namespace, **rest)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
             return cls is not ndarray or not isinstance(instance, scalar)
         return cls is ndarray and isinstance(instance, (np.ndarray, tf.Tensor, tf.Variable))
 
+    def __subclasscheck__(cls, other: type) -> bool:
+        return type.__subclasscheck__(cls, other) or (cls is ndarray and issubclass(other, np.ndarray))
+
+    def __getattr__(cls, name: str) -> Any:
+        """What only np.ndarray has (``__array_finalize__``), for classes derived from it."""
+        return getattr(np.ndarray, name)
+
     def __call__(cls, *args: Any, **kwargs: Any) -> ndarray:
         """``ndarray(shape, dtype, …)`` makes an uninitialised array, as in NumPy."""
-        return host_array(np.ndarray(*args, **kwargs))
+        given = [one.numpy() if is_array(one) else one for one in args]
+        named = {name: one.numpy() if is_array(one) else one for name, one in kwargs.items()}
+        return wrap(np.ndarray(*given, **named))
 
 
 class ndarray(metaclass=_ArrayType):
@@ -60,6 +78,10 @@ class ndarray(metaclass=_ArrayType):
     __slots__ = ("__weakref__", "_cache", "_cell", "_host", "_path")
 
     __array_priority__ = 1000.0
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """``np.ndarray.__new__(cls, …)`` in a class derived from np.ndarray."""
+        return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
 
     _host: np.ndarray | None
     _cell: Cell | None
@@ -79,6 +101,8 @@ class ndarray(metaclass=_ArrayType):
         entered = current_region()
         if entered is not None:
             return entered.trace.captured(self._host), ()
+        if is_foreign(self._host.dtype):  # type: ignore[union-attr]
+            raise StagingError(f"TensorFlow has no dtype {self.dtype}", "NP2TF504")
         return Cell(tf.constant(self._host)), ()
 
     @property
@@ -106,6 +130,8 @@ class ndarray(metaclass=_ArrayType):
     def view_through(self, lens: Lens) -> ndarray:
         """A view of this tensor array, one lens further on."""
         cell, path = self.storage()
+        if not path and cell.owner is None:
+            cell.owner = weakref.ref(self)
         return _new(ndarray, None, cell, (*path, lens))
 
     def numpy(self) -> np.ndarray:
@@ -249,7 +275,7 @@ class ndarray(metaclass=_ArrayType):
         return self.__deepcopy__({})
 
     def __deepcopy__(self, memo: dict[int, Any]) -> ndarray:
-        return host_array(self._host.copy()) if self._host is not None else tensor_array(self.tensor)
+        return wrap(self._host.copy()) if self._host is not None else tensor_array(self.tensor)
 
 
 class scalar(ndarray):
@@ -264,8 +290,23 @@ class scalar(ndarray):
     weak: type | None
     known: SymInt | None
 
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """To ``isinstance`` a number whose value is known is one of NumPy's: np.float64 is also a float."""
+        # Asking is not reading: the cell of a name that may be unbound takes note of every read.
+        tensor = self.tensor if self._cell is None else self._cell._value
+        if self.weak is not None or not hasattr(tensor, "numpy"):
+            return scalar
+        return self.dtype.type
+
     def __hash__(self) -> int:  # type: ignore[override]
         return hash(self.numpy()[()])
+
+    def __repr__(self) -> str:
+        return _described(self) or repr(self.numpy()[()])
+
+    def __str__(self) -> str:
+        return _described(self) or str(self.numpy()[()])
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self.numpy()[()]), (self.numpy()[()],)
@@ -273,7 +314,17 @@ class scalar(ndarray):
 
 def is_array(value: Any) -> bool:
     """Whether `value` is one of our own arrays or numbers (``isinstance`` also says yes to np.ndarray)."""
-    return issubclass(type(value), ndarray)
+    return type(value) in _OURS
+
+
+def is_foreign(dtype: np.dtype[Any]) -> bool:
+    """Whether TensorFlow has no such elements (objects, strings, records, dates, long doubles)."""
+    if dtype.kind in "biufc":
+        return dtype.char in "gG"
+    return dtype.kind != "V" or dtype.char == "V"
+
+
+_OURS = frozenset({ndarray, scalar})
 
 
 def _new(cls: type[ndarray], host: np.ndarray | None, cell: Cell | None, path: tuple[Lens, ...]) -> Any:
@@ -317,6 +368,18 @@ def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> s
     return number
 
 
+#: Whether NumPy's own arrays are wanted; read at every operation, so it is set when the setting changes.
+_plain = False
+
+
+def _follow_eager(value: str) -> None:
+    global _plain
+    _plain = value == "numpy"
+
+
+config.follow("eager", _follow_eager)
+
+
 def wrap(value: Any) -> Any:
     """What NumPy returned, as the op library returns it: arrays wrapped, also inside tuples and lists."""
     kind = type(value)
@@ -325,7 +388,7 @@ def wrap(value: Any) -> Any:
     if kind is np.ndarray:
         if current_region() is not None and value.dtype.kind in "biufc":
             return tensor_array(tf.constant(value))
-        return host_array(value)
+        return value if _plain else host_array(value)
     if kind is tuple:
         return tuple(map(wrap, value))
     if kind is list:

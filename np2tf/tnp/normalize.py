@@ -21,9 +21,13 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.dtypes import has_tf_dtype
+from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
-from np2tf.tnp.residence import eager_on_host, has_tensor, runs_on_host
+from np2tf.tnp.quick import quick
+from np2tf.tnp.residence import eager_on_host, has_tensor, held, is_plain, placed, runs_on_host, stays_on_host
+from np2tf.tnp.rows import Rows
 from np2tf.tnp.selected_ops import on_selections
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -47,7 +51,12 @@ def _operand(value: Any) -> Any:
 def _operands(values: Any) -> list[Any]:
     if isinstance(values, (list, tuple)):
         return [_operand(value) for value in values]
-    return list(tf.unstack(as_tensor(values)))
+    if isinstance(values, Rows):
+        return values  # type: ignore[return-value]
+    tensor = as_tensor(values)
+    if tensor.shape.rank == 0:
+        raise TypeError("iteration over a 0-d array")
+    return list(tf.unstack(tensor))
 
 
 def _view(value: Any) -> ndarray:
@@ -68,7 +77,7 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
     if value is None:
         return None
     dtype = np.dtype(value.as_numpy_dtype if isinstance(value, tf.DType) else value)
-    if not has_tf_dtype(dtype):
+    if not has_tf_dtype(dtype) or not dtype.isnative:
         raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
     return dtype
 
@@ -175,12 +184,30 @@ class _Plan:
 
 
 def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call NumPy's own function and wrap what it returns; `out` is returned as the array that was given."""
+    """Call NumPy's own function; what it wrote to `out` is written to the array that was given."""
     if not kwargs:
-        return wrap(function(*map(to_numpy, args)))
-    result = function(*map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
+        return placed(function(*map(to_numpy, args)))
+    named = {name: to_numpy(value) for name, value in kwargs.items()}
+    result = function(*map(to_numpy, args), **named)
     out = kwargs.get("out")
-    return wrap(result) if out is None else out
+    if out is None or (eager_on_host() and not has_tensor((out,))):
+        return placed(result) if out is None else out
+    written = write_back(out, named["out"])
+    return written[0] if type(written) is tuple and len(written) == 1 else written
+
+
+def write_back(target: Any, written: Any) -> Any:
+    """Let `target` hold what NumPy wrote into `written`; returns what callers go on with."""
+    if type(target) in (tuple, list):
+        return type(target)(map(write_back, target, written))
+    if is_array(target):
+        if target._host is not written:
+            target.store(tf.constant(written))
+        return target
+    if isinstance(target, tf.Variable):
+        target.assign(written)
+        return target
+    return tf.constant(written) if isinstance(target, tf.Tensor) else target
 
 
 def op(
@@ -200,10 +227,22 @@ def op(
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         plan = _Plan(implementation)
+        direct = FUNCTIONS.get(numpy)
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if quick.host and not kwargs:
+                given = held(args)
+                if given is not None:
+                    result = numpy(*given)
+                    return host_array(result) if type(result) is np.ndarray else wrap(result)
+            if direct is not None and not kwargs and quick.unstaged:
+                result = _directly(direct, args)
+                if result is not None:
+                    return result
             if runs_on_host(args, kwargs) and (not creates or current_region() is None):
+                return on_host(numpy, args, kwargs)
+            if is_plain():
                 return on_host(numpy, args, kwargs)
             return _on_tensors(implementation, plan, numpy, args, kwargs)
 
@@ -214,6 +253,22 @@ def op(
         return call
 
     return decorate
+
+
+def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
+    """The result of a call that one kernel answers, else None: the general way tells what is wrong."""
+    try:
+        result = direct(args)
+    except LEFT_TO_NUMPY:
+        return None
+    counts.eager += result is not None
+    return result
+
+
+#: Without a dtype of their own they compute in that of the output.
+_TYPED_BY_OUTPUT = frozenset({np.sum, np.prod, np.cumsum, np.cumprod})
+#: They take a dtype or an output, whose dtype it then is.
+_JOINING = frozenset({np.concatenate, np.stack})
 
 
 def _on_tensors(
@@ -235,19 +290,44 @@ def _on_tensors(
         if selected is not None:
             return selected
     try:
+        if out is not None and numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3:
+            given = {**given, "dtype": out.dtype}
+        if out is not None and numpy in _JOINING:
+            if given.get("dtype") is not None:
+                raise TypeError("only one of `out` and `dtype` may be given")
+            given = {**given, "dtype": out.dtype}
+        if given.get("like") is not None and not is_array(given["like"]):
+            raise StagingError("like= what NumPy is to ask", "NP2TF503")
         values, extra = plan.bind(args, given)
         result = wrap_tensor(implementation(*values, **extra))
-    except (StagingError, tf.errors.OpError):
-        if staging:
+        stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
+    except LEFT_TO_NUMPY as error:
+        if staging or not repeatable(error, args):
             raise
-        counts.host += 1
-        return on_host(numpy, args, kwargs)
-    if not staging:
-        counts.eager += 1
-    return result if out is None else store_into(out, result)
+    else:
+        counts.eager += not staging
+        return stored
+    return left_to_numpy(numpy, args, kwargs)
 
 
-def store_into(out: Any, result: Any) -> Any:
+#: What an operation on tensors may end with: what it leaves out, or an error in what it was given. Eagerly
+#: NumPy answers then: with the result, or with its own error in its own words.
+LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexError, OverflowError)
+
+
+def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
+    """Whether a call may be made again after `error`: a function among the arguments is not to run twice."""
+    return isinstance(error, (StagingError, tf.errors.OpError)) or not any(map(callable, args))
+
+
+def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy's function gives; counted as work on the host if it gives anything."""
+    result = on_host(function, args, kwargs)
+    counts.host += 1
+    return result
+
+
+def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufunc = np.add) -> Any:
     """Write a result into `out` as a ufunc does, and return `out`.
 
     Raises:
@@ -256,19 +336,50 @@ def store_into(out: Any, result: Any) -> Any:
     if isinstance(out, tuple):
         parts = result if isinstance(result, tuple) else (result,)
         stored = tuple(
-            part if into is None else store_into(into, part) for into, part in zip(out, parts, strict=True)
+            part if into is None else store_into(into, part, casting, ufunc)
+            for into, part in zip(out, parts, strict=True)
         )
         return stored if len(stored) > 1 else stored[0]
-    if not np.can_cast(result.dtype, out.dtype, "same_kind"):
-        raise casting_error(np.add, result.dtype, out.dtype)
+    check_output(out)
+    if not np.can_cast(result.dtype, out.dtype, casting):
+        raise casting_error(ufunc, result.dtype, out.dtype, casting)
+    _check_shapes(result, out)
     out[...] = result
     return out
 
 
-def casting_error(ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any]) -> TypeError:
-    """NumPy's error for a result that the 'same_kind' rule does not let into an output array."""
+def check_output(out: Any) -> None:
+    """See that something can be written to.
+
+    Raises:
+        TypeError: it is no array.
+        ValueError: it is read-only.
+    """
+    if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
+        raise TypeError("return arrays must be of ArrayType")
+    held: Any = out
+    if is_array(out) and held._cell is not None and is_read_only(held._path):
+        raise ValueError("output array is read-only")
+
+
+def _check_shapes(result: Any, out: Any) -> None:
+    made, have = tf.TensorShape(result.shape), tf.TensorShape(out.shape)
+    if not made.is_fully_defined() or not have.is_fully_defined():
+        return
+    pairs = zip(reversed(made.as_list()), reversed(have.as_list()), strict=False)
+    if made.rank > have.rank or any(n not in (1, m) for n, m in pairs):
+        raise ValueError(
+            f"non-broadcastable output operand with shape {tuple(have)} doesn't match the broadcast shape "
+            f"{tuple(made)}"
+        )
+
+
+def casting_error(
+    ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any], casting: str = "same_kind"
+) -> TypeError:
+    """NumPy's error for a result that a casting rule does not let into an output array."""
     error = np._core._exceptions._UFuncOutputCastingError  # type: ignore[attr-defined]
-    return error(ufunc, "same_kind", result, out, 0)
+    return error(ufunc, casting, result, out, 0)
 
 
 _SIMPLE = frozenset({int, float, str, bool, type(None), type})
@@ -279,13 +390,24 @@ def attach(name: str, function: Callable[..., Any]) -> None:
     own = getattr(np.ndarray, name, None)
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
-        if self._host is not None and own is not None and eager_on_host():
+        if type(self) is not ndarray and type(self) is not scalar:
+            # Of a class derived from np.ndarray, which asks for NumPy's method by way of `tnp.ndarray`.
+            return own(self, *args, **kwargs)  # type: ignore[misc]
+        if self._host is not None and own is not None and quick.host and not kwargs:
+            given = held(args)
+            if given is not None:
+                result = own(self._host, *given)
+                return host_array(result) if type(result) is np.ndarray else wrap(result)
+        if self._host is not None and own is not None and stays_on_host(self):
             # What most calls are like takes no look into the arguments.
             if not kwargs and (not args or (len(args) < 3 and all(type(arg) in _SIMPLE for arg in args))):
                 return wrap(own(self._host, *args))
             if not has_tensor(args) and not has_tensor(kwargs.values()):
                 result = own(self._host, *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
                 return wrap(result) if kwargs.get("out") is None else kwargs["out"]
+        if own is not None and is_plain():
+            named = {k: to_numpy(v) for k, v in kwargs.items()}
+            return wrap(own(self.numpy(), *map(to_numpy, args), **named))
         return function(self, *args, **kwargs)
 
     method.__name__ = name

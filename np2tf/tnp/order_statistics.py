@@ -15,6 +15,7 @@ from np2tf.tnp.dtypes import result_type_of
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
 from np2tf.tnp.reducing import isnan
+from np2tf.tnp.warn import ALL_NAN, EMPTY_MEAN, warn_where
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
 
@@ -223,6 +224,7 @@ def median(
     given = np.dtype(a.dtype.as_numpy_dtype)
     wanted = given if given.kind == "f" else np.dtype(np.float64)
     if n == 0:
+        warn_where(True, EMPTY_MEAN)
         result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
         return _restored(result, rank(a), axes, keepdims, 0)
     ordered, nan = _sorted(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
@@ -260,6 +262,7 @@ def _of_the_rest(
     before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
     after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
     result = _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
+    warn_where(last < 0, ALL_NAN)
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
     result = tf.transpose(result, [rank(result) - 1, *range(rank(result) - 1)])
     result = (

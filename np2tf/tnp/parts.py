@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
 from np2tf.tnp.lenses import Basic, Diagonal, Sealed
-from np2tf.tnp.ndarray import ndarray, tensor_array
+from np2tf.tnp.ndarray import ndarray, tensor_scalar
 from np2tf.tnp.normalize import Axis, Int, View
-from np2tf.tnp.views import lengths, moveaxis, permuted, swapaxes, view
+from np2tf.tnp.views import moveaxis, permuted, swapaxes, view
 
 __all__ = [
     "array_split",
@@ -38,19 +37,19 @@ def diagonal(a: View, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> ndarra
         raise ValueError("axis1 and axis2 cannot be the same")
     order = [k for k in range(a.ndim) if k not in (first, second)] + [first, second]
     last = permuted(a, order)
-    rows, columns = last.tensor.shape.as_list()[-2:]
-    if rows is not None and columns is not None and not -rows < offset < columns:
-        return tensor_array(tf.zeros([*lengths(last)[:-2], 0], last.tensor.dtype))
     return last.view_through(Diagonal(offset)).view_through(Sealed())
 
 
 def _cut(a: ndarray, axis: int, piece: slice | int) -> ndarray:
+    axis %= a.ndim
     return a.view_through(Basic(tuple(piece if k == axis else slice(None) for k in range(a.ndim))))
 
 
 @view(np.flip)
 def flip(m: View, axis: Axis = None) -> ndarray:
     axes = range(m.ndim) if axis is None else normalize_axis_tuple(axis, m.ndim)
+    if m.ndim == 0:
+        return tensor_scalar(m.tensor)
     back, full = slice(None, None, -1), slice(None)
     return m.view_through(Basic(tuple(back if k in axes else full for k in range(m.ndim))))
 
@@ -104,7 +103,8 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[int]:
 
 @view(np.array_split)
 def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
-    axis = normalize_axis_index(axis, ary.ndim)
+    if not -ary.ndim <= axis < ary.ndim:
+        raise IndexError("tuple index out of range")
     if hasattr(indices_or_sections, "__len__"):
         return _pieces(ary, [int(k) for k in indices_or_sections], axis)
     count = int(indices_or_sections)

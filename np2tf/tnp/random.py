@@ -16,8 +16,10 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.host import missing_names, public_names, returned, write_back
+from np2tf.tnp.host import missing_names, public_names
 from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.normalize import write_back
+from np2tf.tnp.residence import placed
 
 __all__ = list(np.random.__all__)
 __dir__ = public_names("numpy.random", globals())
@@ -36,7 +38,7 @@ def _drawing(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs:
     result = draw(*map(to_numpy, args), **named)
     if kwargs.get("out") is not None:
         return write_back(kwargs["out"], named["out"])
-    return returned(result)
+    return placed(result)
 
 
 def _shuffling(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:

@@ -11,10 +11,10 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.dtypes import kind_of, result_type, result_type_of, tf_dtype
-from np2tf.tnp.hosted import SMALL, hosted, known, place
+from np2tf.tnp.hosted import SMALL, hosted, known
 from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, DType, Int, Operand, Shape, op
-from np2tf.tnp.residence import has_tensor
+from np2tf.tnp.residence import has_tensor, placed
 
 __all__ = [
     "arange",
@@ -240,7 +240,7 @@ class Grid:
         parts = key if isinstance(key, tuple) else (key,)
         if has_tensor(end for part in parts for end in (part.start, part.stop, part.step)):
             return self._on_tensors(key, parts)
-        return place(self.numpy[known(key)])
+        return placed(self.numpy[known(key)])
 
     def _on_tensors(self, key: Any, parts: tuple[slice, ...]) -> Any:
         axes = [self._axis(part) for part in parts]

@@ -28,6 +28,7 @@ from np2tf.tnp.reducing import (
     tree_reduce,
 )
 from np2tf.tnp.ufuncs_compare import EXTREMES, truth
+from np2tf.tnp.warn import EMPTY_MEAN, TOO_FEW, warn_where
 
 __all__ = [
     "all",
@@ -108,6 +109,8 @@ def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> t
     wide = np.dtype(np.float32) if dtype == np.float16 and narrow_float(a) else dtype
     total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
     number = count(a, axes, keepdims, where)
+    if where is not True or _is_zero(number):
+        warn_where(number == 0, EMPTY_MEAN)
     if wide.kind not in "fc":
         return cast(divided(cast(total, np.float64), number), dtype)
     return cast(divided(total, number), dtype)
@@ -147,8 +150,10 @@ def variance_of(
     total = raw_sum(masked(squares, where, 0), axes, keepdims)
     if isinstance(number, tf.Tensor):
         left = tf.cast(number, tf.float64) - tf.cast(ddof, tf.float64)
+        warn_where(left <= 0, TOO_FEW)
         return divided(total, tf.maximum(left, tf.zeros((), left.dtype)))
     left = number - ddof
+    warn_where(left <= 0, TOO_FEW)
     return divided(total, left if left > 0 else 0)
 
 

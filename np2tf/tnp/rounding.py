@@ -111,8 +111,8 @@ def clip(
     return _clipped(a, min if a_min is None else a_min, max if a_max is None else a_max)
 
 
-def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
-    return clip(self, min, max, out=out)
+def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    return clip(self, min, max, out=out, **kwargs)
 
 
 attach("clip", _clip_method)

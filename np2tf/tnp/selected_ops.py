@@ -12,7 +12,7 @@ from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.ndarray import is_array, tensor_array, wrap_tensor
 from np2tf.tnp.selection import Cut, Selection, selected_array, selection_of
-from np2tf.tnp.strands import in_strands
+from np2tf.tnp.strands import inner_product
 
 #: What a reduction must find in the place of what does not count.
 _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
@@ -143,15 +143,12 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     part_a, part_b = a.parts[inner_a], b.parts[inner_b]
     if (part_a and part_a.key) != (part_b and part_b.key) or a.whole.shape[inner_a] != b.whole.shape[inner_b]:
         return None
+    if len(a.parts) == len(b.parts) == 1 and a.whole.dtype == b.whole.dtype and a.whole.dtype.is_floating:
+        return wrap_tensor(inner_product(a.whole, b.whole, a.mask()))
     left, right = tensor_array(a.filled(0, [inner_a])), tensor_array(b.filled(0, [inner_b]))
-    flat = len(a.parts) == len(b.parts) == 1
-    result = wrap_tensor(_total((left * right).tensor)) if flat else function(left, right)  # type: ignore[operator]
+    result = function(left, right)
     rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
     return selected_array(Selection(result.tensor, rest)) if any(rest) else result
-
-
-def _total(x: tf.Tensor) -> tf.Tensor:
-    return in_strands(lambda part, axes, keepdims: tf.reduce_sum(part, axes), tf.add, x, (0,), False)
 
 
 def _outer(a: Any, b: Any) -> Any:

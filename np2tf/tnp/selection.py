@@ -67,7 +67,8 @@ class Selection:
             if part.interval is None:
                 result = tf.boolean_mask(result, part.mask, axis=k)
             else:
-                start, stop = (symint.tensor_of(end) for end in part.interval)
+                # XLA takes no other integers as the ends of a dynamic slice.
+                start, stop = (tf.cast(symint.tensor_of(end), tf.int32) for end in part.interval)
                 result = result[(*[slice(None)] * k, slice(start, tf.maximum(start, stop)))]
         return result
 

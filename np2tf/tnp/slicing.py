@@ -70,6 +70,7 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     if any(axis.size is None for axis in axes):
         return _update_dynamic_size(base, axes, value)
     sizes = [axis.size for axis in axes]
+    _check_broadcast(value, sizes, key)
     if sizes == base.shape.as_list() and all(axis.step == 1 for axis in axes):
         return tf.broadcast_to(value, sizes)
     if 0 in sizes:
@@ -183,6 +184,9 @@ def _native(item: Int | slice | None) -> object:
 
 
 def _native_slice(axis: Axis) -> slice:
+    if axis.size == 0:
+        # The start of an empty slice may be -1, which TensorFlow takes for the last element.
+        return slice(0, 0)
     if axis.step < 0:
         assert isinstance(axis.stop, int)
         return slice(axis.start, None if axis.stop < 0 else axis.stop, axis.step)
@@ -212,9 +216,28 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
             )
         value = tf.squeeze(value, list(range(extra)))
     value = value[(None,) * (visible - value.shape.rank) + (Ellipsis,)]
+    seen = [item for item in key if item is None or isinstance(item, slice)]
+    if any(item is None and n not in (1, None) for item, n in zip(seen, value.shape.as_list(), strict=True)):
+        raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into a new axis")
     return value[
         tuple(0 if item is None else slice(None) if isinstance(item, slice) else None for item in key)
     ]
+
+
+def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -> None:
+    """See that a value of full rank broadcasts to the axes it is written to.
+
+    Raises:
+        ValueError: it does not.
+    """
+    have = value.shape.as_list()
+    if any(n not in (1, None, m) for n, m in zip(have, sizes, strict=True)):
+        items = [item for item in key if item is not None]
+        kept = [k for k, item in enumerate(items) if isinstance(item, slice)]
+        raise ValueError(
+            f"could not broadcast input array from shape {tuple(have[k] for k in kept)} into shape "
+            f"{tuple(sizes[k] for k in kept)}"
+        )
 
 
 def _strided_update(

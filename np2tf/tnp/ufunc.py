@@ -12,11 +12,23 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
+from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
+from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap, wrap_tensor
-from np2tf.tnp.normalize import OPS, on_host, store_into
-from np2tf.tnp.residence import runs_on_host
+from np2tf.tnp.normalize import (
+    LEFT_TO_NUMPY,
+    OPS,
+    check_output,
+    left_to_numpy,
+    on_host,
+    store_into,
+)
+from np2tf.tnp.quick import quick
+from np2tf.tnp.residence import held, is_plain, runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
+
+_ABSENT = object()
 
 #: NumPy's ufunc -> ours.
 UFUNCS: dict[np.ufunc, Ufunc] = {}
@@ -34,7 +46,9 @@ class Ufunc:
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
         self.numpy = numpy
         self.implementation = implementation
+        self.direct = DIRECT.get(numpy.__name__)
         self.__name__ = numpy.__name__
+        self.__module__ = "np2tf.tnp"  # where pickle finds it
         self.__doc__ = numpy.__doc__
         self.nin, self.nout, self.nargs = numpy.nin, numpy.nout, numpy.nargs
         self.ntypes, self.types, self.identity, self.signature = (
@@ -45,6 +59,17 @@ class Ufunc:
         )
         UFUNCS[numpy] = self
         OPS[numpy] = self
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """np.ufunc to ``isinstance``: code that is not translated asks for it."""
+        return np.ufunc
+
+    def __getattr__(self, name: str) -> Any:
+        """What only NumPy's has, such as `resolve_dtypes`."""
+        if name == "numpy":
+            raise AttributeError(name)
+        return getattr(self.numpy, name)
 
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
@@ -58,18 +83,55 @@ class Ufunc:
         Raises:
             TypeError: no loop of the ufunc fits the operands.
         """
+        if quick.host and not kwargs and len(args) == self.nin:
+            given = held(args)
+            if given is not None:
+                result = self.numpy(*given)
+                return host_array(result) if type(result) is np.ndarray else wrap(result)
+            result = self.directly(args)
+            if result is not None:
+                return result
+        elif quick.unstaged and not kwargs:
+            result = self.directly(args)
+            if result is not None:
+                return result
+        if len(args) > self.nin:
+            # By position or by name, `out` is one thing.
+            outs, args = args[self.nin :], args[: self.nin]
+            if "out" in kwargs or len(outs) > self.nout:
+                raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+            kwargs = {
+                **kwargs,
+                "out": outs[0] if self.nout == 1 else (*outs, *[None] * (self.nout - len(outs))),
+            }
         if runs_on_host(args, kwargs):
             return on_host(self.numpy, args, kwargs)
+        if is_plain():
+            return on_host(self.numpy, args, kwargs)
         staging = not tf.executing_eagerly()
-        try:
-            result = self._on_tensors(args, **kwargs)
-        except (StagingError, tf.errors.OpError):
-            if staging:
-                raise
+        if not staging and raises_floating_point_errors():
             counts.host += 1
             return on_host(self.numpy, args, kwargs)
-        if not staging:
-            counts.eager += 1
+        try:
+            result = self._on_tensors(args, **kwargs)
+        except LEFT_TO_NUMPY:
+            if staging:
+                raise
+        else:
+            counts.eager += not staging
+            return result
+        return left_to_numpy(self.numpy, args, kwargs)
+
+    def directly(self, args: tuple[Any, ...]) -> Any:
+        """The result if this is a call that one kernel answers (see `direct`), else None."""
+        if self.direct is None or len(args) != self.nin:
+            return None
+        try:
+            result = self.direct(args)
+        except LEFT_TO_NUMPY:
+            # The general way tells what is wrong with it.
+            return None
+        counts.eager += result is not None
         return result
 
     def _on_tensors(
@@ -82,29 +144,30 @@ class Ufunc:
         **rest: Any,
     ) -> Any:
         if rest.keys() - {"order", "subok"}:
-            raise TypeError(f"{self.__name__}() got an unexpected keyword argument {min(rest)!r}")
-        operands = args[: self.nin]
+            raise StagingError(f"{min(rest)}=", "NP2TF503")
+        operands = args
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
-        if len(args) > self.nin:
-            out = args[self.nin] if self.nout == 1 else tuple(args[self.nin :])
+        for one in out if isinstance(out, tuple) else (out,):
+            if one is not None:
+                check_output(one)
         selected = self._on_selections(operands, dtype) if where is True else None
         if selected is not None:
             return selected if out is None else store_into(out, selected)
-        result = self.compute(operands, dtype)
+        result = self.compute(operands, dtype, casting)
         if where is not True:
             result = self._masked(result, where, out)
         wrapped = wrap_tensor(result)
-        return wrapped if out is None else store_into(out, wrapped)
+        return wrapped if out is None else store_into(out, wrapped, casting, self.numpy)
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
         if self.signature is not None:
             return on_selections(self.__name__, self, operands, {}) if dtype is None else None
         return elementwise(operands, lambda wholes: self.compute(tuple(wholes), dtype))
 
-    def compute(self, operands: tuple[Any, ...], dtype: Any = None) -> Any:
+    def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
         """The result as tensors of NumPy's result dtypes."""
-        loop = ufunc_loop(self.numpy, tuple(map(kind_of, operands)), dtype)
+        loop = ufunc_loop(self.numpy, tuple(map(kind_of, operands)), dtype, casting)
         tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
         result = self.implementation(*tensors)
         if self.nout == 1:
@@ -121,32 +184,65 @@ class Ufunc:
         )
         return tf.where(as_tensor(where, np.bool_), result, before)
 
-    def reduce(self, array: Any, axis: Any = 0, **kwargs: Any) -> Any:
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = _ABSENT,
+        where: Any = True,
+    ) -> Any:
         """Reduce along `axis` (default 0) by applying the ufunc between elements."""
-        return self._along("reduce", self.reducers, array, axis, kwargs)
+        more = {} if initial is _ABSENT else {"initial": initial}
+        if where is not True:
+            more["where"] = where
+        if keepdims is not False:
+            more["keepdims"] = keepdims
+        if dtype is not None:
+            more["dtype"] = dtype
+        return self._along("reduce", self.reducers.get(self.__name__), (array,), {"axis": axis, **more}, out)
 
-    def accumulate(self, array: Any, axis: int = 0, **kwargs: Any) -> Any:
+    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
         """Running results of the ufunc along `axis`."""
-        return self._along("accumulate", self.accumulators, array, axis, kwargs)
+        more = {"axis": axis} if dtype is None else {"axis": axis, "dtype": dtype}
+        return self._along("accumulate", self.accumulators.get(self.__name__), (array,), more, out)
+
+    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+        """Reduce over the slices that start at `indices` (by NumPy, on the host)."""
+        more = {"axis": axis} if dtype is None else {"axis": axis, "dtype": dtype}
+        return self._along("reduceat", None, (array, indices), more, out)
+
+    def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
+        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
+
+        def pairs(a: Any, b: Any, **kwargs: Any) -> Any:
+            left, right = as_tensor(a), as_tensor(b)
+            return self(wrap_tensor(left[(..., *[None] * right.shape.rank)]), wrap_tensor(right), **kwargs)
+
+        if self.nin != 2 or self.signature is not None:
+            return self.numpy.outer(a, b)  # says why not
+        return self._along("outer", pairs, (a, b), kwargs, None)
 
     def _along(
-        self, name: str, table: dict[str, Callable[..., Any]], array: Any, axis: Any, kwargs: dict[str, Any]
+        self, name: str, function: Callable[..., Any] | None, args: Any, kwargs: dict[str, Any], out: Any
     ) -> Any:
-        function = table.get(self.__name__)
-        if function is None or runs_on_host((array,), kwargs):
-            return on_host(getattr(self.numpy, name), (array, axis), kwargs)
-        return function(array, axis=axis, **kwargs)
-
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, **kwargs: Any) -> Any:
-        """Reduce over the slices that start at `indices` (by NumPy, on the host)."""
-        return on_host(self.numpy.reduceat, (array, indices, axis), kwargs)
-
-    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
-        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
-        if runs_on_host((a, b), kwargs):
-            return on_host(self.numpy.outer, (a, b), kwargs)
-        left, right = as_tensor(a), as_tensor(b)
-        return self(wrap_tensor(left[(..., *[None] * right.shape.rank)]), wrap_tensor(right), **kwargs)
+        """One of the methods: by `function` on tensors, by NumPy where there is none or it cannot."""
+        numpy = getattr(self.numpy, name)
+        given = kwargs if out is None else {**kwargs, "out": out}
+        if runs_on_host(args, given):
+            return on_host(numpy, args, given)
+        staging = not tf.executing_eagerly()
+        try:
+            if function is None:
+                raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
+            result = function(*args, **kwargs)
+            return result if out is None else store_into(out, result)
+        except LEFT_TO_NUMPY:
+            if staging:
+                raise
+        return left_to_numpy(numpy, args, given)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
         """Apply in place, once for every index, also for repeated ones; returns `array`."""
@@ -186,7 +282,7 @@ def array_function(self: ndarray, function: Any, types: Any, args: Any, kwargs: 
     ours = OPS.get(function)
     if ours is not None:
         return ours(*args, **kwargs)
-    return wrap(function(*map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()}))
+    return on_host(function, args, kwargs)
 
 
 ndarray.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]

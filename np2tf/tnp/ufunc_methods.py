@@ -51,7 +51,16 @@ def _known_length(x: tf.Tensor, axis: int) -> int:
 
 
 def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
-    def reduce(array: Any, axis: Any = 0, dtype: Any = None, keepdims: Any = False) -> Any:
+    def reduce(
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        if initial is not None or where is not True:
+            raise StagingError(f"initial= and where= of {ufunc.__name__}.reduce", "NP2TF503")
         x, wanted = _operand(ufunc, array, dtype)
         for along in sorted(normalize_axes(axis, rank(x)), reverse=True):
             if _known_length(x, along) == 0:

@@ -23,7 +23,7 @@ _ANSWER_TO_SMALLER = {"greater", "greater_equal", "not_equal"}
 class Comparison(Ufunc):
     """A comparison, in which a Python integer need not fit the other operand's dtype."""
 
-    def compute(self, operands: tuple[Any, ...], dtype: Any = None) -> Any:
+    def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
         """The answers as a boolean tensor."""
         left, right = operands
         if type(right) is int:
@@ -32,7 +32,7 @@ class Comparison(Ufunc):
             answer = self._foreseen(_MIRRORED[self.__name__], right, left)
         else:
             answer = None
-        return super().compute(operands, dtype) if answer is None else answer
+        return super().compute(operands, dtype, casting) if answer is None else answer
 
     @staticmethod
     def _foreseen(name: str, operand: Any, number: int) -> tf.Tensor | None:

@@ -7,6 +7,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.kernels import SIGNED, UNSIGNED, as_signed, constant, low_bits, through, width
+from np2tf.tnp.warn import warn_arithmetic
 
 
 def _harmless(b: tf.Tensor) -> bool:
@@ -29,20 +30,28 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         return tf.math.floordiv(a, b)
     quotient = tf.math.floordiv(a, _divisible(b))
     if b.dtype not in UNSIGNED:
-        quotient = tf.where(tf.equal(b, constant(-1, b)), -quotient, quotient)
-    return tf.where(tf.equal(b, constant(0, b)), constant(0, a), quotient)
+        negated = tf.equal(b, constant(-1, b))
+        warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), "floor_divide")
+        quotient = tf.where(negated, -quotient, quotient)
+    by_zero = tf.equal(b, constant(0, b))
+    warn_arithmetic("divide", by_zero, "floor_divide")
+    return tf.where(by_zero, constant(0, a), quotient)
 
 
 def remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Remainder with the divisor's sign; 0 where the divisor is 0."""
+    if _harmless(b):
+        return tf.math.floormod(a, b)
+    warn_arithmetic("divide", tf.equal(b, constant(0, b)), "remainder")
     # By 1 and by -1 the remainder is 0, and so it is by 0.
-    return tf.math.floormod(a, b if _harmless(b) else _divisible(b))
+    return tf.math.floormod(a, _divisible(b))
 
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Remainder with the dividend's sign; 0 where the divisor is 0."""
     if a.dtype in UNSIGNED:
         return remainder(a, b)
+    warn_arithmetic("divide", tf.equal(b, constant(0, b)), "fmod")
     divisor = _divisible(b)
     return a - tf.truncatediv(a, divisor) * divisor
 

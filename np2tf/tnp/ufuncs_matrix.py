@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.kernels import COMPLEX
+from np2tf.tnp.strands import inner_product
 from np2tf.tnp.ufunc import Ufunc
 from np2tf.tnp.ufuncs_integer import MATMUL
 
@@ -71,7 +72,7 @@ def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         return tf.reduce_any(a & b)
     if a.dtype == tf.float16:
         a, b = tf.cast(a, tf.float32), tf.cast(b, tf.float32)
-    return tf.raw_ops.Sum(input=a * b, axis=0)
+    return inner_product(a, b)
 
 
 def _conjugate(x: tf.Tensor) -> tf.Tensor:

@@ -35,7 +35,7 @@ def _never_negative(exponent: Any) -> bool:
 class Power(Ufunc):
     """``a ** b``."""
 
-    def compute(self, operands: tuple[Any, ...], dtype: Any = None) -> Any:
+    def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
         """The powers as a tensor.
 
         Raises:
@@ -46,7 +46,7 @@ class Power(Ufunc):
         kind = kind_of(exponent)
         counts = kind is int or (isinstance(kind, np.dtype) and kind.kind in "bu")
         if not (known or counts) or dtype is not None:
-            return super().compute(operands, dtype)
+            return super().compute(operands, dtype, casting)
         loop = ufunc_loop(self.numpy, (kind_of(base), kind_of(exponent)))
         if loop[0].kind in "iu":
             return self._of_integers(operands, loop)

@@ -13,10 +13,12 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.layout import is_contiguous, reshapes_in_place
+from np2tf.tnp.layout import is_contiguous, reshapes_in_place, shadow
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp.ndarray import ndarray, tensor_array
+from np2tf.tnp.ndarray import host_array, ndarray, scalar, tensor_array, wrap
 from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, on_host, op
+from np2tf.tnp.quick import quick
+from np2tf.tnp.residence import held
 
 __all__ = [
     "atleast_1d",
@@ -47,6 +49,11 @@ def view(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if quick.host and not kwargs:
+                given = held(args)
+                if given is not None:
+                    result = numpy(*given)
+                    return host_array(result) if type(result) is np.ndarray else wrap(result)
             if args and _viewed_on_host(args[0]):
                 return on_host(numpy, args, kwargs)
             return on_tensors(*args, **kwargs)
@@ -110,21 +117,42 @@ def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     return tensor_array(tf.reshape(a.tensor, target))
 
 
-def _flipped(a: ndarray) -> ndarray:
-    return tensor_array(tf.transpose(a.tensor))
+def _reversed(a: ndarray) -> ndarray:
+    """``a.T``, as a view."""
+    return permuted(a, reversed(range(a.ndim)))
+
+
+def _goes_backwards(a: ndarray, order: Any, known: str) -> bool:
+    """Whether `order` means that the first axis varies fastest.
+
+    Raises:
+        ValueError: it is none of the letters in `known`.
+    """
+    letter = "C" if order is None else order[:1].upper() if isinstance(order, str) else ""
+    if letter not in known or not letter:
+        raise ValueError(f"order must be one of {', '.join(map(repr, known))} (got {order!r})")
+    if letter == "A":
+        made = shadow(a)
+        return made is not None and bool(made.flags.fnc)
+    return letter == "F"
+
+
+def _in_memory_order(a: ndarray) -> ndarray:
+    """`a` with its axes in the order of NumPy's memory, as a view."""
+    made = shadow(a)
+    if made is None or made.flags.c_contiguous:
+        return a
+    return permuted(a, sorted(range(a.ndim), key=lambda k: -abs(made.strides[k])))
 
 
 @view(np.reshape)
 def reshape(a: View, /, shape: Shape, order: str = "C", *, copy: Any = None) -> ndarray:
-    if (order == "F" and a.ndim > 1) or (order == "F" and len(shape) > 1):
-        # In tensors' order of memory this is always a copy, as it is for NumPy's arrays in C order.
-        if copy is False:
-            raise ValueError("Unable to avoid creating a copy while reshaping.")
-        backwards = reshaped(_flipped(a), tuple(reversed(shape)))
-        return _flipped(backwards)
-    if copy:
-        return reshaped(tensor_array(a.tensor), shape)
-    made = reshaped(a, shape)
+    backwards = _goes_backwards(a, order, "CFA") and (a.ndim > 1 or len(shape) > 1)
+    source = tensor_array(a.tensor) if copy else a
+    if backwards:
+        made = _reversed(reshaped(_reversed(source), tuple(reversed(shape))))
+    else:
+        made = reshaped(source, shape)
     if copy is False and made.storage()[0] is not a.storage()[0]:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return made
@@ -139,15 +167,22 @@ attach("reshape", _reshape_method)
 
 @view(np.ravel, method=True)
 def ravel(a: View, order: str = "C") -> ndarray:
-    if order == "F" and a.ndim > 1:
-        return reshaped(_flipped(a), (-1,))
+    if order == "K":
+        a = _in_memory_order(a)
+    elif _goes_backwards(a, order, "CFAK"):
+        a = _reversed(a)
     # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
-    return reshaped(a if is_contiguous(a) else tensor_array(a.tensor), (-1,))
+    return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
 
 
 def _flatten_method(a: ndarray, order: str = "C") -> ndarray:
-    tensor = a.tensor
-    return tensor_array(tf.reshape(tf.transpose(tensor) if order == "F" else tensor, [-1]))
+    if type(a) is scalar:
+        return tensor_array(tf.reshape(a.tensor, [-1]))
+    if order == "K":
+        a = _in_memory_order(a)
+    elif _goes_backwards(a, order, "CFAK"):
+        a = _reversed(a)
+    return tensor_array(tf.reshape(a.tensor, [-1]))
 
 
 attach("flatten", _flatten_method)
@@ -160,11 +195,15 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
         if None in have:
             raise StagingError("squeeze of an array whose shape is known only at run time")
         dropped = [k for k, n in enumerate(have) if n == 1]
+    elif not have and axis in (0, -1):
+        dropped = []
     else:
         dropped = list(normalize_axis_tuple(axis, len(have)))
         if any(have[k] not in (1, None) for k in dropped):
             raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
     if not dropped:
+        if axis is None or not have:
+            return a
         return a.view_through(Basic((slice(None),) * len(have)))
     return a.view_through(Basic(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
 

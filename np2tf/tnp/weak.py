@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.ndarray import scalar, weak_scalar
 from np2tf.tnp.symint import Int, SymInt, combine, high, low
 
@@ -80,10 +81,49 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
         kind = float
     if name in ("divide", "floor_divide", "remainder") and not _nonzero(right):
         raise StagingError("division of Python numbers by one that may be zero", "NP2TF503")
-    tensor = _ARITHMETIC[name](weak_tensor(left, kind), weak_tensor(right, kind))
+    tensors = weak_tensor(left, kind), weak_tensor(right, kind)
+    tensor = _ARITHMETIC[name](*tensors)
     if kind is not int:
         return weak_scalar(tensor, kind)
-    return weak_scalar(tensor, int, combine(name, known_int(left), known_int(right), tensor))
+    known = combine(name, known_int(left), known_int(right), tensor)
+    if name in _MAY_OVERFLOW and not _fits(name, known, known_int(left), known_int(right)):
+        record_violation(_MAY_OVERFLOW[name](*tensors, tensor))
+        known = SymInt.fresh(tensor)
+    return weak_scalar(tensor, int, known)
+
+
+def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
+    """Whether 64 bits are certainly enough for the result, as Python's integers have any number of bits."""
+    if known.low is not None and known.high is not None:
+        return not _beyond(known)
+    if name in ("multiply", "power"):
+        return False
+    # A counter: the loop would have to run for longer than any does.
+    return any(_is_small(side) for side in (left, right))
+
+
+def _beyond(known: SymInt) -> bool:
+    ends = (known.low or 0, known.high or 0)
+    return not (ends[0] >= -(2**63) and ends[1] < 2**63)
+
+
+def _is_small(value: Int) -> bool:
+    ends = low(value), high(value)
+    return ends[0] is not None and ends[1] is not None and ends[0] >= -(2**31) and ends[1] <= 2**31
+
+
+#: (left, right, their 64-bit result) -> whether that is not the result.
+_MAY_OVERFLOW: dict[str, Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]] = {
+    "add": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, c), _differ(b, c)) < 0,
+    "subtract": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, b), _differ(a, c)) < 0,
+    "multiply": lambda a, b, c: tf.abs(tf.cast(a, tf.float64) * tf.cast(b, tf.float64)) >= 9.2e18,
+    "power": lambda a, b, c: tf.pow(tf.abs(tf.cast(a, tf.float64)), tf.cast(b, tf.float64)) >= 9.2e18,
+}
+
+
+def _differ(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Negative where the signs differ."""
+    return tf.bitwise.bitwise_xor(a, b)
 
 
 def _nonzero(value: Any) -> bool:

@@ -16,13 +16,17 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.staging import StagingError
+from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
 from np2tf.tnp.flat import cycled, flat_view, flatiter
-from np2tf.tnp.indexing import Advanced, expand, getitem, leading_mask, setitem
+from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.keys import expand
+from np2tf.tnp.lenses import is_read_only
+from np2tf.tnp.masks import leading_mask
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS
 from np2tf.tnp.ufunc import Ufunc
 
@@ -51,6 +55,14 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
                 return call(tensor_array(target), *args, **kwargs).tensor
             if not is_array(array) or type(array) is scalar:
                 raise TypeError(f"argument 1 must be numpy.ndarray, not {type(target).__name__}")
+            if is_read_only(array.storage()[1]):
+                if not tf.executing_eagerly():
+                    raise ValueError("assignment destination is read-only")
+                # What is wrong first, and whether there is anything to write at all, NumPy says.
+                copy = np.array(array.numpy())
+                copy.flags.writeable = False
+                on_numpy(copy, args, kwargs)
+                return target
             try:
                 implementation(array, *args, **kwargs)
             except (StagingError, tf.errors.OpError):
@@ -78,11 +90,15 @@ def _static_size(array: ndarray) -> int:
 
 @writes(np.put)
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
-    values = as_tensor(v, a.dtype)
     index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
         raise StagingError("put at places whose number is known only at run time")
-    if index.shape[0] == 0 or values.shape.num_elements() == 0:
+    if index.shape[0] == 0:
+        return
+    if a.tensor.shape.num_elements() == 0:
+        raise IndexError("cannot replace elements of an empty array")
+    values = as_tensor(v, a.dtype)
+    if values.shape.num_elements() == 0:
         return
     flat = flat_view(a)
     place = within(index, _static_size(a), 0, mode)
@@ -128,20 +144,28 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     flat.store(tf.where(chosen, tf.gather(values, source), flat.tensor))
 
 
+def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
+    """`values` in `dtype`: an array by the 'safe' rule, numbers and lists of them whatever they are.
+
+    Raises:
+        TypeError: the array's dtype does not fit.
+    """
+    if (is_array(values) and type(values) is not scalar) or isinstance(values, (np.ndarray, tf.Tensor)):
+        given = kind_of(values)
+        if not np.can_cast(given, dtype, "safe"):
+            raise TypeError(
+                f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
+            )
+    return as_tensor(values, dtype)
+
+
 @writes(np.putmask)
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     size = _static_size(a)
     if chosen.shape[0] != size:
         raise ValueError("putmask: mask and data must be the same size")
-    given = as_tensor(values)
-    if not np.can_cast(given.dtype.as_numpy_dtype, a.dtype, "same_kind") and kind_of(values) not in (
-        int,
-        float,
-    ):
-        raise TypeError(
-            f"Cannot cast array data from {np.dtype(given.dtype.as_numpy_dtype)!r} to {a.dtype!r}"
-        )
+    given = _safely_cast(values, a.dtype)
     if given.shape.num_elements() == 0:
         return
     flat = flat_view(a)
@@ -164,10 +188,13 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
             f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
     if where is True:
-        setitem(dst, ..., src)
+        setitem(dst, ..., tensor_array(as_tensor(src)) if isinstance(src, (list, tuple)) else src)
         return
     target = dst.tensor
-    value = tf.where(as_tensor(where, np.bool_), as_tensor(src, dst.dtype), target)
+    given = as_tensor(src, dst.dtype)
+    while given.shape.rank > target.shape.rank and given.shape[0] == 1:
+        given = given[0]
+    value = tf.where(as_tensor(where, np.bool_), given, target)
     if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
         raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
     dst.store(value)
@@ -223,21 +250,33 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
         IndexError: an index is out of bounds.
     """
     tensor = array.tensor
+    if is_read_only(array.storage()[1]):
+        raise ValueError("array is read-only")
+    if operand is not None:
+        # Here a Python number is an array like any other, and not weak.
+        operand = as_tensor(operand)
     operands = (tensor,) if operand is None else (tensor, operand)
     loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of, operands)))
     items = expand(indices, tensor.shape.rank)
     if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
         old = getitem(array, indices)
-        setitem(array, indices, ufunc(old) if operand is None else ufunc(old, operand))
+        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(operand))
+        if not new.tensor.shape.is_compatible_with(old.tensor.shape):
+            raise ValueError("array is not broadcastable to correct shape")
+        setitem(array, indices, new)
         return
     # What is not the same kind of number is cast back after every single step, as NumPy does.
     combine = _SCATTER.get(ufunc.__name__)
     value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
-    if combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf":
-        array.store(Advanced(tensor, items).scatter(value, functools.partial(_one_by_one, ufunc, loop)))
-        return
-    wide = Advanced(cast(tensor, loop[0]), items).scatter(value, combine)
-    array.store(cast(wide, array.dtype))
+    stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
+    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items)
+    picked.check_value(value)
+    if value.shape.rank > picked.rank:
+        raise ValueError("array is not broadcastable to correct shape")
+    if stepwise:
+        array.store(picked.scatter(value, functools.partial(_one_by_one, ufunc, loop)))
+    else:
+        array.store(cast(picked.scatter(value, combine), array.dtype))
 
 
 def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:

@@ -109,6 +109,9 @@ def _parse(text: str, path: str) -> cst.Module:
         raise _error("NP2TF901", path, error.raw_line, error.raw_column + 1, reason=reason) from None
     except RecursionError:
         raise _error("NP2TF903", path, 1, 1) from None
+    except (cst.CSTValidationError, TypeError) as error:
+        # libcst 1.9 wants a space in `return(a if b else c)` and `return(lambda: a)`.
+        raise _error("NP2TF907", path, 1, 1, reason=str(error)) from None
     if not same:
         # Better no translation than a file changed in places nobody asked for.
         raise _error("NP2TF904", path, 1, 1)

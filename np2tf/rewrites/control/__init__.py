@@ -10,6 +10,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control import boolean, ternary
+from np2tf.rewrites.control.calls import list_of, of_np2tf, of_np2tf_math
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
@@ -37,13 +38,13 @@ def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, 
         edit = ternary.edit if isinstance(expression, cst.IfExp) else boolean.edit
         plan.add(expression, edit)
     for name in decision.builtins:
-        plan.add(name, _of_np2tf)
+        plan.add(name, of_np2tf)
+    for func in decision.math:
+        plan.add(func, of_np2tf_math)
+    for comprehension in decision.comprehensions:
+        plan.add(comprehension, list_of)
     if decision.marks.lowered:
         plan.add(function, lambda updated: lower_function(updated, marks))
-
-
-def _of_np2tf(name: cst.Name) -> cst.Attribute:
-    return cst.Attribute(cst.Name("np2tf"), name)
 
 
 def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:

@@ -15,13 +15,22 @@ _SIMPLE = (cst.Name, cst.BaseNumber, cst.SimpleString)
 def edit(node: cst.BaseExpression) -> cst.BaseExpression:
     """The operator call that a boolean expression becomes."""
     if isinstance(node, cst.UnaryOperation):
-        return expression("np2tf.not_({x})", x=node.expression)
+        return expression("np2tf.not_({x})", x=_bare(node.expression))
     if isinstance(node, cst.BooleanOperation):
         operator = "and_" if isinstance(node.operator, cst.And) else "or_"
         return expression(f"np2tf.{operator}({{a}}, lambda: {{b}})", a=node.left, b=node.right)
     if isinstance(node, cst.Comparison):
         return _chain(node)
     return node
+
+
+def _bare(operand: cst.BaseExpression) -> cst.BaseExpression:
+    """A call without the parentheses that kept `not(a and b)` together; the operator's own take their
+    place.
+    """
+    if not isinstance(operand, cst.Call) or any(not one.whitespace_after.empty for one in operand.lpar):
+        return operand
+    return operand.with_changes(lpar=(), rpar=())
 
 
 def _chain(node: cst.Comparison) -> cst.BaseExpression:

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import libcst as cst
 
 from np2tf.facts.flow import Names, live_before, writes
-from np2tf.rewrites.control.jumps import jumps_in, leaves
 from np2tf.rewrites.control.layout import (
     WIDTH,
     blank,
@@ -23,6 +22,7 @@ from np2tf.rewrites.control.layout import (
     returning,
     statements_of,
 )
+from np2tf.rewrites.control.leaving import jumps_in, leaves
 from np2tf.rewrites.control.marks import CannotLower
 from np2tf.rewrites.control.scope import Lowers, Scope
 from np2tf.tree.templates import Statement

@@ -9,6 +9,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
+from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin
 from np2tf.rewrites.control.flags import is_true
 from np2tf.rewrites.control.lower import lower_function
 from np2tf.rewrites.control.marks import CannotLower, Marks
@@ -50,11 +51,17 @@ class Decision:
     expressions: list[Expression] = field(default_factory=list)
     builtins: list[cst.Name] = field(default_factory=list)
     """The names `range`, `zip`, `min` … whose operands may be staged: np2tf's own stand in for them."""
+    math: list[cst.BaseExpression] = field(default_factory=list)
+    """`math.sqrt`, or `sqrt` imported from there, of what may be staged."""
+    comprehensions: list[Comprehension] = field(default_factory=list)
+    """Comprehensions and generators over arrays and long ranges, which become `np2tf.list_of`."""
 
     @property
     def lowers_anything(self) -> bool:
         """Whether any of the function's text changes."""
-        return bool(self.marks.lowered or self.expressions or self.builtins)
+        return bool(
+            self.marks.lowered or self.expressions or self.builtins or self.math or self.comprehensions
+        )
 
 
 def decide(function: cst.FunctionDef, facts: Facts) -> Decision:
@@ -90,7 +97,13 @@ class _Decider:
             if len(self._static.dynamic) == known:
                 break
         decision.expressions = list(self._expressions(decision.marks))
-        decision.builtins = list(self._builtins(decision.marks))
+        calls = Calls(self._facts, self._static, self._iterable)
+        decision.comprehensions = [node for node in self._nodes if calls.is_list_of(node)]  # type: ignore[misc]
+        loops = [node.iter for node in self._nodes if isinstance(node, cst.For) and node in decision.marks]
+        loops += [node.for_in.iter for node in decision.comprehensions]
+        decision.builtins = [name for loop in loops for name in calls.sequences(loop)]
+        decision.builtins += calls.builtins(self._nodes)
+        decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
         self._check(decision)
         return decision
 
@@ -105,7 +118,23 @@ class _Decider:
                 decision.marks.lowered.add(node)
             elif isinstance(node, (cst.While, cst.For, cst.Assert)) and self._is_lowered(node):
                 decision.marks.lowered.add(node)
+            elif isinstance(node, cst.Match):
+                self._check_match(node)
         return decision
+
+    def _check_match(self, node: cst.Match) -> None:
+        """A `match` stays Python, so its subject must be known; an array's value is not."""
+        guards = [case.guard for case in node.cases if case.guard is not None]
+        for part in (node.subject, *guards):
+            if not self._static.probably(part) and not self._is_parameter(part):
+                raise CannotLower("NP2TF301", node, kind="match", reason="a value that may be an array's")
+
+    def _is_parameter(self, node: cst.CSTNode) -> bool:
+        """Whether an expression is a parameter as the caller gave it."""
+        if not isinstance(node, cst.Name):
+            return False
+        body = block(self._function.body)
+        return node.value in parameters(self._function.params) and node.value not in writes(body)
 
     def _stays(self, node: cst.If) -> bool:
         """Whether an `if` had better stay Python: it cannot be lowered, or it is there to raise."""
@@ -142,7 +171,7 @@ class _Decider:
         if self._refusals.reason(node) is None:
             return True
         call = node.iter if isinstance(node.iter, cst.Call) else None
-        if call is not None and self._is_builtin(call, ("range",)) and not _at_most(_UNROLLED, call):
+        if call is not None and is_builtin(self._facts, call, ("range",)) and not _at_most(_UNROLLED, call):
             self._refusals.check(node)  # unrolled, it would become a graph as long as the range
         return False
 
@@ -225,35 +254,13 @@ class _Decider:
             elif isinstance(node, cst.Comparison) and len(node.comparisons) > 1 and not self._static(node):
                 yield node
 
-    def _builtins(self, marks: Marks) -> Iterator[cst.Name]:
-        for node in self._nodes:
-            if isinstance(node, cst.For) and node in marks:
-                yield from self._sequences(node.iter)
-            elif isinstance(node, cst.Call) and self._is_builtin(node, ("min", "max")):
-                plain = len(node.args) > 1 and not any(arg.keyword or arg.star for arg in node.args)
-                if plain and not self._static(node):
-                    yield cst.ensure_type(node.func, cst.Name)
-
-    def _sequences(self, node: cst.BaseExpression) -> Iterator[cst.Name]:
-        """`range`, `zip` … in a lowered loop's iterable, outermost first."""
-        if not isinstance(node, cst.Call) or not self._is_builtin(
-            node, ("range", "enumerate", "zip", "reversed")
-        ):
-            return
-        inner = [name for arg in node.args for name in self._sequences(arg.value)]
-        if inner or not all(self._static(arg.value) for arg in node.args):
-            yield cst.ensure_type(node.func, cst.Name)
-        yield from inner
-
-    def _is_builtin(self, node: cst.Call, names: tuple[str, ...]) -> bool:
-        if not isinstance(node.func, cst.Name) or node.func.value not in names:
-            return False
-        return self._facts.scopes.of(node.func).owner_of(node.func.value) is None
-
     def _check(self, decision: Decision) -> None:
         """Tests that nothing can lower: of a comprehension's `if`."""
         for node in self._nodes:
-            if isinstance(node, cst.CompIf) and not self._static(node.test):
+            if not isinstance(node, cst.CompIf) or self._static(node.test):
+                continue
+            clause = self._facts.parents[node]
+            if clause is None or self._facts.parents[clause] not in decision.comprehensions:
                 raise CannotLower("NP2TF306", node)
         self._refusals.check_walrus(decision.expressions)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -11,11 +11,11 @@ import libcst as cst
 from np2tf import rules
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts, Kind
+from np2tf.facts.classes import Classes, decorators
 from np2tf.facts.effects import Effects
 from np2tf.facts.flow import block, parameters
 from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.rewrites.control.marks import CannotLower
-from np2tf.tree.names import dotted
 from np2tf.tree.walk import walk
 
 _ENOUGH = 3
@@ -55,41 +55,56 @@ class Fitness:
 
 def _judge(facts: Facts) -> Fitness:
     effects = Effects(facts)
-    candidates = [function for function in _functions(facts) if not _decorated(function)]
+    candidates = [function for function in _functions(facts, effects) if not _decorated(function)]
     decisions: dict[cst.FunctionDef, Decision] = {}
     unfit: dict[cst.FunctionDef, Unfit] = {}
     for function in candidates:
         verdict = _alone(function, facts, effects)
+        if isinstance(verdict, Decision) and _is_property(function) and verdict.lowers_anything:
+            verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"})
         if isinstance(verdict, Unfit):
             unfit[function] = verdict
         else:
             decisions[function] = verdict
     _spread(decisions, unfit, effects)
     worth = {
-        function for function in candidates if parameters(function.params) and _is_worth(function, facts)
+        function
+        for function in candidates
+        if parameters(function.params)
+        and not _is_property(function)
+        and _is_worth(function, facts, effects.classes)
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
     told = {function: why for function, why in unfit.items() if function in worth}
     return Fitness({function: decisions[function] for function in candidates if function in staged}, told)
 
 
-def _functions(facts: Facts) -> Iterator[cst.FunctionDef]:
-    """The functions at the top of the module, and the static methods of its classes."""
+def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
+    """The functions at the top of the module, and the methods of its classes."""
     for statement in facts.module.body:
         if isinstance(statement, cst.FunctionDef):
             yield statement
         elif isinstance(statement, cst.ClassDef):
             for member in block(statement.body):
-                if isinstance(member, cst.FunctionDef) and _names(member) == ["staticmethod"]:
+                if isinstance(member, cst.FunctionDef) and decorators(member) == ["staticmethod"]:
                     yield member
+    for member in effects.classes.methods():
+        if decorators(member) != ["staticmethod"] and not _is_special(member):
+            yield member
 
 
-def _names(function: cst.FunctionDef) -> list[str | None]:
-    return [dotted(item.decorator) for item in function.decorators]
+def _is_special(function: cst.FunctionDef) -> bool:
+    """Whether Python calls a method at times of its own."""
+    name = function.name.value
+    return name.startswith("__") and name.endswith("__") and name != "__call__"
 
 
 def _decorated(function: cst.FunctionDef) -> bool:
-    return _names(function) not in ([], ["staticmethod"])
+    return decorators(function) not in ([], ["staticmethod"], ["property"])
+
+
+def _is_property(function: cst.FunctionDef) -> bool:
+    return decorators(function) == ["property"]
 
 
 def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decision | Unfit:
@@ -125,7 +140,7 @@ def _spread(
 
 
 def _reached(
-    start: cst.FunctionDef, calls: dict[cst.FunctionDef, dict[cst.FunctionDef, cst.Call]]
+    start: cst.FunctionDef, calls: Mapping[cst.FunctionDef, Mapping[cst.FunctionDef, cst.CSTNode]]
 ) -> set[cst.FunctionDef]:
     """The functions that a call of `start` may call in turn."""
     seen: set[cst.FunctionDef] = set()
@@ -156,18 +171,25 @@ def _with_callees(
     return staged
 
 
-def _is_worth(function: cst.FunctionDef, facts: Facts) -> bool:
+def _is_worth(function: cst.FunctionDef, facts: Facts, classes: Classes) -> bool:
     """A loop that computes, or a few array operations; and something that visibly is an array."""
     nodes = list(walk(function))
-    if not any(_shows_arrays(node, facts) for node in nodes):
+    if not any(_shows_arrays(node, facts) or classes.holds_array(node) for node in nodes):
         return False
-    for loop in (node for node in nodes if isinstance(node, (cst.For, cst.While))):
-        if any(isinstance(node, _COMPUTES) for node in walk(loop.body)):
+    for body in (_repeated(node) for node in nodes):
+        if body is not None and any(isinstance(node, _COMPUTES) for node in walk(body)):
             return True
     if not _takes_arrays(function, facts):
         return False
     operations = sum(_is_array_work(node, facts) for node in nodes)
     return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
+
+
+def _repeated(node: cst.CSTNode) -> cst.CSTNode | None:
+    """What a loop or a comprehension does again and again."""
+    if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+        return node.elt
+    return node.body if isinstance(node, (cst.For, cst.While)) else None
 
 
 def _shows_arrays(node: cst.CSTNode, facts: Facts) -> bool:

@@ -26,6 +26,22 @@ def is_bool(test: cst.BaseExpression) -> bool:
     return isinstance(test, cst.Comparison) and len(test.comparisons) == 1
 
 
+def without_assignments(test: cst.BaseExpression) -> tuple[cst.BaseExpression, list[Statement]]:
+    """A test that reads the names that its `:=` bind, and the lines that bind them."""
+    assigns: list[Statement] = []
+
+    class Hoist(cst.CSTTransformer):
+        def leave_NamedExpr(
+            self, original_node: cst.NamedExpr, updated_node: cst.NamedExpr
+        ) -> cst.BaseExpression:
+            assigns.append(line(f"{code(updated_node.target)} = {code(updated_node.value)}"))
+            return updated_node.target
+
+    changed = test.visit(Hoist())
+    assert isinstance(changed, cst.BaseExpression)
+    return changed, assigns
+
+
 def flagged(text: str, node: cst.If, jump: Statement) -> Statement:
     """The line that stands for `if test: break`, with the comments of both."""
     made = line(text, [*node.leading_lines, *jump.leading_lines])  # type: ignore[union-attr]

@@ -7,36 +7,21 @@ function together; in a lowered loop it is a flag and a result that the function
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import libcst as cst
 
-from np2tf.facts.flow import block, bound_after
-from np2tf.rewrites.control.flags import flagged, is_bool, is_true
+from np2tf.rewrites.control.flags import flagged, is_bool, is_true, without_assignments
 from np2tf.rewrites.control.layout import block_of, code, else_of, footer_of, has_comment, line, statements_of
+from np2tf.rewrites.control.leaving import LOOPS, jump_of, jumps_in, leaves, reachable, returns_like
 from np2tf.rewrites.control.marks import CannotLower, Marks
 from np2tf.rewrites.control.naming import Naming
 from np2tf.tree.templates import Statement
 
-_LOOPS = (cst.For, cst.While)
-_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+_Block = TypeVar("_Block", bound=cst.For | cst.While | cst.With)
 _SHORT = 60
-
-
-def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
-    """The jumps that leave `nodes`: every return, and the breaks and continues of no loop inside."""
-    for node in nodes:
-        if isinstance(node, cst.Return):
-            yield node
-        elif isinstance(node, (cst.Break, cst.Continue)):
-            if not in_loop:
-                yield node
-        elif isinstance(node, _LOOPS):
-            yield from jumps_in(block(node.body), True)
-            yield from jumps_in(block(node.orelse), in_loop)
-        elif not isinstance(node, _SCOPES) and not isinstance(node, cst.BaseExpression):
-            yield from jumps_in(node.children, in_loop)
 
 
 @dataclass
@@ -69,29 +54,41 @@ class JumpFree:
     def _loops(self, body: Sequence[Statement], depth: int) -> list[Statement]:
         out: list[Statement] = []
         for index, statement in enumerate(body):
-            if isinstance(statement, _LOOPS):
+            if isinstance(statement, LOOPS):
                 try:
                     out += self._loop(statement, body[index + 1 :], depth)
                 except CannotLower as error:
                     if error.loop is None and isinstance(statement, cst.For) and statement in self._marks:
                         error.loop = self._marks.origin.get(statement, statement)  # type: ignore[assignment]
                     raise
-                if out and _jump_of(out[-1]) is not None:
+                if out and jump_of(out[-1]) is not None:
                     return out
             elif isinstance(statement, cst.If):
                 out.append(self._map_branches(statement, lambda part: self._loops(part, depth)))
+            elif isinstance(statement, cst.With):
+                out.append(self._with_body(statement, self._loops(statements_of(statement.body), depth)))
+            elif isinstance(statement, cst.Match):
+                cases = [
+                    case.with_changes(body=block_of(self._loops(statements_of(case.body), depth)))
+                    for case in statement.cases
+                ]
+                out.append(self._marks.carry(statement, statement.with_changes(cases=cases)))  # type: ignore[arg-type]
             else:
                 out.append(statement)
         return out
 
     def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
         lowered = loop in self._marks
-        body = self._loops(_reachable(statements_of(loop)), depth + lowered)
+        assigns: list[Statement] = []
+        if lowered and isinstance(loop, cst.While):
+            test, assigns = without_assignments(loop.test)
+            loop = self._marks.carry(loop, loop.with_changes(test=test)) if assigns else loop  # type: ignore[assignment]
+        body = self._loops(reachable(statements_of(loop)), depth + lowered)
         if not lowered:
             changed = self._plain_body(body)
-            return [self._with_body(loop, changed)]
+            return [self._with_body(loop, changed)]  # type: ignore[type-var]
         jumps = list(jumps_in(body))
-        frame = _Frame(returns_break=_returns_like(rest, body))
+        frame = _Frame(returns_break=returns_like(rest, body))
         if not frame.returns_break:
             frame.returns = [jump for jump in jumps if isinstance(jump, cst.Return)]
         frame.has_break = len(frame.returns) < sum(not isinstance(jump, cst.Continue) for jump in jumps)
@@ -105,10 +102,16 @@ class JumpFree:
         changed = self._guarded(body, frame)
         if frame.skip:
             changed.insert(0, line(f"{frame.skip} = False"))
+        if assigns:
+            # The test's assignments: before the loop, and again before every further test.
+            again = [part.deep_clone() for part in assigns]
+            changed += [self._lowered_if(f"np2tf.not_({frame.stop})", again)] if frame.stop else again
+            before = [*assigns, *before]
         if before:
             before[0] = before[0].with_changes(leading_lines=loop.leading_lines)
             loop = self._marks.carry(loop, loop.with_changes(leading_lines=()))  # type: ignore[assignment]
-        made = self._stoppable(self._with_body(loop, changed, keep_else=False), frame.stop)
+        whole = self._with_body(loop, changed, keep_else=False)  # type: ignore[type-var]
+        made = self._stoppable(whole, frame.stop)
         return [*before, made, *self._behind(loop, frame, depth)]
 
     def _stoppable(self, loop: cst.For | cst.While, stop: str | None) -> cst.For | cst.While:
@@ -162,9 +165,11 @@ class JumpFree:
     def _guarded(self, body: Sequence[Statement], frame: _Frame) -> list[Statement]:
         out: list[Statement] = []
         for index, statement in enumerate(body):
-            jump = _jump_of(statement)
+            jump = jump_of(statement)
             if jump is not None:
                 return [*out, *self._jump(statement, jump, frame)]
+            if isinstance(statement, cst.With) and list(jumps_in([statement])):
+                return [*out, *self._guarded_with(statement, body[index + 1 :], frame)]
             if not isinstance(statement, cst.If) or not list(jumps_in([statement])):
                 if list(jumps_in([statement])):
                     raise CannotLower("NP2TF303", statement)
@@ -203,6 +208,18 @@ class JumpFree:
             then += [] if then_leaves else rest
             other += [] if other_leaves else rest
             return [self._if(node, self._guarded(then, frame), self._guarded(other, frame))]
+        flags = self._flags(node, frame)
+        first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
+        return [first, self._unless(flags, self._guarded(rest, frame))]
+
+    def _guarded_with(self, node: cst.With, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        """A `with` block (of np.errstate) that jumps leave."""
+        flags = self._flags(node, frame)
+        first = self._with_body(node, self._guarded(statements_of(node.body), frame))
+        return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+
+    def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
+        """The flags that the jumps in a statement set."""
         kinds = {type(jump) for jump in jumps_in([node])}
         flags = []
         if cst.Continue in kinds:
@@ -212,9 +229,11 @@ class JumpFree:
             if frame.stop is None:
                 raise CannotLower("NP2TF303", node)
             flags.append(frame.stop)
-        first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
+        return flags
+
+    def _unless(self, flags: Sequence[str], rest: Sequence[Statement]) -> cst.If:
         either = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
-        return [first, self._lowered_if(f"np2tf.not_({either})", self._guarded(rest, frame))]
+        return self._lowered_if(f"np2tf.not_({either})", rest)
 
     def _flag_first(
         self, node: cst.If, leave: Statement, left: Sequence[Statement], frame: _Frame
@@ -222,7 +241,7 @@ class JumpFree:
         """`if test: break`: the flag is False up to here, and nothing else sets it: it is the test."""
         assert frame.stop is not None
         flag = flagged(f"{frame.stop} = {code(node.test)}", node, leave)
-        jump = _jump_of(leave)
+        jump = jump_of(leave)
         if isinstance(jump, cst.Return) and jump.value is not None and not frame.returns_break:
             answer = line(f"{self._naming.name('result')} = {code(jump.value)}")
             guard = self._lowered_if(frame.stop, ())
@@ -238,7 +257,7 @@ class JumpFree:
             has_comment(node.orelse.body) or any(map(has_comment, node.orelse.leading_lines))
         ):
             return False
-        only = _jump_of(then[0])
+        only = jump_of(then[0])
         if isinstance(only, cst.Return):
             return frame.returns_break or frame.stop == self._naming.name("returned")
         return isinstance(only, cst.Break)
@@ -262,10 +281,15 @@ class JumpFree:
     # -- returns in tail position -----------------------------------------------------------------------
 
     def _tail(self, body: Sequence[Statement]) -> list[Statement]:
-        body = _reachable(body)
+        body = reachable(body)
         for index, statement in enumerate(body):
+            if isinstance(statement, cst.With) and self._has_lowered_jump(statement):
+                if index + 1 == len(body):
+                    inside = self._tail(statements_of(statement.body))
+                    return [*body[:index], self._with_body(statement, inside)]
+                return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
             if not isinstance(statement, cst.If) or not self._has_lowered_jump(statement):
-                if isinstance(statement, _LOOPS) and statement in self._marks:
+                if isinstance(statement, LOOPS) and statement in self._marks:
                     assert not list(jumps_in([statement]))
                 continue
             return [*body[:index], *self._tail_if(statement, body[index + 1 :])]
@@ -274,7 +298,7 @@ class JumpFree:
     def _tail_if(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
         then, other = statements_of(node), else_of(node)
         then_leaves, other_leaves = leaves(then), leaves(other)
-        short = len(rest) == 1 and _jump_of(rest[0]) is not None and len(code(rest[0]).strip()) <= _SHORT
+        short = len(rest) == 1 and jump_of(rest[0]) is not None and len(code(rest[0]).strip()) <= _SHORT
         if rest and not then_leaves and not other_leaves and not short:
             return self._tail_by_flag(node, rest)
         if not then_leaves:
@@ -283,7 +307,7 @@ class JumpFree:
             other += [part.deep_clone() for part in rest] if not then_leaves else rest
         return [self._if(node, self._tail(then), self._tail(other))]
 
-    def _tail_by_flag(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
+    def _tail_by_flag(self, node: cst.If | cst.With, rest: Sequence[Statement]) -> list[Statement]:
         returned = self._naming.name("returned")
         returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
         frame = _Frame(stop=returned, returns=returns)
@@ -296,12 +320,14 @@ class JumpFree:
 
     def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
         """Whether a jump leaves `node` from under a lowered test."""
+        if isinstance(node, cst.With):
+            return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
         if isinstance(node, cst.If):
             under = under or node in self._marks
             if under and list(jumps_in([node])):
                 return True
             parts = [*statements_of(node), *else_of(node)]
-            return any(isinstance(part, cst.If) and self._has_lowered_jump(part, under) for part in parts)
+            return any(self._has_lowered_jump(part, under) for part in parts)
         return False
 
     def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
@@ -328,48 +354,17 @@ class JumpFree:
 
     def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
         then, other = statements_of(node), else_of(node)
-        new_then, new_other = change(_reachable(then)), change(_reachable(other))
+        new_then, new_other = change(reachable(then)), change(reachable(other))
         if new_then == then and new_other == other:
             return node
         return self._if(node, new_then, new_other)
 
-    def _with_body(
-        self, loop: cst.For | cst.While, body: Sequence[Statement], keep_else: bool = True
-    ) -> cst.For | cst.While:
-        if list(body) == statements_of(loop) and (keep_else or loop.orelse is None):
+    def _with_body(self, loop: _Block, body: Sequence[Statement], keep_else: bool = True) -> _Block:
+        if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
             return loop
         header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
         made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
         if not keep_else:
             made = made.with_changes(orelse=None)
         self._marks.carry(loop, made)
-        return made
-
-
-def _reachable(body: Sequence[Statement]) -> list[Statement]:
-    """`body` up to the statement behind which nothing runs."""
-    for index, statement in enumerate(body):
-        if leaves([statement]):
-            return list(body[: index + 1])
-    return list(body)
-
-
-def leaves(body: Sequence[cst.CSTNode]) -> bool:
-    """Whether every path through `body` ends in a jump (or a raise)."""
-    return bound_after(body, frozenset()) is None
-
-
-def _jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
-    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
-        only = statement.body[0]
-        return only if isinstance(only, (cst.Break, cst.Continue, cst.Return)) else None
-    return None
-
-
-def _returns_like(rest: Sequence[Statement], body: Sequence[Statement]) -> bool:
-    """Whether a loop returns just what the function returns right behind it: then it only needs to break."""
-    following = _jump_of(rest[0]) if rest else None
-    returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
-    if not isinstance(following, cst.Return) or not returns:
-        return False
-    return all(jump.deep_equals(following) for jump in returns)
+        return made  # type: ignore[return-value]

@@ -103,8 +103,10 @@ class Lowering:
             return [self.function(node, scope.depth)]
         if isinstance(node, cst.SimpleStatementLine) and any(small in self.marks for small in node.body):
             return assert_.lower(self, node, scope)
+        if isinstance(node, cst.Match) and any(part in self.marks for part in walk(node)):
+            return [self._plain_match(node, live, scope, jumps, tail)]
         if isinstance(node, cst.With) and any(part in self.marks for part in walk(node)):
-            inside = self.block(statements_of(node.body), live, scope.inner(), jumps)
+            inside = self.block(statements_of(node.body), live, scope.inner(), jumps, tail)
             return [node.with_changes(body=_like(node.body, inside))]
         return [node]
 
@@ -121,6 +123,15 @@ class Lowering:
             return made.with_changes(orelse=other[0])
         old = node.orelse.body if isinstance(node.orelse, cst.Else) else None
         return made.with_changes(orelse=cst.Else(body=_like(old, other)))
+
+    def _plain_match(self, node: cst.Match, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.Match:
+        cases = []
+        for case in node.cases:
+            inner = scope.inner(writes([case.pattern]))
+            inner.bound |= writes([case.pattern])
+            made = self.block(statements_of(case.body), live, inner, jumps, tail)
+            cases.append(case.with_changes(body=_like(case.body, made)))
+        return node.with_changes(cases=cases)
 
     def _plain_loop(self, node: cst.While | cst.For, live: Names, scope: Scope, jumps: Jumps) -> Statement:
         if not any(part in self.marks for part in walk(node)):

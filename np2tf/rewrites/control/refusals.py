@@ -7,9 +7,12 @@ from collections.abc import Iterable
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.effects import GROWS
-from np2tf.facts.flow import block, free_names, writes
+from np2tf.facts.changed import root_of
+from np2tf.facts.classes import Classes
+from np2tf.facts.effects import Effects
+from np2tf.facts.flow import GROWS, assigned_first, block, free_names, parameters, writes
 from np2tf.rewrites.control.marks import CannotLower
+from np2tf.rewrites.control.private import STAGED_METHODS, PrivateLists
 from np2tf.rewrites.control.static import Static
 from np2tf.tree.walk import children, walk
 
@@ -24,7 +27,6 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.ImportFrom: "an import",
     cst.Global: "a global statement",
     cst.Nonlocal: "a nonlocal statement",
-    cst.Match: "a match statement",
 }
 _IMMEDIATE = frozenset({"map", "filter", "sorted", "min", "max", "sum", "list", "tuple", "any", "all"})
 
@@ -35,7 +37,11 @@ class Refusals:
     def __init__(self, function: cst.FunctionDef, facts: Facts, static: Static) -> None:
         self._facts = facts
         self._static = static
+        self._classes = Classes(facts)
         self._known: dict[cst.CSTNode, str | None] = {}
+        self._effects = Effects(facts)
+        self.lists = PrivateLists(function, facts)
+        self._params = frozenset(parameters(function.params))
         self._closures = [
             node
             for node in walk(function)
@@ -65,17 +71,17 @@ class Refusals:
         calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
         for call in calls:
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if name in ("append", "extend", "insert"):
+            if name in ("append", "extend", "insert") and not self._carried(call.func):
                 return call
         return None
 
     def _find(self, node: cst.If | cst.While | cst.For) -> str | None:
         for part in (found for top in _inside(node) for found in _walk_here(top)):
-            reason = _STATEMENTS.get(type(part)) or self._container(part)
+            reason = self._statement(part) or self._container(part)
             if reason is not None:
                 return reason
-        if isinstance(node, cst.While) and any(isinstance(part, cst.NamedExpr) for part in walk(node.test)):
-            return "an assignment in its test"
+        if isinstance(node, cst.While) and not _hoistable(node.test):
+            return "an assignment in its test that is made only sometimes"
         written = writes([node])
         for closure in self._closures:
             late = sorted(free_names(closure) & written)
@@ -83,23 +89,41 @@ class Refusals:
                 return f"`{late[0]}`, which an inner function reads"
         return None
 
+    def _statement(self, node: cst.CSTNode) -> str | None:
+        if isinstance(node, cst.With) and self._effects.is_errstate(node):
+            return None
+        return _STATEMENTS.get(type(node))
+
     def _container(self, node: cst.CSTNode) -> str | None:
         if (
             isinstance(node, cst.Call)
             and isinstance(node.func, cst.Attribute)
             and node.func.attr.value in GROWS
+            and not self._carried(node.func)
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
         if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
             target = node.target
-            if isinstance(target, cst.Attribute):
+            if isinstance(target, cst.Attribute) and not self._classes.is_self(root_of(target)):
                 return "a write to an attribute"
             if isinstance(target, cst.Subscript):
                 index = target.slice[0].slice
                 text = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
-                if text or self._static.is_container(target.value):
+                if (text or self._static.is_container(target.value)) and not self._is_own(target.value):
                     return f"a write into `{self._facts.code(target.value)}`, a Python container"
         return None
+
+    def _carried(self, func: cst.CSTNode) -> bool:
+        """Whether a method is that of a list that the loop can carry along."""
+        return (
+            isinstance(func, cst.Attribute)
+            and func.attr.value in STAGED_METHODS
+            and self.lists.is_list(func.value)
+        )
+
+    def _is_own(self, node: cst.CSTNode) -> bool:
+        """Whether a container has a name of the function's own, so that it is carried as a variable."""
+        return isinstance(node, cst.Name) and node.value not in self._params
 
     def _immediate(self, node: cst.CSTNode) -> bool:
         """A lambda handed to a builtin that calls it at once."""
@@ -124,6 +148,12 @@ class Refusals:
                 late = [part.comparator for part in node.comparisons[1:]]
             if any(isinstance(part, cst.NamedExpr) for top in late for part in walk(top)):
                 raise CannotLower("NP2TF302", node)
+
+
+def _hoistable(test: cst.BaseExpression) -> bool:
+    """Whether every `:=` of a test is evaluated each time, before anything in the test reads the name."""
+    named = {part.target.value for part in walk(test) if isinstance(part, cst.NamedExpr)}  # type: ignore[attr-defined]
+    return named <= assigned_first(test)
 
 
 def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:

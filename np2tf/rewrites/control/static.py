@@ -112,6 +112,8 @@ class Static:
         if qualified is not None:
             return qualified.rpartition(".")[2] in _NUMPY
         name = dotted(node.func) or ""
+        if name == "len" and node.args and self._grows(node.args[0].value):
+            return False
         if name in _CALLS:
             return not (name == "len" and node.args and self._lengths.selected(node.args[0].value))
         arguments = all(self(arg.value) for arg in node.args)
@@ -125,6 +127,10 @@ class Static:
         ):
             return arguments and self(node.func.value)
         return False
+
+    def _grows(self, node: cst.CSTNode) -> bool:
+        """Whether an expression is a list whose length a staged loop or branch may change."""
+        return isinstance(node, cst.Name) and node.value in self.dynamic and self.is_container(node)
 
     def _comparison(self, node: cst.Comparison) -> bool:
         operators = [part.operator for part in node.comparisons]

@@ -15,6 +15,7 @@ from np2tf.tnp.linalg.checks import epsilon, floating, matrix, require_square, s
 from np2tf.tnp.linalg.factoring import singular_values
 from np2tf.tnp.linalg.products import lengths, product_of, rank_of, transposed
 from np2tf.tnp.normalize import Array, op
+from np2tf.tnp.reducing import raw_sum
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
@@ -31,8 +32,12 @@ def _squares(x: tf.Tensor) -> tf.Tensor:
     return tf.square(x)
 
 
+def _sum(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
+    return raw_sum(x, normalize_axis_tuple(range(rank_of(x)) if axes is None else axes, rank_of(x)), keepdims)
+
+
 def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
-    return tf.sqrt(tf.reduce_sum(_squares(x), axes, keepdims))
+    return tf.sqrt(_sum(_squares(x), axes, keepdims))
 
 
 def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
@@ -61,11 +66,11 @@ def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.T
             raise ValueError("zero-size array to reduction operation minimum which has no identity")
         return _extreme(tf.reduce_min, sizes, axis, keepdims)
     if order == 0:
-        return tf.reduce_sum(tf.cast(tf.not_equal(x, tf.zeros((), x.dtype)), sizes.dtype), axis, keepdims)
+        return _sum(tf.cast(tf.not_equal(x, tf.zeros((), x.dtype)), sizes.dtype), axis, keepdims)
     if order == 1:
-        return tf.reduce_sum(sizes, axis, keepdims)
+        return _sum(sizes, axis, keepdims)
     power = as_tensor(order, sizes.dtype.as_numpy_dtype)
-    return tf.pow(tf.reduce_sum(tf.pow(sizes, power), axis, keepdims), 1 / power)
+    return tf.pow(_sum(tf.pow(sizes, power), axis, keepdims), 1 / power)
 
 
 def _norm_of_columns(x: tf.Tensor, order: Any, summed: int, compared: int) -> tf.Tensor:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+
+import libcst as cst
 
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
@@ -32,6 +34,10 @@ class Result:
     text: str
     diagnostics: list[Diagnostic] = field(default_factory=list)
     changed: bool = False
+    tree: cst.Module | None = field(default=None, repr=False, compare=False)
+    """The tree of the output, where there is something to translate …"""
+    origins: Mapping[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False, compare=False)
+    """… and what its new nodes stand for in the tree of the input."""
 
 
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
@@ -53,12 +59,13 @@ def translate(source: Source, options: Options) -> Result:
         if not imports.anything_to_translate(facts):
             names.report_only(facts, report)
             return Result(before, list(report))
-        plan = Plan(facts.parents)
+        plan = Plan(facts.parents, facts.foreign)
         plan.tnp_name = imports.name_for_tnp(facts)
         for rewrite in REWRITES:
             rewrite(facts, plan, report, options)
-        text = source.printed(plan.apply(source.module))
+        tree = plan.apply(source.module)
+        text = source.printed(tree)
     except RecursionError:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
-    return Result(text, list(report), changed=text != before)
+    return Result(text, list(report), changed=text != before, tree=tree, origins=plan.origins)

@@ -1,0 +1,113 @@
+"""What importing a translated package costs, against importing it as it is.
+
+    python benchmarks/importing.py transforms3d --path SRC/transforms3d-0.4.2
+
+Every figure is the time of one `import` in a fresh process that has NumPy, TensorFlow and np2tf's run time
+loaded already: first untranslated with Python's bytecode files present, then translated for the first time
+(into an empty cache), then translated from the cache.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from typing import Any
+
+_CHILD = """
+import importlib, json, sys, time, warnings
+name, how, path, modules = sys.argv[1:]
+sys.path[:0] = [path] if path else []
+warnings.simplefilter("ignore")
+import numpy, tensorflow
+runtime = time.perf_counter()
+import np2tf
+from np2tf import tnp
+np2tf.jit, np2tf.cond
+runtime = time.perf_counter() - runtime
+for before in modules.split():
+    importlib.import_module(before)
+had = set(sys.modules)
+start = time.perf_counter()
+if how == "translated":
+    import np2tf.imports.hook
+    np2tf.install([name])
+importlib.import_module(name)
+for module in MODULES:
+    importlib.import_module(module)
+seconds = time.perf_counter() - start
+new = [m for m in set(sys.modules) - had if m.split(".")[0] == name]
+translator = "libcst" in sys.modules
+print(json.dumps({"seconds": seconds, "modules": len(new), "translator": translator, "runtime": runtime}))
+"""
+
+
+_SUBMODULES = """
+import importlib, pkgutil, sys
+name, path = sys.argv[1:]
+sys.path[:0] = [path] if path else []
+package = importlib.import_module(name)
+for module in pkgutil.walk_packages(getattr(package, "__path__", []), name + ".", onerror=lambda name: None):
+    try:
+        "test" in module.name or (importlib.import_module(module.name), print(module.name))
+    except ImportError:
+        pass  # needs a package that is not installed
+"""
+
+
+def submodules(name: str, path: str) -> list[str]:
+    """Every module of a package but its tests, so that a lazy `__init__` hides nothing."""
+    command = [sys.executable, "-W", "ignore", "-c", _SUBMODULES, name, path]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+
+def once(name: str, how: str, path: str, modules: list[str], before: str, cache: str) -> dict[str, Any]:
+    """One import in a process of its own."""
+    environment = {**os.environ, "NP2TF_CACHE_DIR": cache, "NP2TF_CACHE": "on", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    program = _CHILD.replace("MODULES", repr(modules))
+    command = [sys.executable, "-c", program, name, how, path, before]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if done.returncode:
+        raise SystemExit(done.stderr)
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def main() -> None:
+    """Print one line for each package."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("packages", nargs="+", metavar="PACKAGE", help="names of packages or modules")
+    parser.add_argument("--path", default="", help="the folder they are in, if they are not installed")
+    parser.add_argument("--repeat", type=int, default=5, help="processes for each figure (default 5)")
+    parser.add_argument("--before", default="", help="modules to load first, such as scipy.linalg")
+    given = parser.parse_args()
+    print("package           modules  plain ms  first ms  second ms  second/plain  runtime ms")
+    for name in given.packages:
+        modules = submodules(name, given.path)
+        with tempfile.TemporaryDirectory() as cache:
+            fixed = (given.path, modules, given.before, cache)
+            once(name, "plain", *fixed)
+            first = once(name, "translated", *fixed)
+            # Both ways in turn, so that a machine that is busy for a while is busy for both.
+            pairs = [
+                (once(name, "plain", *fixed), once(name, "translated", *fixed)) for _ in range(given.repeat)
+            ]
+        if any(translated["translator"] for _, translated in pairs):
+            raise SystemExit(f"{name}: a translation from the cache has loaded the translator")
+        plain = min(before["seconds"] for before, _ in pairs)
+        second = min(after["seconds"] for _, after in pairs)
+        runtime = statistics.median(after["runtime"] for _, after in pairs)
+        print(
+            f"{name:16}  {first['modules']:7}  {plain * 1e3:8.1f}  {first['seconds'] * 1e3:8.0f}"
+            f"  {second * 1e3:9.1f}  {second / plain:12.2f}  {runtime * 1e3:10.0f}"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Run kernels under one system: `python kernel_systems.py SYSTEM FOLDER SECONDS SIZE NAME...`.
+
+Every kernel is called on fresh copies of the same arguments, which are not timed. A JSON line per kernel goes
+to the standard output, what the kernel returned and did to its arguments to FOLDER.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+import sys
+import types
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+KERNELS = Path(__file__).with_name("kernels")
+#: np2tf's tier "auto" has decided after so many calls: on the host, compiling, and some to compare.
+SETTLING_CALLS = 10
+
+
+def load(name: str) -> types.ModuleType:
+    """The kernel's module as its author wrote it."""
+    module = types.ModuleType(name)
+    source = (KERNELS / f"{name}.py").read_text()
+    exec(compile(source, f"{name}.py", "exec"), vars(module))
+    return module
+
+
+def plain(name: str) -> Callable[..., Any]:
+    """NumPy: the kernel as it is."""
+    return load(name).kernel
+
+
+def translated(name: str) -> Callable[..., Any]:
+    """np2tf: the kernel's module translated without any help."""
+    import np2tf
+
+    return np2tf.import_module(name, KERNELS / f"{name}.py").kernel
+
+
+def with_jax(name: str) -> Callable[..., Any]:
+    """JAX: `jax.jit` of the same source with `jax.numpy`; Python numbers are static."""
+    import jax
+    import jax.numpy
+
+    jax.config.update("jax_enable_x64", True)
+    module = load(name)
+    module.np = jax.numpy  # type: ignore[attr-defined]
+
+    def run(*args: Any) -> Any:
+        static = [k for k, arg in enumerate(args) if not isinstance(arg, np.ndarray)]
+        key = tuple(static)
+        if key not in compiled:
+            compiled[key] = jax.jit(module.kernel, static_argnums=static)
+        return jax.block_until_ready(compiled[key](*args))
+
+    compiled: dict[tuple[int, ...], Any] = {}
+    return run
+
+
+def with_numba(name: str) -> Callable[..., Any]:
+    """Numba: `njit` of the kernel and of its helpers."""
+    import numba
+
+    module = load(name)
+    for key, value in list(vars(module).items()):
+        if isinstance(value, types.FunctionType) and key != "initialise":
+            setattr(module, key, numba.njit(value))
+    return module.kernel
+
+
+SYSTEMS = {"numpy": plain, "np2tf": translated, "jax": with_jax, "numba": with_numba}
+
+
+def on_host(value: Any) -> Any:
+    """Arrays of any system as np.ndarray."""
+    if isinstance(value, (tuple, list)):
+        return [on_host(item) for item in value]
+    return value if isinstance(value, (int, float)) else np.asarray(value)
+
+
+def measure(system: str, name: str, seconds: float, size: str, folder: Path) -> dict[str, Any]:
+    """First and best warm call; for np2tf also the dearest of the first calls, which compiles."""
+    module = load(name)
+    args = module.initialise(getattr(module, size))
+    kernel = SYSTEMS[system](name)
+    times: list[float] = []
+
+    def call() -> tuple[Any, Any]:
+        own = copy.deepcopy(args)
+        start = perf_counter()
+        result = kernel(*own)
+        times.append(perf_counter() - start)
+        return result, own
+
+    result, own = call()
+    settling = SETTLING_CALLS if system == "np2tf" else 2
+    while len(times) < settling:
+        result, own = call()
+    warm = len(times)
+    deadline = perf_counter() + seconds
+    while len(times) < warm + 3 or perf_counter() < deadline:
+        result, own = call()
+    # JAX's arrays cannot be written to: what it did to its arguments is not to be seen.
+    done = (on_host(result), None if system == "jax" else on_host(own))
+    (folder / f"{system}-{name}.pickle").write_bytes(pickle.dumps(done))
+    found: dict[str, Any] = {"first": times[0], "warm": min(times[warm:]), "dearest": max(times[:warm])}
+    if system == "np2tf":
+        found["how"] = how(kernel)
+    return found
+
+
+def how(kernel: Any) -> str:
+    """Where np2tf has decided to run the kernel."""
+    families = getattr(kernel, "_families", None)
+    if families is None:
+        return "not jitted"
+    return ", ".join(family.decision.partition(":")[0] for family in families.values())
+
+
+def main() -> None:
+    system, folder, seconds, size, *names = sys.argv[1:]
+    for name in names:
+        try:
+            found = measure(system, name, float(seconds), size, Path(folder))
+        except Exception as error:
+            found = {"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
+        print(json.dumps({"kernel": name, **found}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,56 @@
+"""`np2tf.use_backend`: the same translated program on plain NumPy, for comparison and debugging."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from np2tf.config import config
+
+BACKENDS = ("numpy", "tensorflow")
+_SETTINGS = ("eager", "jit")
+#: What the settings were before NumPy's time.
+_before_numpy: dict[str, str] = {}
+
+
+class use_backend:
+    """Run translated code on plain NumPy, or on TensorFlow again; for good, or for a with block.
+
+    ``np2tf.use_backend("numpy")`` switches at once; ``with np2tf.use_backend("numpy"):`` switches back at
+    the end. On "numpy" every operation of `np2tf.tnp` is NumPy's own and gives np.ndarray and NumPy's
+    scalars, and `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through
+    them. Arrays that were made before stay what they are, and are taken as NumPy takes them. Like every
+    setting of `np2tf.config` it is the process's, not the thread's.
+
+    Raises:
+        ValueError: there is no such backend.
+    """
+
+    def __init__(self, name: str) -> None:
+        if name not in BACKENDS:
+            raise ValueError(f"np2tf.use_backend takes {' or '.join(map(repr, BACKENDS))}, not {name!r}")
+        self._before = {setting: getattr(config, setting) for setting in _SETTINGS}
+        self._before_numpy = dict(_before_numpy)
+        on_numpy = config.eager == "numpy"
+        if name == "numpy" and not on_numpy:
+            _before_numpy.update(self._before)
+            self._set({"eager": "numpy", "jit": "off"})
+        elif name == "tensorflow" and on_numpy:
+            self._set(_before_numpy or {"eager": "auto", "jit": "on"})
+
+    @staticmethod
+    def _set(settings: dict[str, str]) -> None:
+        for setting, value in settings.items():
+            setattr(config, setting, value)
+
+    def __enter__(self) -> use_backend:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._set(self._before)
+        _before_numpy.clear()
+        _before_numpy.update(self._before_numpy)

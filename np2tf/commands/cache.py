@@ -1,0 +1,50 @@
+"""`np2tf cache`: the translations that imports have left on disk."""
+
+from __future__ import annotations
+
+import json as to_json
+
+import click
+
+from np2tf.imports import store
+from np2tf.imports.cache import Cache
+
+
+@click.group()
+def cache() -> None:
+    """Show or empty the cache of translations made at import.
+
+    NP2TF_CACHE_DIR names another folder, NP2TF_CACHE_SIZE the most megabytes (256), and NP2TF_CACHE=off turns
+    the cache off.
+    """
+
+
+@cache.command()
+@click.option("--json", is_flag=True, help="Print JSON.")
+def info(json: bool) -> None:
+    """Say where the cache is, and how much is in it."""
+    kept = _kept()
+    entries = list(kept.entries())
+    translations = sum(entry.path.endswith(".bin") for entry in entries)
+    size = sum(entry.size for entry in entries)
+    if json:
+        told = {"folder": kept.folder, "translations": translations, "bytes": size, "limit": kept.limit}
+        click.echo(to_json.dumps(told))
+        return
+    click.echo(f"folder: {kept.folder}")
+    click.echo(f"translations: {translations}")
+    click.echo(f"size: {size / 1e6:.1f} MB of at most {kept.limit / 1e6:.0f}")
+
+
+@cache.command()
+def clear() -> None:
+    """Remove every translation; nothing else in the folder is touched."""
+    removed = _kept().clear()
+    click.echo(f"{removed} files removed")
+
+
+def _kept() -> Cache:
+    kept = store.cache()
+    if kept is None:
+        raise click.UsageError("the cache is turned off by NP2TF_CACHE")
+    return kept

@@ -1,0 +1,116 @@
+"""Showing the report of a run: as text for people, as JSON for programs."""
+
+from __future__ import annotations
+
+import atexit
+import json
+import os
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+from np2tf import __version__
+from np2tf.imports.met import diagnostics_met
+from np2tf.runtime.report import Function, Place, Report, Time
+from np2tf.runtime.watch import Watch
+
+#: How many functions and diagnostics the text shows; JSON has them all.
+ROWS = 10
+
+
+def report_at_exit(form: str, file: Path | None) -> None:
+    """Begin to take a report, and write it when the interpreter ends, after all exit functions."""
+    watch = Watch()
+    process = os.getpid()
+
+    def write() -> None:
+        if os.getpid() != process:  # a copy of this process, by fork
+            return
+        report = watch.stop()
+        text = as_json(report) if form == "json" else as_text(report)
+        if file is None:
+            sys.stdout.flush()
+            print(text, file=sys.stderr)
+            return
+        try:
+            file.write_text(text + "\n", encoding="utf-8")
+        except OSError as error:
+            print(f"np2tf run: NP2TF906 {file}: {error.strerror or error}", file=sys.stderr)
+
+    atexit.register(write)
+
+
+def as_json(report: Report) -> str:
+    """The report with everything in it."""
+    met = [
+        {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
+        for found in diagnostics_met()
+    ]
+    return json.dumps({"np2tf": __version__, **report.to_data(), "diagnostics": met}, indent=2)
+
+
+def as_text(report: Report) -> str:
+    """The report for people."""
+    return "\n".join(_lines(report))
+
+
+def _lines(report: Report) -> Iterable[str]:
+    yield ""
+    yield f"np2tf: {report.seconds:.2f} s in all"
+    yield from _where(report)
+    yield from _section("Slowest on the host that need not be there", report.fallbacks, _place)
+    yield from _section("Slowest NumPy operations on host arrays", report.host_calls, _place)
+    functions = sorted(report.functions.values(), key=lambda one: -one.seconds)
+    yield from _section("Jitted functions", functions, _function)
+    yield from _section("Not compiled, and why", list(report.unjitted.values()), _reason)
+    met = [f"  {_relative(str(found))}" for found in diagnostics_met()]
+    yield from _section("Left as it was in translation", met, str)
+
+
+def _where(report: Report) -> Iterable[str]:
+    rows = (
+        ("compiled by XLA", report.compiled, "calls"),
+        ("TensorFlow graphs", report.graph, "calls"),
+        ("tracing, compiling", report.compiling, "traces"),
+        ("TensorFlow, eager", report.eager, "operations"),
+        ("NumPy, on the host", report.host, "operations"),
+    )
+    for name, time, unit in rows:
+        yield f"  {name:<20}{time.seconds:>9.3f} s{time.calls:>10} {unit}"
+    yield f"  {'everything else':<20}{report.other:>9.3f} s"
+
+
+def _section(title: str, rows: list[Any], show: Callable[[Any], str]) -> Iterable[str]:
+    if rows:
+        yield f"{title}:"
+        yield from (show(row) for row in rows[:ROWS])
+        if len(rows) > ROWS:
+            yield f"  … and {len(rows) - ROWS} more (--report json has all)"
+
+
+def _place(place: Place) -> str:
+    return f"{_taken(place)}  {_relative(place.path)}:{place.line}  {place.name}: {place.code or place.why}"
+
+
+def _reason(place: Place) -> str:
+    where = f"{_relative(place.path)}:{place.line}"
+    return f"  {where}: {place.code} {place.name}: {place.why} ({place.calls} calls)"
+
+
+def _function(function: Function) -> str:
+    parts = {"compiled": function.compiled, "graph": function.graph, "on the host": function.host}
+    ran = ", ".join(f"{time.calls} {name}" for name, time in parts.items() if time.calls)
+    traced = f"; {function.compiling.calls} traces, {function.compiling.seconds:.2f} s compiling"
+    total = Time(sum(time.calls for time in parts.values()), function.seconds)
+    told = f"{ran}{traced if function.compiling.calls else ''}"
+    return f"{_taken(total)}  {_relative(function.path)}:{function.line}  {function.name}: {told}"
+
+
+def _taken(time: Time) -> str:
+    return f"{time.seconds:>9.3f} s{time.calls:>8}×"
+
+
+def _relative(path: str) -> str:
+    here = os.getcwd() + os.sep
+    return path.removeprefix(here)

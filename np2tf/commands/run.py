@@ -1,0 +1,154 @@
+"""`np2tf run`: run a script or a module translated, as `python` would run it."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from np2tf.commands import Deferred
+from np2tf.config import config
+from np2tf.diagnostics import codes
+from np2tf.imports.execute import execute, on_device
+from np2tf.imports.program import CannotRun, Program, prepare
+from np2tf.imports.tracebacks import show
+
+FORMATS = ("text", "json")
+
+
+class _Run(click.Command):
+    """A command whose options end where the program begins, as Python's do."""
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._separated(args))
+
+    def _separated(self, args: Sequence[str]) -> list[str]:
+        """The arguments with `--` before those of the program, and `--report` with its value."""
+        valued = {
+            name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
+        }
+        ours: list[str] = []
+        rest = list(args)
+        while rest:
+            word = rest.pop(0)
+            if word == "--report":
+                ours.append(f"--report={rest.pop(0) if rest and rest[0] in FORMATS else 'text'}")
+            elif word == "-m" and rest:
+                return [*ours, "-m", rest[0], "--", *rest[1:]]
+            elif word.startswith("-m") and not word.startswith("--") and len(word) > 2:
+                return [*ours, "-m", word[2:], "--", *rest]
+            elif word == "--":
+                return [*ours, word, *rest]
+            elif word in valued:
+                ours += [word, *rest[:1]]
+                del rest[:1]
+            elif word.startswith("-") and word != "-":
+                ours.append(word)
+            else:
+                return [*ours, "--", word, *rest]
+        return ours
+
+
+@click.command(cls=_Run, options_metavar="[OPTION…]")
+@click.option("-m", "module", metavar="MODULE", help="Run this module or package, as `python -m` does.")
+@click.option(
+    "--include", multiple=True, metavar="PATTERN", help="Translate these modules, too: a name or a pattern."
+)
+@click.option("--exclude", multiple=True, metavar="PATTERN", help="Do not translate these modules.")
+@click.option("--device", metavar="DEVICE", help="Run TensorFlow's part there: cpu, gpu, gpu:1, tpu:0 …")
+@click.option("--float32", is_flag=True, help="Make new floating-point arrays 32 bits wide by default.")
+@click.option(
+    "--jit", type=click.Choice(("on", "strict", "off")), help="Compile what can be, or all, or nothing."
+)
+@click.option(
+    "--tier", type=click.Choice(("auto", "compile")), help="Compile when worth it, or at the first call."
+)
+@click.option(
+    "--eager",
+    type=click.Choice(("auto", "tensorflow")),
+    help="Where operations outside compiled functions run: where their arrays are, or all on TensorFlow.",
+)
+@click.option(
+    "--report",
+    type=click.Choice(FORMATS),
+    metavar="[text|json]",
+    help="At the end, tell what ran compiled, eagerly and on the host, and how long that took.",
+)
+@click.option("--report-file", type=click.Path(path_type=Path), help="Write the report there, not to stderr.")
+@click.option("--full-traceback", is_flag=True, help="Show np2tf's and TensorFlow's frames in tracebacks.")
+@click.argument("program", nargs=-1, metavar="(FILE | -m MODULE) [ARGUMENT]…")
+def run(
+    module: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    program: tuple[str, ...],
+    device: str | None,
+    float32: bool,
+    report: str | None,
+    report_file: Path | None,
+    full_traceback: bool,
+    **settings: str | None,
+) -> NoReturn:
+    """Run a script or module translated, as `python` would run it.
+
+    The script is translated, and so are the modules and packages in its folder; with -m, the package.
+    Options go before FILE or -m; what follows is the program's own. No file is changed. The program's exit
+    status is that of the command.
+    """
+    if module is None and not program:
+        raise click.UsageError("name a file, or a module after -m")
+    if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
+        missing = codes()["NP2TF925"]
+        raise click.UsageError(f"{missing.code} {missing.message}: {missing.remedy}")
+    target, arguments = (module, program) if module is not None else (program[0], program[1:])
+    wanted = Program(target, module is not None, tuple(arguments), include, exclude)
+    chosen = {name: value for name, value in settings.items() if value is not None}
+    if float32:
+        chosen["floats"] = "float32"
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    for name, value in chosen.items():
+        setattr(config, name, value)
+    found = _device(device) if device else None
+    if report is not None or report_file is not None:
+        from np2tf.commands.reporting import report_at_exit
+
+        report_at_exit(report or "text", report_file)
+    told = {**chosen, **({"device": found} if found else {})}
+    raise Deferred(lambda: _start(wanted, told, full_traceback))
+
+
+def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
+    """Run the program: whatever is raised from here on is its own."""
+    try:
+        main = prepare(program)
+    except CannotRun as error:
+        _refuse(error)
+    except SystemExit:
+        raise
+    except BaseException as error:  # a package of the program's, imported to find the module, has failed
+        show(error, whole=full_traceback)
+        sys.exit(1)
+    with on_device(settings.get("device")):
+        execute(main, program, settings, whole=full_traceback)
+
+
+def _refuse(error: CannotRun) -> NoReturn:
+    click.echo(f"np2tf run: {error}\n  {error.remedy}", err=True)
+    sys.exit(error.status)
+
+
+def _device(name: str) -> str:
+    """TensorFlow's name of a device; ends the command if there is none of this name."""
+    import tensorflow as tf
+
+    kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")
+    wanted = f"{kind.upper()}:{number or 0}"
+    have = [device.name.removeprefix("/device:") for device in tf.config.list_logical_devices()]
+    if wanted not in have:
+        _refuse(CannotRun("NP2TF934", name=name, devices=", ".join(one.lower() for one in have)))
+    return f"/device:{wanted}"

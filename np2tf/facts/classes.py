@@ -1,0 +1,146 @@
+"""The classes of a module: whose objects consist of their attributes, and what `self.method(…)` runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from np2tf.facts import Facts, Kind
+from np2tf.facts.flow import block
+from np2tf.tree.names import dotted
+from np2tf.tree.walk import walk
+
+#: Decorators of a class that leave its methods and attributes as they are written.
+_HARMLESS = frozenset({"dataclass", "dataclasses.dataclass", "total_ordering", "functools.total_ordering"})
+_PLAIN_BASES = frozenset({"object", "ABC", "abc.ABC"})
+#: Methods that Python calls by itself when attributes are touched or the object goes away.
+_HOOKS = frozenset({"__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"})
+#: Decorators of methods that can be seen through.
+TRANSPARENT = ("staticmethod", "classmethod", "property")
+
+
+@dataclass
+class Classes:
+    """What the classes at the top of a module define."""
+
+    facts: Facts
+    _members: dict[cst.ClassDef, dict[str, cst.FunctionDef]] = field(default_factory=dict)
+    _array_names: dict[cst.ClassDef, set[str]] = field(default_factory=dict)
+    _owner: dict[cst.FunctionDef, cst.ClassDef] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for node in self.facts.module.body:
+            if isinstance(node, cst.ClassDef):
+                members = {
+                    one.name.value: one for one in block(node.body) if isinstance(one, cst.FunctionDef)
+                }
+                self._members[node] = members
+                self._owner.update(dict.fromkeys(members.values(), node))
+
+    def methods(self) -> Iterator[cst.FunctionDef]:
+        """The functions defined in the classes whose objects consist of their attributes."""
+        for node, members in self._members.items():
+            if self.is_simple(node):
+                yield from members.values()
+
+    def is_simple(self, node: cst.ClassDef) -> bool:
+        """Whether the class and all its bases are written here, without hooks and metaclasses."""
+        if any(dotted(item.decorator) not in _HARMLESS and not _configured(item) for item in node.decorators):
+            return False
+        if node.keywords or _HOOKS & self._members.get(node, {}).keys():
+            return False
+        return all(dotted(arg.value) in _PLAIN_BASES or self._simple_base(arg.value) for arg in node.bases)
+
+    def _simple_base(self, node: cst.BaseExpression) -> bool:
+        base = self._class_named(node)
+        return base is not None and self.is_simple(base)
+
+    def _class_named(self, node: cst.BaseExpression) -> cst.ClassDef | None:
+        if not isinstance(node, cst.Name):
+            return None
+        bindings = self.facts.scopes.module.bindings.get(node.value, [])
+        only = bindings[0] if len(bindings) == 1 else None
+        return only if isinstance(only, cst.ClassDef) and only in self._members else None
+
+    def _bases(self, node: cst.ClassDef) -> list[cst.ClassDef]:
+        found = [self._class_named(arg.value) for arg in node.bases]
+        return [base for base in found if base is not None and base is not node]
+
+    def _derived(self, node: cst.ClassDef) -> list[cst.ClassDef]:
+        direct = [one for one in self._members if node in self._bases(one)]
+        return direct + [far for one in direct for far in self._derived(one)]
+
+    def is_self(self, node: cst.CSTNode) -> bool:
+        """Whether a name is the object that the method around it was called on."""
+        if not isinstance(node, cst.Name):
+            return False
+        owner = self.facts.scopes.of(node).owner_of(node.value)
+        method = owner.node if owner is not None else None
+        if not isinstance(method, cst.FunctionDef) or method not in self._owner:
+            return False
+        params = [*method.params.posonly_params, *method.params.params]
+        first = bool(params) and params[0].name.value == node.value
+        plain = decorators(method) in ([], ["property"], ["np2tf.jit"])
+        return first and plain and self.is_simple(self._owner[method])
+
+    def holds_array(self, node: cst.CSTNode) -> bool:
+        """Whether `node` is an attribute `self.x` that a method of the class visibly sets to an array."""
+        if not isinstance(node, cst.Attribute) or not self.is_self(node.value):
+            return False
+        around = self._around(node)
+        return around is not None and node.attr.value in self._arrays(self._owner[around])
+
+    def _arrays(self, node: cst.ClassDef) -> set[str]:
+        if node not in self._array_names:
+            found = set().union(*map(self._arrays, self._bases(node)))
+            for method in self._members[node].values():
+                for part in walk(method):
+                    if isinstance(part, cst.Assign) and self.facts.kinds.kind(part.value) is Kind.ARRAY:
+                        targets = [one.target for one in part.targets]
+                        found |= {
+                            one.attr.value
+                            for one in targets
+                            if isinstance(one, cst.Attribute) and self.is_self(one.value)
+                        }
+            self._array_names[node] = found
+        return self._array_names[node]
+
+    def _around(self, node: cst.CSTNode) -> cst.FunctionDef | None:
+        """The method in which a node is."""
+        around = self.facts.scopes.function_of(node)
+        while around is not None and around not in self._owner:
+            around = self.facts.scopes.function_of(around)
+        return around
+
+    def called(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
+        """The methods that `self.name` or `super().name` may be, those of derived classes included."""
+        if not isinstance(node, cst.Attribute):
+            return []
+        of_super = isinstance(node.value, cst.Call) and dotted(node.value.func) == "super"
+        if not of_super and not self.is_self(node.value):
+            return []
+        around = self._around(node)
+        if around is None:
+            return []
+        start = self._owner[around]
+        places = self._bases(start) if of_super else [start]
+        first = [found for place in places for found in [self._inherited(place, node.attr.value)] if found]
+        overriding = [self._members[one].get(node.attr.value) for one in self._derived(start)]
+        every = [*first[:1], *(one for one in overriding if one is not None)]
+        return list(dict.fromkeys(every)) if first else []
+
+    def _inherited(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+        if name in self._members[node]:
+            return self._members[node][name]
+        return next((found for base in self._bases(node) if (found := self._inherited(base, name))), None)
+
+
+def decorators(function: cst.FunctionDef) -> list[str | None]:
+    """The names of a function's decorators."""
+    return [dotted(item.decorator) for item in function.decorators]
+
+
+def _configured(item: cst.Decorator) -> bool:
+    return isinstance(item.decorator, cst.Call) and dotted(item.decorator.func) in _HARMLESS

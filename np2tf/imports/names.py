@@ -1,0 +1,91 @@
+"""NumPy's names of a module stay its names: `np` is bound to `tnp` where `import numpy as np` stood.
+
+Other modules write `from package.module import np`, doctests use the `np` of the module that they are in, and
+annotations in strings are looked up in the module.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+
+def keep_names(source: ast.Module, translated: ast.Module) -> None:
+    """Bind, below each import of `tnp` at the top of `translated`, the names that `source` gave to NumPy's.
+
+    Names that the translation imports itself are left out, and so are imports for type checkers only.
+    """
+    lost = _lost(source, translated)
+    if not lost:
+        return
+    for body in _bodies(translated):
+        for index in range(len(body) - 1, -1, -1):
+            tnp = _tnp_of(body[index])
+            if tnp is not None:
+                body[index + 1 : index + 1] = [_binding(name, tnp + path, body[index]) for name, path in lost]
+
+
+def _lost(source: ast.Module, translated: ast.Module) -> list[tuple[str, str]]:
+    kept = {
+        bound for statement in _imports(translated) for alias in statement.names for bound in _names(alias)
+    }
+    lost: dict[str, str] = {}
+    for statement in _imports(source):
+        for alias in statement.names:
+            path = _numpy_path(statement, alias)
+            for name in _names(alias) if path is not None else ():
+                if name not in kept:
+                    lost[name] = path or ""
+    return list(lost.items())
+
+
+def _numpy_path(statement: ast.Import | ast.ImportFrom, alias: ast.alias) -> str | None:
+    """What an alias brings in, as a path below NumPy: "" for NumPy itself, ".linalg"; None if not NumPy's."""
+    if isinstance(statement, ast.Import):
+        full = alias.name if alias.asname else alias.name.partition(".")[0]
+    elif statement.level or alias.name == "*":
+        return None
+    else:
+        full = f"{statement.module}.{alias.name}"
+    root, dot, rest = full.partition(".")
+    return dot + rest if root == "numpy" else None
+
+
+def _names(alias: ast.alias) -> tuple[str, ...]:
+    return (alias.asname or alias.name.partition(".")[0],)
+
+
+def _imports(module: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
+    for body in _bodies(module):
+        for statement in body:
+            if isinstance(statement, (ast.Import, ast.ImportFrom)):
+                yield statement
+
+
+def _bodies(node: ast.AST) -> Iterator[list[ast.stmt]]:
+    """The blocks of a module that run in its own scope, those for type checkers left out."""
+    for field, value in ast.iter_fields(node):
+        first = value[0] if isinstance(value, list) and value else None
+        if not isinstance(first, (ast.stmt, ast.ExceptHandler)):
+            continue
+        if isinstance(node, ast.If) and field == "body" and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        if isinstance(first, ast.stmt):
+            yield value
+        for child in value:
+            if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                yield from _bodies(child)
+
+
+def _tnp_of(statement: ast.stmt) -> str | None:
+    """What a statement calls `np2tf.tnp`, if it imports that."""
+    if not isinstance(statement, ast.ImportFrom) or statement.module != "np2tf" or statement.level:
+        return None
+    return next((alias.asname or alias.name for alias in statement.names if alias.name == "tnp"), None)
+
+
+def _binding(name: str, path: str, near: ast.stmt) -> ast.stmt:
+    binding = ast.parse(f"{name} = {path}").body[0]
+    for node in ast.walk(binding):
+        ast.copy_location(node, near)
+    return binding

@@ -1,0 +1,47 @@
+"""From the bytes of a module to code that runs translated under the file's own name and lines.
+
+Only imported where there is something to translate: it loads the translator, which a cached translation does
+without.
+"""
+
+from __future__ import annotations
+
+import ast
+import warnings
+
+from np2tf.imports.findings import Finding, Translation
+from np2tf.imports.lines import SourceMap
+from np2tf.imports.names import keep_names
+from np2tf.options import Options
+from np2tf.pipeline import Result, translate
+from np2tf.tree.source import Source, SourceError
+
+
+def translation_of(data: bytes, path: str, options: Options) -> Translation:
+    """Translate a module. Whatever goes wrong becomes a finding, and the module runs as it is."""
+    try:
+        source = Source.of(data, path)
+        result = translate(source, options)
+        findings = tuple(map(Finding.of, result.diagnostics))
+        if not result.changed:
+            return Translation(None, findings)
+        tree = tree_of(source, result)
+        code = compile(tree, path, "exec", dont_inherit=True)
+        return Translation(code, findings, result.text)
+    except SourceError as error:
+        return Translation(None, (Finding.of(error.diagnostic),))
+    except Exception as error:  # np2tf's own fault is no reason to break an import that works without it
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        return Translation(None, (Finding.made("NP2TF905", path, 1, reason=reason),))
+
+
+def tree_of(source: Source, result: Result) -> ast.Module:
+    """The translation as Python's tree, with the source's places and names."""
+    with warnings.catch_warnings():
+        # What Python has to say about the source it said when it was parsed; here the lines are others.
+        warnings.simplefilter("ignore")
+        tree = ast.parse(result.text.removeprefix("\ufeff"))
+        original = ast.parse(source.text)
+    SourceMap(source, result).relocate(tree)
+    keep_names(original, tree)
+    return tree

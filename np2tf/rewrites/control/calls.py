@@ -1,0 +1,135 @@
+"""Builtins, functions of `math` and comprehensions that np2tf has for staged values too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.rewrites.control.static import Static
+from np2tf.tree.names import dotted
+from np2tf.tree.templates import expression
+from np2tf.tree.walk import walk
+
+Comprehension = cst.ListComp | cst.GeneratorExp
+_OF_NUMBERS = ("min", "max", "int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
+_SEQUENCES = ("range", "enumerate", "zip", "reversed")
+
+
+def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
+    """Whether a call is that of one of these builtins."""
+    if not isinstance(node.func, cst.Name) or node.func.value not in names:
+        return False
+    return facts.scopes.of(node.func).owner_of(node.func.value) is None
+
+
+class Calls:
+    """Looks at the expressions of one function.
+
+    Args:
+        iterable: whether a loop over an expression may run over an array or many numbers.
+    """
+
+    def __init__(self, facts: Facts, static: Static, iterable: Callable[[cst.BaseExpression], bool]) -> None:
+        self._facts = facts
+        self._static = static
+        self._iterable = iterable
+
+    def sequences(self, node: cst.BaseExpression) -> Iterator[cst.Name]:
+        """`range`, `zip` … in a lowered loop's iterable, outermost first."""
+        if not isinstance(node, cst.Call) or not is_builtin(self._facts, node, _SEQUENCES):
+            return
+        inner = [name for arg in node.args for name in self.sequences(arg.value)]
+        if inner or not all(self._static(arg.value) for arg in node.args):
+            yield cst.ensure_type(node.func, cst.Name)
+        yield from inner
+
+    def builtins(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Name]:
+        """The names of builtins that are called with what may be staged."""
+        for node in nodes:
+            if isinstance(node, cst.Call) and is_builtin(self._facts, node, _OF_NUMBERS):
+                plain = bool(node.args) and not any(arg.keyword or arg.star for arg in node.args)
+                if plain and not self._static(node) and not self._is_text(node):
+                    yield cst.ensure_type(node.func, cst.Name)
+
+    def is_math(self, node: cst.CSTNode) -> bool:
+        """Whether a call is one of Python's `math` with an argument that may be staged."""
+        if not isinstance(node, cst.Call) or all(self._static(arg.value) for arg in node.args):
+            return False
+        return self._is_of_math(node.func) and not self._is_text(node)
+
+    def is_list_of(self, node: cst.CSTNode) -> bool:
+        """Whether a comprehension may run over an array or many numbers, and computes with arrays."""
+        if not isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+            return False
+        loop = node.for_in
+        if loop.inner_for_in is not None or loop.asynchronous is not None or not _flat(loop.target):
+            return False
+        if isinstance(node, cst.GeneratorExp) and not self._is_for_a_builtin(node):
+            return False
+        if any(isinstance(part, (cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node)):
+            return False
+        computed = [node.elt, *(part.test for part in loop.ifs)]
+        return self._iterable(loop.iter) and not all(self._static(part) for part in computed)
+
+    def _is_for_a_builtin(self, node: cst.GeneratorExp) -> bool:
+        """Whether a generator is the only argument of a function that goes through all of it."""
+        arg = self._facts.parents[node]
+        call = self._facts.parents[arg] if isinstance(arg, cst.Arg) else None
+        if not isinstance(call, cst.Call) or len(call.args) != 1:
+            return False
+        return is_builtin(self._facts, call, ("sum", "min", "max", "list"))
+
+    def _is_text(self, call: cst.Call) -> bool:
+        """Whether a call is there for an exception's message, which only the host makes."""
+        node: cst.CSTNode | None = call
+        while node is not None and not isinstance(node, cst.BaseSmallStatement):
+            node = self._facts.parents[node]
+        return isinstance(node, cst.Raise)
+
+    def _is_of_math(self, func: cst.BaseExpression) -> bool:
+        root = func.value if isinstance(func, cst.Attribute) else func
+        if not isinstance(root, cst.Name):
+            return False
+        owner = self._facts.scopes.of(root).owner_of(root.value)
+        bindings = owner.bindings[root.value] if owner is not None and owner.is_module else []
+        if len(bindings) != 1 or not isinstance(bindings[0], cst.ImportAlias):
+            return False
+        around = self._facts.parents[bindings[0]]
+        if isinstance(func, cst.Attribute):
+            return isinstance(around, cst.Import) and dotted(bindings[0].name) == "math"
+        return isinstance(around, cst.ImportFrom) and dotted(around.module) == "math"
+
+
+def _flat(target: cst.BaseExpression) -> bool:
+    """Whether a target can be the parameters of a lambda."""
+    parts = [part.value for part in target.elements] if isinstance(target, cst.Tuple) else [target]
+    return all(isinstance(part, cst.Name) for part in parts)
+
+
+def of_np2tf(name: cst.Name) -> cst.Attribute:
+    """`np2tf.range` for `range`."""
+    return cst.Attribute(cst.Name("np2tf"), name)
+
+
+def of_np2tf_math(func: cst.BaseExpression) -> cst.BaseExpression:
+    """`np2tf.math.sqrt` for `math.sqrt` or `sqrt`."""
+    name = func.attr if isinstance(func, cst.Attribute) else func
+    return cst.Attribute(cst.Attribute(cst.Name("np2tf"), cst.Name("math")), cst.ensure_type(name, cst.Name))
+
+
+def list_of(node: Comprehension) -> cst.BaseExpression:
+    """`np2tf.list_of(lambda v: v * v, x)` for `[v * v for v in x]`."""
+    loop = node.for_in
+    target = loop.target
+    names = [part.value for part in target.elements] if isinstance(target, cst.Tuple) else [target]
+    params = ", ".join(cst.ensure_type(name, cst.Name).value for name in names)
+    tests = [part.test for part in loop.ifs]
+    if not tests:
+        return expression(f"np2tf.list_of(lambda {params}: {{elt}}, {{iter}})", elt=node.elt, iter=loop.iter)
+    where = tests[0]
+    for test in tests[1:]:
+        where = expression("np2tf.and_({a}, lambda: {b})", a=where, b=test)
+    text = f"np2tf.list_of(lambda {params}: {{elt}}, {{iter}}, where=lambda {params}: {{where}})"
+    return expression(text, elt=node.elt, iter=loop.iter, where=where)

@@ -1,0 +1,123 @@
+"""What `np2tf.jit` knows of the calls that differ in numbers only: their code, and which way is faster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from np2tf.counts import Fallback
+from np2tf.runtime.compiled import Compiled
+from np2tf.runtime.signature import Signature, number_key
+from np2tf.staging import StagingError
+
+#: Seconds a family must have spent on the host before it is worth compiling (tier "auto").
+WORTH_COMPILING = 0.1
+#: So many warm calls are timed before a way is chosen; where the two are close, the host's as well.
+WARM_CALLS = 3
+CLOSE = 2.0
+#: After so many traces that differ in numbers only, the numbers that vary become inputs.
+STATIC_TRACES = 3
+#: A function that keeps needing new code is not compiled any more.
+MAX_TRACES = 16
+
+
+@dataclass
+class Family:
+    """All calls that differ in numbers only.
+
+    Attributes:
+        compiled: the code by the numbers that are constants of it.
+        on_host: whether the calls stay on the host from now on.
+        fallback: why they cannot be compiled, if they cannot.
+    """
+
+    compiled: dict[Any, Compiled] = field(default_factory=dict)
+    on_host: bool = False
+    fallback: Fallback | None = None
+    host_seconds: float = 0.0
+    host_calls: int = 0
+    best_host: float = float("inf")
+    best_compiled: float = float("inf")
+    warm_calls: int = 0
+    settled: bool = False
+    pays: bool = False
+    seen: list[Any] = field(default_factory=list)
+    varying: set[int] = field(default_factory=set)
+    static_only: bool = False
+
+    @property
+    def wants_host(self) -> bool:
+        """Whether the next call of a function whose way is not settled had better run on the host."""
+        if self.host_seconds < WORTH_COMPILING:
+            return True
+        return self.warm_calls >= WARM_CALLS and self._is_close and self.host_calls < WARM_CALLS
+
+    @property
+    def _is_close(self) -> bool:
+        return self.best_compiled < CLOSE * self.best_host < CLOSE * CLOSE * self.best_compiled
+
+    def took_on_host(self, seconds: float) -> None:
+        """Note how long a call took on the host."""
+        self.host_calls += 1
+        self.host_seconds += seconds
+        self.best_host = min(self.best_host, seconds)
+        self._settle()
+
+    def took_compiled(self, seconds: float) -> None:
+        """Note how long a warm call took compiled."""
+        self.warm_calls += 1
+        self.best_compiled = min(self.best_compiled, seconds)
+        self._settle()
+
+    def _settle(self) -> None:
+        """Choose the faster way once both have been measured well enough."""
+        if self.warm_calls >= WARM_CALLS and (not self._is_close or self.host_calls >= WARM_CALLS):
+            self.settled = True
+            self.on_host = self.best_compiled > self.best_host
+
+    def notice(self, signature: Signature) -> None:
+        """Learn which numbers vary."""
+        keys = list(map(number_key, signature.numbers))
+        if not self.seen:
+            self.seen = keys
+        elif keys != self.seen:
+            self.varying.update(k for k, key in enumerate(keys) if key != self.seen[k])
+
+    def inputs(self) -> tuple[int, ...]:
+        """The numbers that are to be inputs of the next code."""
+        if self.static_only or len(self.compiled) < STATIC_TRACES:
+            return ()
+        return tuple(sorted(self.varying))
+
+    def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:
+        """What the code for these numbers is found by."""
+        fixed = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
+        return inputs, tuple(fixed), signature.constants
+
+    def find(self, signature: Signature) -> Compiled | None:
+        """The code for a call, if there is any."""
+        inputs = self.inputs()
+        found = self.compiled.get(self.key(signature, inputs))
+        return found if found is not None or not inputs else self.compiled.get(self.key(signature, ()))
+
+    def check_growth(self) -> None:
+        """Refuse to compile without end.
+
+        Raises:
+            StagingError: there have been too many traces.
+        """
+        if len(self.compiled) >= MAX_TRACES:
+            raise StagingError("the function needs new code for nearly every call", "NP2TF522")
+
+    @property
+    def decision(self) -> str:
+        """Where calls run from now on, in words."""
+        if self.fallback is not None:
+            return "host: cannot be compiled"
+        if self.on_host:
+            return "host: faster than compiled code"
+        if not self.compiled:
+            return "host: has not taken enough time to be worth compiling"
+        return (
+            "compiled: faster than the host" if self.settled else "compiled: not yet compared with the host"
+        )

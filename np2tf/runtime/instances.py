@@ -1,0 +1,213 @@
+"""Objects of the user's classes as arguments: which can be taken apart into attributes, and how."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from copy import copy
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from np2tf.staging import StagingError
+
+#: Packages of which an object is never taken apart: what its methods do is not to be seen.
+FOREIGN = (
+    "np2tf",
+    "numpy",
+    "tensorflow",
+    "keras",
+    "builtins",
+    "math",
+    "cmath",
+    "functools",
+    "itertools",
+)
+_HARMLESS_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
+#: Names in a function's code after which it may touch any attribute of an object, whatever it is called.
+ANY_ATTRIBUTE = frozenset(
+    {
+        "getattr",
+        "setattr",
+        "hasattr",
+        "delattr",
+        "vars",
+        "dir",
+        "__dict__",
+        "copy",
+        "deepcopy",
+        "replace",
+        "asdict",
+        "astuple",
+        "fields",
+    }
+)
+_decided: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def is_foreign(module: str | None) -> bool:
+    """Whether a module is of NumPy, TensorFlow or Python itself."""
+    return module is not None and module.split(".")[0] in FOREIGN
+
+
+def is_instance(value: Any) -> bool:
+    """Whether `value` is an object that consists of its attributes: its class is written in Python."""
+    kind = type(value)
+    known = _decided.get(kind)
+    if known is None:
+        known = _decided[kind] = _consists_of_attributes(kind)
+    return known
+
+
+def _consists_of_attributes(kind: type) -> bool:
+    bases = [base for base in kind.__mro__ if base.__name__ not in _HARMLESS_BASES]
+    if not bases or any(is_foreign(base.__module__) for base in bases) or hasattr(kind, "__del__"):
+        return False
+    if any("__getattribute__" in vars(base) for base in bases):
+        return False
+    if any("__setattr__" in vars(base) for base in bases) and not hasattr(kind, "__dataclass_fields__"):
+        return False
+    try:
+        object.__new__(kind)
+    except TypeError:  # a class with storage of its own, or an abstract one
+        return False
+    return True
+
+
+def _slots(kind: type) -> Iterator[str]:
+    for base in kind.__mro__:
+        names = vars(base).get("__slots__", ())
+        for name in (names,) if isinstance(names, str) else names:
+            if name not in ("__dict__", "__weakref__"):
+                yield name
+
+
+def attributes(value: Any) -> dict[str, Any]:
+    """The attributes that an object has of its own."""
+    found = dict(getattr(value, "__dict__", ()))
+    found.update((name, getattr(value, name)) for name in _slots(type(value)) if hasattr(value, name))
+    return found
+
+
+def with_attributes(kind: type, values: dict[str, Any]) -> Any:
+    """A new object of a class, made without calling it."""
+    made: Any = object.__new__(kind)
+    assign(made, values)
+    return made
+
+
+def assign(value: Any, values: dict[str, Any]) -> None:
+    """Set attributes past whatever the class does when they are set."""
+    slots = set(_slots(type(value)))
+    for name, one in values.items():
+        if name in slots:
+            object.__setattr__(value, name, one)
+        else:
+            vars(value)[name] = one
+
+
+def reset(value: Any, values: dict[str, Any]) -> None:
+    """Give an object these attributes and no others."""
+    for name in attributes(value).keys() - values.keys():
+        object.__delattr__(value, name)
+    assign(value, values)
+
+
+def class_members(kind: type, names: set[str]) -> Iterator[tuple[type, str, Any]]:
+    """What a class and its bases define that code using these names may touch; operators always."""
+    for base in kind.__mro__:
+        if base.__name__ in _HARMLESS_BASES:
+            continue
+        for name, member in list(vars(base).items()):
+            special = name.startswith("__") and name.endswith("__")
+            if (name in names or special) and name not in _NEVER_CALLED:
+                yield base, name, member
+
+
+_NEVER_CALLED = frozenset(
+    {
+        "__init__",
+        "__new__",
+        "__repr__",
+        "__str__",
+        "__module__",
+        "__doc__",
+        "__dict__",
+        "__weakref__",
+        "__annotations__",
+        "__slots__",
+        "__qualname__",
+        "__match_args__",
+        "__dataclass_fields__",
+        "__dataclass_params__",
+        "__static_attributes__",
+        "__firstlineno__",
+        "__abstractmethods__",
+        "__orig_bases__",
+        "__parameters__",
+        "__init_subclass__",
+        "__subclasshook__",
+        "__hash__",
+        "_abc_impl",
+    }
+)
+
+
+def functions_of(member: Any) -> Iterator[Any]:
+    """The functions behind a method, property or class method."""
+    if isinstance(member, property):
+        yield from (one for one in (member.fget, member.fset) if one is not None)
+    elif isinstance(member, (staticmethod, classmethod)):
+        yield member.__func__
+    elif isinstance(member, types.FunctionType) or hasattr(member, "__wrapped__"):
+        yield member
+    elif isinstance(getattr(member, "func", None), types.FunctionType):  # functools.cached_property
+        yield member.func
+
+
+class FrozenInstances:
+    """The objects reachable from some values, which a trace must leave as they are."""
+
+    def __init__(self, values: Any) -> None:
+        self._before: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._note(values, 0)
+
+    def _note(self, value: Any, depth: int) -> None:
+        if depth > 12 or id(value) in self._before:
+            return
+        if isinstance(value, (list, tuple)):
+            for item in value:
+                self._note(item, depth + 1)
+        elif type(value) is dict:
+            for item in value.values():
+                self._note(item, depth + 1)
+        elif is_instance(value):
+            state = attributes(value)
+            self._before[id(value)] = value, copy(state)
+            for item in state.values():
+                self._note(item, depth + 1)
+
+    @property
+    def values(self) -> list[Any]:
+        """What the attributes are."""
+        return [item for _, state in self._before.values() for item in state.values()]
+
+    def restore(self) -> bool:
+        """Put every attribute back as it was; whether one had changed."""
+        changed = False
+        for value, before in self._before.values():
+            now = attributes(value)
+            if now.keys() != before.keys() or any(now[name] is not before[name] for name in before):
+                reset(value, before)
+                changed = True
+        return changed
+
+
+def new_instance_of(value: Any, depth: int) -> type:
+    """The class of an object that a trace has made, if it can be made again of its attributes.
+
+    Raises:
+        StagingError: objects hold each other.
+    """
+    if depth > 12:
+        raise StagingError("objects that hold each other are returned", "NP2TF520")
+    return type(value)

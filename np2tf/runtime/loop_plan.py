@@ -1,0 +1,69 @@
+"""What is learnt of a loop before it is staged: how often it runs, what it changes, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from np2tf.runtime.containers import Path
+from np2tf.runtime.values import Carried
+from np2tf.tnp.cells import Cell, aliases
+from np2tf.tnp.ndarray import scalar
+from np2tf.tnp.symint import distance
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How often a loop runs: at most so many times, or exactly so many."""
+
+    most: int | None
+    exact: bool
+
+
+UNKNOWN_ROUNDS = Rounds(None, False)
+
+
+@dataclass
+class Plan:
+    """What the throw-away traces have shown."""
+
+    forms: list[Carried | None]
+    cells: list[Cell] = field(default_factory=list)
+    fresh: dict[int, Cell] = field(default_factory=dict)
+    exits: dict[int, Cell] = field(default_factory=dict)
+    written: set[Cell] = field(default_factory=set)
+    ops: set[str] = field(default_factory=set)
+    new: set[int] = field(default_factory=set)
+    kept: dict[Path, Path] = field(default_factory=dict)
+    steps: dict[int, int] = field(default_factory=dict)
+
+    def mutable(self) -> list[int]:
+        """Carried arrays that are written to, under whichever name they go in the course of the loop."""
+        found = {k for k, cell in self.fresh.items() if cell in self.written}
+        place = {id(cell): k for k, cell in self.fresh.items()}
+        moves = [
+            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
+        ]
+        while True:
+            more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
+            if more == found:
+                return sorted(found)
+            found = more
+
+    def holds(self, k: int) -> bool:
+        """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
+        exit_cell = self.exits.get(k)
+        named = {*self.fresh.values(), *self.exits.values()} - {exit_cell}
+        return exit_cell is not None and bool(named & set(aliases(exit_cell)))
+
+
+def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
+    """By how much one iteration changes Python integers, where that is the same in every iteration."""
+    found = {}
+    for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
+        if all(type(one) is scalar and one.weak is int and one.known is not None for one in (entry, leaf)):
+            amount = distance(entry.known, leaf.known)
+            if amount is not None:
+                found[k] = amount
+    return found

@@ -1,0 +1,132 @@
+"""What a program spent its time on: the figures of a report, and nothing of how they are taken or shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+#: How many rows a list of the slowest has.
+SLOWEST = 10
+
+#: Why an operation ran on the host.
+ON_HOST = "its arrays are on the host"
+HOST_ONLY = "NumPy's own: there is no TensorFlow version"
+HANDED_OVER = "handed from TensorFlow to NumPy"
+
+
+@dataclass
+class Time:
+    """Calls and seconds."""
+
+    calls: int = 0
+    seconds: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one call."""
+        self.calls += 1
+        self.seconds += seconds
+
+
+@dataclass
+class Place(Time):
+    """What ran on the host at one line of the user's code."""
+
+    name: str = ""
+    path: str = ""
+    line: int = 0
+    why: str = ""
+    code: str = ""
+
+
+@dataclass
+class Function:
+    """A jitted function."""
+
+    name: str
+    path: str
+    line: int
+    compiled: Time = field(default_factory=Time)
+    graph: Time = field(default_factory=Time)
+    host: Time = field(default_factory=Time)
+    compiling: Time = field(default_factory=Time)
+
+    @property
+    def seconds(self) -> float:
+        """All that it took."""
+        return sum(part.seconds for part in (self.compiled, self.graph, self.host, self.compiling))
+
+
+@dataclass
+class Report:
+    """What ran where.
+
+    Attributes:
+        seconds: from the beginning to the end.
+        compiled, graph: calls of functions that ran as one XLA program, or as a TensorFlow graph.
+        compiling: traces; the seconds are those of tracing and of first calls, in which XLA compiles.
+        eager: operations that TensorFlow ran one at a time.
+        host: operations that NumPy ran.
+        places: the operations on the host, by line of the user's code.
+        unjitted: functions that ran as Python because they could not be compiled.
+        functions: all jitted functions that were called.
+    """
+
+    seconds: float = 0.0
+    compiled: Time = field(default_factory=Time)
+    graph: Time = field(default_factory=Time)
+    compiling: Time = field(default_factory=Time)
+    eager: Time = field(default_factory=Time)
+    host: Time = field(default_factory=Time)
+    places: dict[tuple[Any, ...], Place] = field(default_factory=dict)
+    unjitted: dict[tuple[Any, ...], Place] = field(default_factory=dict)
+    functions: dict[Any, Function] = field(default_factory=dict)
+
+    def add_place(self, seconds: float, name: str, path: str, line: int, why: str) -> None:
+        """Count an operation that ran on the host."""
+        key = (name, path, line, why)
+        if key not in self.places:
+            self.places[key] = Place(name=name, path=path, line=line, why=why)
+        self.places[key].add(seconds)
+
+    def add_unjitted(self, seconds: float, name: str, path: str, line: int, why: str, code: str) -> None:
+        """Count a call that ran as Python because it could not be compiled."""
+        key = (name, path, line, why)
+        if key not in self.unjitted:
+            self.unjitted[key] = Place(name=name, path=path, line=line, why=why, code=code)
+        self.unjitted[key].add(seconds)
+
+    @property
+    def fallbacks(self) -> list[Place]:
+        """The slowest that ran on the host although its arrays, or compiled code, need not be there."""
+        left = [place for place in self.places.values() if place.why != ON_HOST]
+        return _slowest([*left, *self.unjitted.values()])
+
+    @property
+    def host_calls(self) -> list[Place]:
+        """The slowest operations on arrays that live on the host."""
+        return _slowest(place for place in self.places.values() if place.why == ON_HOST)
+
+    @property
+    def other(self) -> float:
+        """Seconds that are none of ours: Python, other libraries, the imports."""
+        parts = (self.compiled, self.graph, self.compiling, self.eager, self.host)
+        return max(0.0, self.seconds - sum(part.seconds for part in parts))
+
+    def to_data(self) -> dict[str, Any]:
+        """The report as plain data."""
+        times = {name: asdict(getattr(self, name)) for name in ("compiled", "graph", "eager", "host")}
+        compiling = {"traces": self.compiling.calls, "seconds": self.compiling.seconds}
+        functions = sorted(self.functions.values(), key=lambda one: -one.seconds)
+        return {
+            "seconds": self.seconds,
+            "where": {**times, "compiling": compiling, "other": {"seconds": self.other}},
+            "host_fallbacks": [asdict(place) for place in self.fallbacks],
+            "host_calls": [asdict(place) for place in self.host_calls],
+            "unjitted": [asdict(place) for place in self.unjitted.values()],
+            "functions": [asdict(function) for function in functions],
+        }
+
+
+def _slowest(places: Iterable[Place]) -> list[Place]:
+    return sorted(places, key=lambda place: -place.seconds)[:SLOWEST]

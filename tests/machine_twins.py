@@ -1,0 +1,145 @@
+"""NumPy's arrays and their twins: the same statement for all of them, and what differs afterwards."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from differential import alike, described
+
+import np2tf
+from np2tf import tnp
+from np2tf.tnp.ndarray import is_array, tensor_array
+
+#: Beyond this, elements are brought back: sums stay exact, and every conversion stays one that C defines.
+LARGEST = 100
+
+
+class _At:
+    """`tnp.at` for NumPy's side: the statement that it stands for."""
+
+    def __init__(self, target: Any) -> None:
+        self.target = target
+
+    def __getitem__(self, key: Any) -> _At:
+        self.key = key
+        return self
+
+    def set(self, value: Any) -> None:
+        self.target[self.key] = value
+
+    def add(self, value: Any) -> None:
+        self.target[self.key] += value
+
+    def subtract(self, value: Any) -> None:
+        self.target[self.key] -= value
+
+    def multiply(self, value: Any) -> None:
+        self.target[self.key] *= value
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Without warnings about numbers: both sides have their own."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
+
+
+def execute(statement: str, space: dict[str, Any]) -> Any:
+    """Run a statement; the error it raises, or None."""
+    with quiet():
+        try:
+            exec(statement, space)
+        except Exception as error:
+            return error
+    return None
+
+
+def same_error(wanted: Any, found: Any) -> bool:
+    """Whether both raise the same class; ufunc.at has AxisError, a ValueError, for a value of many axes."""
+    if isinstance(wanted, np.exceptions.AxisError) and isinstance(found, ValueError):
+        return True
+    return type(wanted) is type(found)
+
+
+class Player:
+    """One side of the game: a namespace of arrays, and the settings under which they live."""
+
+    def __init__(self, namespace: Any, at: Any, **settings: str) -> None:
+        self.space: dict[str, Any] = {"np": namespace, "at": at}
+        self.settings = settings
+
+    def give(self, name: str, array: np.ndarray) -> None:
+        """Bind a copy of an array of NumPy's."""
+        if self.settings.get("eager") == "tensorflow":
+            self.space[name] = tensor_array(tf.constant(array))
+        elif self.settings:
+            self.space[name] = tnp.array(array.copy())
+        else:
+            self.space[name] = array.copy()
+
+    def run(self, statement: str) -> Any:
+        """The error that a statement raises, or None."""
+        with np2tf.config.using(**self.settings):
+            return execute(statement, self.space)
+
+    def value(self, name: str) -> Any:
+        """What an array holds, as plain data."""
+        with np2tf.config.using(**self.settings):
+            return described(self.space[name])
+
+
+def numpy_player() -> Player:
+    """The judge."""
+    return Player(np, _At)
+
+
+def players() -> dict[str, Player]:
+    """The twins."""
+    return {mode: Player(tnp, tnp.at, eager=mode) for mode in ("tensorflow", "auto")}
+
+
+def difference(judge: Player, twin: Player, names: list[str]) -> str | None:
+    """The first array that is not equal on both sides."""
+    for name in names:
+        wanted, found = judge.value(name), twin.value(name)
+        if not alike(wanted, found):
+            return f"{name}: {wanted} on NumPy, {found} on its twin"
+    return None
+
+
+def sharing_difference(judge: Player, twin: Player, name: str, names: list[str]) -> str | None:
+    """Where the array `name` shares memory with others on one side only, or has a base on one side only."""
+    array, double = judge.space[name], twin.space[name]
+    if not isinstance(array, np.ndarray) or not is_array(double):
+        return None
+    with np2tf.config.using(**twin.settings):
+        shared = False
+        for other in names:
+            wanted = np.shares_memory(array, judge.space[other])
+            found = tnp.shares_memory(double, twin.space[other])
+            shared = shared or (wanted and other != name)
+            if wanted != found:
+                return f"{name} and {other} share memory: {wanted} on NumPy, {found} on its twin"
+        if array.base is None and double.base is not None:
+            return f"{name} has no base on NumPy, and one on its twin"
+        if shared and array.base is not None and double.base is None:
+            return f"{name} has a base on NumPy, and none on its twin"
+        for other in names:
+            # An array on the host is a wrapper: another one each time.
+            same = double.base is twin.space[other] or double._host is not None
+            if array.base is judge.space[other] and array.base is not None and not same:
+                return f"{name}.base is {other} on NumPy only"
+    return None
+
+
+def too_large(array: np.ndarray) -> bool:
+    """Whether an array holds numbers that later statements should not have to do with."""
+    if array.dtype.kind not in "fc" or not array.size or not array.flags.writeable:
+        return False
+    return not bool(np.all(np.abs(array) <= LARGEST))

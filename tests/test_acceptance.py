@@ -1,0 +1,104 @@
+"""The acceptance table of control flow: what AutoGraph gets wrong or refuses is right here, or refused aloud.
+
+Each program runs on NumPy and, translated, on TensorFlow's eager operations, as a graph and under XLA. Either
+every way gives NumPy's values, dtypes and effects and the compiled ways did compile, or a code and a line say
+why the function runs on the host, where it is right.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from unittest.mock import patch
+
+import pytest
+from acceptance_rows import REFUSED_THERE, SILENTLY_WRONG, Row
+from differential import arguments_of, load, observe, promoted
+
+import np2tf
+from np2tf.counts import counts
+from np2tf.pipeline import Result
+from np2tf.rewrites.control import fitness
+
+ROWS = {**SILENTLY_WRONG, **REFUSED_THERE}
+
+
+@contextmanager
+def graph_mode() -> Iterator[None]:
+    """Nothing is compiled by XLA: neither whole functions nor loops."""
+    with (
+        patch("np2tf.runtime.compiled.xla_pays", lambda ops: False),
+        patch("np2tf.runtime.loops.xla_pays", lambda ops: False),
+    ):
+        yield
+
+
+@contextmanager
+def as_it_comes() -> Iterator[None]:
+    """XLA where it can compile the function."""
+    yield
+
+
+#: name of a way -> settings, what else holds meanwhile, the counter that a compiled call adds to
+WAYS = {
+    "tensors": ({"jit": "off", "eager": "tensorflow"}, as_it_comes, None),
+    "graph": ({"jit": "on", "tier": "compile"}, graph_mode, "graph"),
+    "xla": ({"jit": "on", "tier": "compile"}, as_it_comes, "compiled"),
+}
+
+
+@cache
+def translated(source: str) -> Result:
+    """The translation; every function that can be staged is, whether it pays or not."""
+    with patch.object(fitness, "_is_worth", lambda function, *known: function.name.value == "f"):
+        return np2tf.convert(source)
+
+
+def run(row: Row, way: str, text: str) -> list[str]:
+    """What differs from NumPy when the translation runs this way."""
+    settings, mode, counter = WAYS[way]
+    if counter == "compiled" and row.graph_only:
+        counter = "graph"
+    problems = []
+    expected = load(row.source)["f"]
+    with np2tf.config.using(**settings), mode():
+        found = load(text)["f"]
+        for call in row.calls:
+            wanted = observe(expected, arguments_of(call))
+            before = getattr(counts, counter) if counter else 0
+            got = observe(found, arguments_of(call))
+            if way == "tensors":
+                got.aliases = wanted.aliases
+            if row.numbers:
+                got.result, wanted.result = promoted(got.result), promoted(wanted.result)
+            difference = got.differs_from(wanted)
+            if difference:
+                problems.append(f"{way}, f({call}): {difference} {got.warnings}")
+            staged = not (row.refused or row.refused_when_run) and wanted.error is None
+            if counter and row.refused_when_run:
+                wanted_code = rf"{row.refused_when_run} <program \d+>:\d+: f runs unjitted"
+                if not (got.warnings and re.match(wanted_code, got.warnings[0])):
+                    problems.append(f"{way}, f({call}): not told {row.refused_when_run} but {got.warnings}")
+            if counter and staged and getattr(counts, counter) == before:
+                problems.append(f"{way}, f({call}): ran {got.ran} {got.warnings}")
+    return problems
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("name", ROWS)
+def test_right_in_every_way(name: str, way: str) -> None:
+    row = ROWS[name]
+    result = translated(row.source)
+    problems = run(row, way, result.text)
+    assert not problems, "\n".join([*problems, *map(str, result.diagnostics), result.text])
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_refused_with_a_code_and_a_line(name: str) -> None:
+    """What is not staged says so, at a line of the function; what is staged says nothing."""
+    row = ROWS[name]
+    told = [item for item in translated(row.source).diagnostics if re.match("NP2TF[345]", item.code)]
+    assert [item.code for item in told] == ([row.refused] if row.refused else [])
+    assert all(1 <= item.line <= row.source.count("\n") for item in told)

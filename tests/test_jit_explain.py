@@ -1,0 +1,174 @@
+"""`f.explain(*args)` and `f.lower(*args)`: what is compiled where, and why not; tiers and how to pin them."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import np2tf
+from np2tf import tnp
+from np2tf.counts import counts
+from np2tf.runtime.family import MAX_TRACES, Family
+from np2tf.runtime.jit import UnjittedWarning
+
+
+def smooth(x, n):
+    return np2tf.for_loop(np2tf.range(n), lambda i, x: (x * 0.5 + 1,), (x,))[0]
+
+
+def test_explain_an_xla_program():
+    f = np2tf.jit(smooth, tier="compile")
+    told = f.explain(np.ones((3, 4)), 20)
+    assert (told.function, told.runs, told.loops) == ("smooth", "xla", ["xla"])
+    assert told.arrays == ["float64[3, 4]"]
+    assert told.fixed == ["20"]
+    assert told.ops > 5
+    assert told.path == __file__
+    data = told.to_dict()
+    assert json.loads(json.dumps(data)) == data
+    assert "runs on: xla" in str(told)
+    assert f.trace_count == 1
+    f(np.ones((3, 4)), 20)
+    assert f.trace_count == 1
+
+
+def test_explain_a_graph_with_a_compiled_loop():
+    @np2tf.jit(tier="compile")
+    def f(x):
+        return smooth(tnp.linalg.svd(x)[1], 20)
+
+    told = f.explain(np.eye(3))
+    assert told.runs == "graph"
+    assert "Svd" in told.not_xla
+    assert told.loops == ["xla"]
+
+
+def test_explain_what_cannot_be_compiled():
+    @np2tf.jit
+    def f(x):
+        y = x * 2
+        return tnp.zeros(int(y.sum()))
+
+    told = f.explain(np.ones(2))
+    assert told.runs == "host"
+    assert told.code == "NP2TF501"
+    assert told.line == f.__wrapped__.__code__.co_firstlineno + 3
+    with pytest.warns(UnjittedWarning), np2tf.config.using(tier="compile"):
+        f(np.ones(2))
+    again = f.explain(np.ones(2))
+    assert (again.runs, again.line) == ("host", told.line)
+    assert again.reason
+
+
+def test_explain_does_not_run_the_function():
+    @np2tf.jit
+    def f(x):
+        return tnp.at(x)[0].set(5)
+
+    x = np.zeros(2)
+    f.explain(x)
+    assert x[0] == 0
+
+
+def test_a_tier_can_be_pinned():
+    f, x = np2tf.jit(smooth, tier="host"), np.ones(3)
+    before = counts.compiled
+    with np2tf.config.using(tier="compile"):
+        f(x, 20)
+        assert counts.compiled == before
+        assert f.explain(x, 20).decision == "host: pinned by tier=host"
+    assert f.trace_count == 1
+    compiled = np2tf.jit(smooth, tier="compile")
+    compiled(x, 20)
+    assert counts.compiled == before + 1
+    with pytest.raises(ValueError, match="tier must be"):
+        np2tf.jit(smooth, tier="fast")
+
+
+def test_tensors_tapes_and_nothing_else_compile_at_once():
+    f = np2tf.jit(smooth)
+    before = counts.compiled
+    f(np.ones(3), 20)
+    assert counts.compiled == before
+    f(tf.ones(3, tf.float64), 20)
+    assert counts.compiled == before + 1
+    with tf.GradientTape():
+        f(np.ones(3), 20)
+    assert counts.compiled == before + 2
+
+
+def test_the_faster_way_stays():
+    slow_host, slow_code = Family(), Family()
+    for family, host, compiled in ((slow_host, 0.2, 0.01), (slow_code, 0.2, 1.0)):
+        assert family.wants_host
+        family.took_on_host(host)
+        assert not family.wants_host
+        for _ in range(3):
+            assert not family.settled
+            family.took_compiled(compiled)
+        assert family.settled
+    assert not slow_host.on_host
+    assert slow_code.on_host
+
+
+def test_the_host_is_timed_again_where_it_is_close():
+    family = Family()
+    family.took_on_host(0.2)
+    for _ in range(3):
+        family.took_compiled(0.15)
+    assert family.wants_host
+    assert not family.settled
+    family.took_on_host(0.1)
+    family.took_on_host(0.1)
+    assert family.settled
+    assert family.on_host
+
+
+def test_lower():
+    f = np2tf.jit(smooth, tier="compile")
+    code = f.lower(np.ones(3), 20)
+    assert code.how == "xla"
+    assert "while" in code.hlo()
+    assert code.graph.get_operations()
+
+
+def test_only_the_numbers_that_vary_become_inputs():
+    @np2tf.jit(tier="compile")
+    def f(x, n, k):
+        return x * k + tnp.ones(n).sum()
+
+    for k in range(20):
+        np.testing.assert_array_equal(f(np.ones(2), 3, float(k)), [k + 3.0] * 2)
+    assert f.trace_count <= 5
+    told = f.explain(np.ones(2), 3, 50.0)
+    assert told.fixed == ["3"]
+    assert told.inputs == ["50.0"]
+
+
+def test_a_global_counter_does_not_trace_for_ever():
+    space = {"count": 0}
+    exec("def f(x):\n    return x + count\n", space)
+    f = np2tf.jit(space["f"], tier="compile")
+    for k in range(2 * MAX_TRACES):
+        space["count"] = k
+        if k == MAX_TRACES:
+            with pytest.warns(UnjittedWarning, match="NP2TF522"):
+                assert f(np.zeros(1))[0] == k
+        else:
+            assert f(np.zeros(1))[0] == k
+    assert f.trace_count == MAX_TRACES
+
+
+def test_generators_and_coroutines_are_left_alone():
+    @np2tf.jit
+    def count(x):
+        yield x
+        yield x * 2
+
+    with np2tf.config.using(tier="compile", jit="strict"):
+        assert [float(x[0]) for x in count(np.ones(1))] == [1, 2]
+    assert count.trace_count == 0
+    assert "left alone" in count.explain(np.ones(1)).decision

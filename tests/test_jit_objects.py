@@ -1,0 +1,305 @@
+"""`np2tf.jit` on methods, and on functions that take objects, lists and dicts apart and change them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import np2tf
+from np2tf import tnp
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+
+SCALE = 2.0
+
+
+@pytest.fixture(autouse=True)
+def compile_at_once():
+    with np2tf.config.using(tier="compile", jit="strict"):
+        yield
+
+
+class Filter:
+    gain = 1.5
+
+    def __init__(self):
+        self.x = np.zeros(3)
+        self.history = []
+        self.params = {"w": np.ones(3)}
+        self.count = 0
+        self.name = "filter"
+        self.unknown = object()  # never touched by the methods below
+
+    @np2tf.jit
+    def predict(self, z):
+        self.x = self.x * 2 + z * self.gain
+        self.count += 1
+        return self.x
+
+    @np2tf.jit
+    def write(self, z):
+        self.x = tnp.at(self.x)[0].set(z)
+        self.params["w"] = self.params["w"] - self._rate() * z
+        self.params["v"] = self.x * SCALE
+
+    def _rate(self):
+        return 0.5
+
+    @np2tf.jit
+    def record(self, z):
+        self.history.append(self.x + z)
+        return self.history
+
+    @np2tf.jit
+    def accumulate(self, z, n):
+        def step(i, total):
+            self.x = self.x + z[i]
+            return (total + self.x[0],)
+
+        (total,) = np2tf.for_loop(np2tf.range(n), step, (0.0,))
+        np2tf.cond(total > 3.0, self._reset, lambda: None)
+        return total
+
+    def _reset(self):
+        self.x = self.x * 0
+
+
+def test_a_method_reads_and_rebinds_attributes():
+    one, z = Filter(), np.arange(3.0)
+    before = counts.compiled
+    found = one.predict(z)
+    assert counts.compiled == before + 1
+    assert found is one.x
+    assert one.count == 1
+    np.testing.assert_array_equal(one.x, z * 1.5)
+    one.predict(z)
+    np.testing.assert_array_equal(one.x, z * 4.5)
+    assert type(one.count) is int
+    assert one.count == 2
+
+
+def test_a_counter_becomes_an_input():
+    one = Filter()
+    for _ in range(20):
+        one.predict(np.zeros(3))
+    assert one.count == 20
+    assert Filter.predict.trace_count <= 5
+
+
+def test_writes_to_attributes_and_what_they_hold():
+    one = Filter()
+    x, params, w = one.x, one.params, one.params["w"]
+    one.write(3.0)
+    assert one.x is x
+    assert x[0] == 3
+    assert one.params is params
+    assert params["w"] is not w
+    np.testing.assert_array_equal(params["w"], [-0.5, -0.5, -0.5])
+    np.testing.assert_array_equal(params["v"], [6, 0, 0])
+
+
+def test_what_a_method_reads_elsewhere_may_change(monkeypatch):
+    one = Filter()
+    one.write(1.0)
+    monkeypatch.setitem(globals(), "SCALE", 10.0)
+    monkeypatch.setattr(Filter, "gain", 0.0)
+    monkeypatch.setattr(Filter, "_rate", lambda self: 0.0)
+    one.write(1.0)
+    np.testing.assert_array_equal(one.params["v"], [10, 0, 0])
+    np.testing.assert_array_equal(one.params["w"], [0.5, 0.5, 0.5])
+    one.predict(np.ones(3))
+    np.testing.assert_array_equal(one.x, [2, 0, 0])
+
+
+def test_a_list_that_grows():
+    one = Filter()
+    history = one.history
+    for k in range(3):
+        assert one.record(float(k)) is history
+    assert [float(x[0]) for x in history] == [0, 1, 2]
+
+
+def test_attributes_assigned_in_staged_loops_and_branches():
+    one = Filter()
+    assert one.accumulate(np.full(20, 0.1), 3) == pytest.approx(0.1 + 0.2 + 0.3)
+    np.testing.assert_allclose(one.x, np.full(3, 0.3))
+    assert one.accumulate(np.full(20, 0.1), 12) == pytest.approx(sum(0.3 + 0.1 * k for k in range(1, 13)))
+    np.testing.assert_array_equal(one.x, np.zeros(3))
+
+
+@dataclasses.dataclass
+class State:
+    position: np.ndarray
+    speed: float
+
+
+class Pair(NamedTuple):
+    first: State
+    second: State
+
+
+def test_objects_in_and_out():
+    @np2tf.jit
+    def step(pair, dt):
+        first, second = pair
+        second.position = second.position + first.position
+        return State(first.position + dt * first.speed, first.speed * 2), second
+
+    for _ in range(2):
+        a, b = State(np.zeros(2), 3.0), State(np.ones(2), 1.0)
+        new, second = step(Pair(a, b), 0.5)
+        assert second is b
+        assert type(new) is State
+        np.testing.assert_array_equal(new.position, [1.5, 1.5])
+        assert new.speed == 6
+        assert type(b.position) is tnp.ndarray
+    assert step.trace_count == 1
+
+
+def test_one_object_twice_is_one_object():
+    @np2tf.jit
+    def f(a, b):
+        a.position = a.position + 1
+        return b.position * (2 if a is b else 3)
+
+    a = State(np.zeros(2), 0.0)
+    np.testing.assert_array_equal(f(a, a), [2, 2])
+    np.testing.assert_array_equal(f(a, State(np.ones(2), 0.0)), [3, 3])
+
+
+def test_objects_that_hold_each_other():
+    class Node:
+        def __init__(self, value):
+            self.value = value
+            self.other = self
+
+    @np2tf.jit
+    def f(node):
+        node.value = node.value + node.other.other.value
+        return node.value
+
+    node = Node(np.ones(2))
+    np.testing.assert_array_equal(f(node), [2, 2])
+    np.testing.assert_array_equal(node.value, [2, 2])
+
+
+def test_slots_and_properties():
+    class Slotted:
+        __slots__ = ("x",)
+
+        def __init__(self, x):
+            self.x = x
+
+        @property
+        def double(self):
+            return self.x * 2
+
+        @double.setter
+        def double(self, value):
+            self.x = value / 2
+
+    @np2tf.jit
+    def f(one):
+        one.double = one.double + 2
+        return one.double
+
+    one = Slotted(np.ones(2))
+    np.testing.assert_array_equal(f(one), [4, 4])
+    np.testing.assert_array_equal(one.x, [2, 2])
+
+
+def test_attributes_under_computed_names():
+    @np2tf.jit
+    def f(one, name):
+        return getattr(one, name) * 2
+
+    np.testing.assert_array_equal(f(State(np.ones(2), 4.0), "position"), [2, 2])
+    assert f(State(np.ones(2), 4.0), "speed") == 8
+
+
+def test_lists_and_dicts_that_are_arguments_are_changed():
+    @np2tf.jit
+    def f(x, out, table):
+        out.append(x * 2)
+        table["n"] = table["n"] + 1
+        table["x"] = out[0]
+
+    first = np.zeros(1)
+    out, table = [first], {"n": 0}
+    for _ in range(3):
+        f(np.ones(2), out, table)
+    assert len(out) == 4
+    assert out[0] is first
+    assert table["n"] == 3
+    assert table["x"] is first
+
+
+def test_what_cannot_be_taken_apart_is_refused():
+    class Closing:
+        def __del__(self):
+            pass
+
+    class Watched:
+        def __setattr__(self, name, value):
+            super().__setattr__(name, value)
+
+    @np2tf.jit
+    def f(one, x):
+        return x * 2
+
+    for one in (Closing(), Watched(), object(), iter([1])):
+        with pytest.raises(StagingError) as caught:
+            f(one, np.ones(2))
+        assert caught.value.code == "NP2TF520"
+
+
+def test_an_object_read_by_name_must_not_change():
+    shared = State(np.ones(2), 1.0)
+
+    @np2tf.jit
+    def f(x):
+        shared.speed = shared.speed + 1
+        return x * shared.position
+
+    @np2tf.jit
+    def g(one, x):
+        one.speed = 5.0
+        return x * shared.speed
+
+    for call in (lambda: f(np.ones(2)), lambda: g(shared, np.ones(2))):
+        with pytest.raises(StagingError):
+            call()
+        assert shared.speed == 1
+    with np2tf.config.using(jit="on"), pytest.warns(UserWarning, match="runs unjitted"):
+        np.testing.assert_array_equal(g(shared, np.ones(2)), [5, 5])
+
+
+def test_an_object_read_by_name_is_read_anew():
+    shared = State(np.ones(2), 1.0)
+
+    @np2tf.jit
+    def f(x):
+        return x * shared.position * shared.speed
+
+    np.testing.assert_array_equal(f(np.ones(2)), [1, 1])
+    shared.speed = 3.0
+    np.testing.assert_array_equal(f(np.ones(2)), [3, 3])
+    shared.position = np.full(2, 2.0)
+    np.testing.assert_array_equal(f(np.ones(2)), [6, 6])
+
+
+def test_returned_iterators_and_inner_functions_are_refused():
+    @np2tf.jit
+    def f(x):
+        return map(abs, x)
+
+    @np2tf.jit
+    def g(x):
+        return lambda: x
+
+    for function in (f, g):
+        with pytest.raises(StagingError):
+            function(np.ones(2))

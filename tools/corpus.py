@@ -1,0 +1,150 @@
+"""Runs published packages' own tests on plain NumPy and translated: ``python tools/corpus.py``.
+
+Ends with 1 where a test fails translated that is not in tests/corpus/known_failures.toml, where an entry
+there does not fail any more, or where the tests do not pass on NumPy as they should.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.packages import fetch, known, report, runs
+from tools.packages.catalogue import ROOT, Package, catalogue
+
+DOCUMENT = ROOT / "docs" / "corpus.md"
+BEGIN = "<!-- begin: written by tools/corpus.py --write-docs -->"
+END = "<!-- end -->"
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--package", "names", multiple=True, help="Only this package (may be given several times).")
+@click.option("--set", "chosen", type=click.Choice(["dev", "more", "all"]), default="dev", show_default=True)
+@click.option(
+    "--mode",
+    "modes",
+    multiple=True,
+    type=click.Choice(list(runs.MODES)),
+    default=["default"],
+    show_default=True,
+    help="default: as a user runs it; compile: at the first call; tensorflow: every single operation.",
+)
+@click.option(
+    "--folder", type=click.Path(path_type=Path), help="Where to keep the downloads; else a temporary one."
+)
+@click.option("--keep", is_flag=True, help="Keep the temporary folder, and say where it is.")
+@click.option("--install", is_flag=True, help="Install what the tests need and this environment lacks.")
+@click.option(
+    "--timeout", type=float, default=1800, show_default=True, help="Seconds for one run of a package."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
+@click.option("--write-docs", is_flag=True, help="Write the table into docs/corpus.md.")
+def main(
+    names: tuple[str, ...],
+    chosen: str,
+    modes: tuple[str, ...],
+    folder: Path | None,
+    keep: bool,
+    install: bool,
+    timeout: float,
+    as_json: bool,
+    write_docs: bool,
+) -> None:
+    """Run published packages' own tests, untouched, on plain NumPy and translated."""
+    console = Console(stderr=True)
+    rows: list[report.Row] = []
+    faults: list[str] = []
+    with _downloads(folder, keep, console) as place:
+        for package in _packages(names, chosen):
+            try:
+                source = _ready(package, place, install)
+            except fetch.FetchError as error:
+                faults.append(str(error))
+                continue
+            rows += _rows(package, source, modes, timeout, console, faults)
+    if as_json:
+        click.echo(json.dumps(report.as_json(rows), indent=1))
+    else:
+        Console().print(report.table(rows))
+    if write_docs:
+        _document(rows)
+    for fault in [*faults, *(fault for row in rows for fault in report.faults(row))]:
+        console.print(fault, style="red", markup=False, highlight=False)
+    sys.exit(0 if rows and not faults and all(row.verdict for row in rows) else 1)
+
+
+def _packages(names: tuple[str, ...], chosen: str) -> list[Package]:
+    every = catalogue()
+    unknown = sorted(set(names) - {one.name for one in every})
+    if unknown:
+        raise click.UsageError(f"no such package: {', '.join(unknown)}; see tests/corpus/packages.toml")
+    if names:
+        return [one for one in every if one.name in names]
+    return [one for one in every if chosen in ("all", one.set)]
+
+
+@contextmanager
+def _downloads(folder: Path | None, keep: bool, console: Console) -> Iterator[Path]:
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        yield folder
+    elif keep:
+        made = Path(tempfile.mkdtemp(prefix="np2tf-corpus-"))
+        console.print(f"the packages are in {made}", markup=False, highlight=False)
+        yield made
+    else:
+        with tempfile.TemporaryDirectory(prefix="np2tf-corpus-") as scratch:
+            yield Path(scratch)
+
+
+def _ready(package: Package, place: Path, install: bool) -> Path:
+    lacking = fetch.missing(package)
+    if lacking and install:
+        fetch.install(lacking)
+    elif lacking:
+        raise fetch.FetchError(
+            f"{package.name}: its tests need {', '.join(lacking)}; install them, or give --install"
+        )
+    return fetch.unpacked(package, place)
+
+
+def _rows(
+    package: Package,
+    source: Path,
+    modes: tuple[str, ...],
+    timeout: float,
+    console: Console,
+    faults: list[str],
+) -> list[report.Row]:
+    listed = known.known_failures()
+    with console.status(f"{package.name} on NumPy"):
+        plain = runs.run(package, source, timeout=timeout)
+    if len(plain.passed) != package.passed:
+        faults.append(f"{package.name}: {len(plain.passed)} tests pass on NumPy, not {package.passed}")
+    rows = []
+    for mode in modes:
+        with console.status(f"{package.name} translated ({mode})"):
+            translated = runs.run(package, source, mode, timeout)
+        verdict = known.judge(package.name, mode, plain, translated, listed)
+        rows.append(report.Row(package, mode, plain, translated, verdict))
+    return rows
+
+
+def _document(rows: list[report.Row]) -> None:
+    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    text = f"{before}{BEGIN}\n\n{report.markdown(rows)}\n\n{END}{after}"
+    DOCUMENT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

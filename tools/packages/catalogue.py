@@ -1,0 +1,57 @@
+"""Which packages there are: tests/corpus/packages.toml."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+CATALOGUE = ROOT / "tests" / "corpus" / "packages.toml"
+
+
+@dataclass(frozen=True)
+class Package:
+    """A package's source distribution, and how its tests are run from the unpacked folder.
+
+    Attributes:
+        module: the name it is imported by.
+        set: "dev" or "more".
+        passed: how many of its tests pass on plain NumPy.
+        folder: the name of the folder in the archive, and of the archive without its ending.
+        needs: what its tests import besides numpy and pytest.
+        arguments: what pytest is given besides its options.
+        environment: variables that its tests want.
+    """
+
+    name: str
+    version: str
+    sha256: str
+    module: str
+    set: str
+    passed: int
+    folder: str
+    needs: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def catalogue() -> tuple[Package, ...]:
+    """Every package, in the order of the file."""
+    entries = tomllib.loads(CATALOGUE.read_text(encoding="utf-8"))["package"]
+    return tuple(_package(entry) for entry in entries)
+
+
+def _package(entry: dict[str, object]) -> Package:
+    fields = {**entry, "module": entry["import"]}
+    del fields["import"]
+    fields.setdefault("folder", f"{entry['name']}-{entry['version']}")
+    for name in ("needs", "arguments"):
+        fields[name] = tuple(fields.get(name, ()))  # type: ignore[arg-type]
+    return Package(**fields)  # type: ignore[arg-type]

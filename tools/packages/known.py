@@ -1,0 +1,66 @@
+"""The list of tests that fail translated, each with its cause: tests/corpus/known_failures.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tools.packages.catalogue import ROOT, tomllib
+from tools.packages.runs import MODES, Run
+
+LIST = ROOT / "tests" / "corpus" / "known_failures.toml"
+
+
+@dataclass(frozen=True)
+class Known:
+    """One test that is known to fail."""
+
+    package: str
+    test: str
+    cause: str
+    modes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run says about the list.
+
+    Attributes:
+        known: failures that are listed.
+        unlisted: tests that pass on NumPy, fail translated, and are not listed.
+        stale: listed tests that pass, or do not exist.
+    """
+
+    known: tuple[Known, ...]
+    unlisted: tuple[str, ...]
+    stale: tuple[Known, ...]
+
+    def __bool__(self) -> bool:
+        return not self.unlisted and not self.stale
+
+
+def known_failures() -> tuple[Known, ...]:
+    """The whole list.
+
+    Raises:
+        ValueError: an entry without a cause, or with an unknown mode.
+    """
+    found = []
+    for entry in tomllib.loads(LIST.read_text(encoding="utf-8")).get("failure", ()):
+        modes = tuple(entry.get("modes", MODES))
+        if not entry.get("cause", "").strip() or not set(modes) <= set(MODES):
+            raise ValueError(f"{LIST.name}: {entry['package']} {entry['test']}: no cause, or an unknown mode")
+        found.append(Known(entry["package"], entry["test"], entry["cause"], modes))
+    return tuple(found)
+
+
+def judge(package: str, mode: str, numpy: Run, translated: Run, listed: Iterable[Known]) -> Verdict:
+    """Compare one package's run in one mode with the list."""
+    failing = numpy.passed - translated.passed
+    ours = [one for one in listed if one.package == package and mode in one.modes]
+    names = {one.test for one in ours}
+    return Verdict(
+        tuple(one for one in ours if one.test in failing),
+        tuple(sorted(failing - names)),
+        tuple(one for one in ours if one.test not in failing),
+    )

@@ -1,0 +1,111 @@
+"""What a run of the corpus says: as a table, as Markdown, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.table import Table
+
+from tools.packages.catalogue import Package
+from tools.packages.known import Verdict
+from tools.packages.runs import Run
+
+HEAD = ("package", "mode", "pass on NumPy", "pass translated", "%", "s on NumPy", "s translated")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One package in one mode."""
+
+    package: Package
+    mode: str
+    numpy: Run
+    translated: Run
+    verdict: Verdict
+
+    @property
+    def kept(self) -> int:
+        """How many of the tests that pass on NumPy pass translated."""
+        return len(self.numpy.passed & self.translated.passed)
+
+    @property
+    def percent(self) -> float:
+        """The same as a share; nothing that passes on NumPy is no success."""
+        return 100 * self.kept / len(self.numpy.passed) if self.numpy.passed else 0.0
+
+    def cells(self) -> tuple[str, ...]:
+        """The row under HEAD."""
+        return (
+            f"{self.package.name} {self.package.version}",
+            self.mode,
+            str(len(self.numpy.passed)),
+            str(self.kept),
+            f"{int(self.percent * 10) / 10:g}",
+            f"{self.numpy.seconds:.0f}",
+            f"{self.translated.seconds:.0f}",
+        )
+
+
+def table(rows: Sequence[Row]) -> Table:
+    """For the terminal."""
+    made = Table(*HEAD[:2])
+    for name in HEAD[2:]:
+        made.add_column(name, justify="right")
+    for row in rows:
+        made.add_row(*row.cells(), style=None if row.verdict else "red")
+    return made
+
+
+def markdown(rows: Sequence[Row]) -> str:
+    """For the documentation: the table, and below it every failure with its cause."""
+    lines = [f"| {' | '.join(HEAD)} |", "|---|---" + "|---:" * (len(HEAD) - 2) + "|"]
+    lines += [f"| {' | '.join(row.cells())} |" for row in rows]
+    causes = [
+        f"* {row.package.name} ({row.mode}), `{one.test}`: {one.cause}"
+        for row in rows
+        for one in row.verdict.known
+    ]
+    return "\n".join(
+        [
+            *lines,
+            "",
+            *(causes or ["In the modes above, every test that passes on plain NumPy passes translated."]),
+        ]
+    )
+
+
+def faults(row: Row) -> list[str]:
+    """What the list of known failures does not allow, a line each."""
+    where = f"{row.package.name} ({row.mode})"
+    said = row.translated.messages
+    return [
+        *(
+            f"{where}: not a known failure: {name}: {said.get(name, 'did not run')}"
+            for name in row.verdict.unlisted
+        ),
+        *(f"{where}: a known failure that does not fail: {one.test}" for one in row.verdict.stale),
+    ]
+
+
+def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
+    """For programs."""
+    return [
+        {
+            "package": row.package.name,
+            "version": row.package.version,
+            "mode": row.mode,
+            "passed_numpy": len(row.numpy.passed),
+            "passed_translated": row.kept,
+            "percent": round(row.percent, 2),
+            "seconds_numpy": round(row.numpy.seconds, 1),
+            "seconds_translated": round(row.translated.seconds, 1),
+            "known_failures": {one.test: one.cause for one in row.verdict.known},
+            "unlisted_failures": {
+                name: row.translated.messages.get(name, "did not run") for name in row.verdict.unlisted
+            },
+            "stale_entries": [one.test for one in row.verdict.stale],
+        }
+        for row in rows
+    ]

@@ -1,0 +1,96 @@
+"""What a run says: figures per module, as a table for people and as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from suite.known import BAD
+from suite.runner import Outcome
+
+
+@dataclass
+class Figures:
+    """How many tests of a module did what.
+
+    Attributes:
+        native: passed, and no operation was handed to NumPy.
+        host: passed, with operations handed to NumPy.
+        failed: failed, or ended the process.
+        skipped: skipped, or expected to fail, by NumPy's own word.
+        seconds: how long the tests took.
+    """
+
+    native: int = 0
+    host: int = 0
+    failed: int = 0
+    skipped: int = 0
+    seconds: float = 0.0
+
+    @property
+    def judged(self) -> int:
+        """Tests that can pass or fail."""
+        return self.native + self.host + self.failed
+
+    @property
+    def passed(self) -> str:
+        """Share of the judged tests that pass."""
+        return _share(self.native + self.host, self.judged)
+
+    @property
+    def passed_native(self) -> str:
+        """Share of the judged tests that pass without NumPy's help."""
+        return _share(self.native, self.judged)
+
+    def add(self, one: Outcome) -> None:
+        """Count one more test."""
+        self.seconds += one.seconds
+        if one.outcome in BAD:
+            self.failed += 1
+        elif one.outcome != "passed":
+            self.skipped += 1
+        elif one.host:
+            self.host += 1
+        else:
+            self.native += 1
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def figures(outcomes: Iterable[Outcome]) -> tuple[dict[str, Figures], Figures]:
+    """Figures per module, and in all."""
+    modules: dict[str, Figures] = {}
+    total = Figures()
+    for one in outcomes:
+        modules.setdefault(one.module, Figures()).add(one)
+        total.add(one)
+    return modules, total
+
+
+def table(outcomes: Iterable[Outcome]) -> str:
+    """A Markdown table, one row for each module."""
+    modules, total = figures(outcomes)
+    rows = [
+        "| module | tests | pass | native only | with host | fail | skipped |",
+        "|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for name, row in [*sorted(modules.items()), ("**all**", total)]:
+        rows.append(
+            f"| {name} | {row.judged} | {row.passed} | {row.native} ({row.passed_native}) | {row.host} "
+            f"| {row.failed} | {row.skipped} |"
+        )
+    return "\n".join(rows)
+
+
+def as_json(outcomes: Iterable[Outcome]) -> dict[str, Any]:
+    """The same figures for programs."""
+    ran = list(outcomes)
+    modules, total = figures(ran)
+    return {
+        "total": asdict(total),
+        "modules": {name: asdict(row) for name, row in modules.items()},
+        "failures": {one.id: one.cause for one in ran if one.outcome in BAD},
+    }

@@ -1,0 +1,31 @@
+"""numpy.testing for tests whose arrays are ours: its comparisons get NumPy's arrays."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+from typing import Any
+
+from np2tf.tnp.conversion import to_numpy
+
+#: They call what they are given, with arguments that are the test's own.
+_CALLING = (
+    "assert_raises",
+    "assert_raises_regex",
+    "assert_warns",
+    "assert_no_warnings",
+    "assert_no_gc_cycles",
+)
+
+
+def asserting(name: str, function: Any) -> Any:
+    """A comparison of numpy.testing over our arrays; anything else is NumPy's own."""
+    if not isinstance(function, FunctionType) or not name.startswith("assert") or name in _CALLING:
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True
+        return function(*map(to_numpy, args), **{key: to_numpy(value) for key, value in kwargs.items()})
+
+    return call
