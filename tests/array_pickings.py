@@ -189,6 +189,7 @@ ON_HOST = (
     "np.unique(D.reshape(2,3),axis=0)",
     "np.pad(V,2,'linear_ramp',end_values=5)",
     "np.pad(V,2,'mean')",
+    "A.astype(object)",
 )
 #: What cannot be staged: it hands values to Python, or is left to NumPy.
 REFUSED_WHILE_STAGING = (

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from differential import alike, load, observe
+from differential import Outcome, alike, load, observe
 from machine_twins import quiet
 
 import np2tf
@@ -47,8 +48,35 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
     if not alike(found.result, wanted.result):
         found.aliases = wanted.aliases
     how = "host" if found.ran == "fallback" else "compiled" if xla else "graph"
-    difference = found.differs_from(wanted)
+    difference = _difference(found, wanted, _names(given, lines, names))
     return Found(how, None if difference is None else f"{difference}\n{_text('twin', given, lines, names)}")
+
+
+def _difference(found: Outcome, wanted: Outcome, names: list[str]) -> str | None:
+    """The first difference, in short."""
+    if found.error is None and wanted.error is None:
+        for name, mine, theirs in zip(names, found.result[1:], wanted.result[1:], strict=True):
+            if not alike(mine, theirs):
+                return f"{name}: {theirs} on NumPy, {mine} compiled"
+        if alike(found.arguments, wanted.arguments) and found.aliases != wanted.aliases:
+            differ = [k for k, (a, b) in enumerate(zip(found.aliases, wanted.aliases)) if a != b]
+            pairs = _pairs(names, wanted)
+            return f"sharing memory on one side only: {[pairs[k] for k in differ][:3]}"
+    return found.differs_from(wanted)
+
+
+def _pairs(names: list[str], wanted: Outcome) -> list[tuple[str, str]]:
+    """What `differential.sharing` compares, by name: results with results and arguments."""
+    held = [name for name, one in zip(names, wanted.result[1:], strict=True) for _ in _arrays_in(one)]
+    given = [f"argument {k}" for k, one in enumerate(wanted.arguments[1:]) for _ in _arrays_in(one)]
+    every = [*held, *given]
+    return [(a, b) for k, a in enumerate(held) for b in every[k + 1 :]]
+
+
+def _arrays_in(description: Any) -> list[Any]:
+    if type(description) is tuple and description[0] in ("list", "tuple"):
+        return [array for item in description[1:] for array in _arrays_in(item)]
+    return [description] if type(description) is tuple and description[0] == "array" else []
 
 
 def _arguments(given: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
@@ -56,11 +84,16 @@ def _arguments(given: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
 
 
 def _text(side: str, given: dict[str, np.ndarray], lines: list[str], names: list[str]) -> str:
-    bound = {match[1] for line in lines if (match := re.match(r"(\w+) = ", line))} | set(given)
-    results = ", ".join(name for name in names if name in bound)
+    results = ", ".join(_names(given, lines, names))
     body = "".join(f"    {line}\n" for line in lines)
     decorator = "@np2tf.jit\n" if side == "twin" else ""
     return f"{_HEAD[side]}\n{decorator}def f({', '.join(given)}):\n{body}    return ({results},)\n"
+
+
+def _names(given: dict[str, np.ndarray], lines: list[str], names: list[str]) -> list[str]:
+    """The names that hold something at the end: the results."""
+    bound = {match[1] for line in lines if (match := re.match(r"(\w+) = ", line))} | set(given)
+    return [name for name in dict.fromkeys(names) if name in bound]
 
 
 def _function(side: str, given: dict[str, np.ndarray], lines: list[str], names: list[str]) -> object:

@@ -34,6 +34,7 @@ def inside(statements: str) -> str:
         "with np.errstate(divide='ignore'):\n    x = 1 / x\nreturn x",
         "return np.subtract.outer(x, x)",
         "x[0, :] += 1\nreturn float(2)",
+        "return float(np.sum(x))",
     ],
 )
 def test_fit(statements: str) -> None:
@@ -56,7 +57,6 @@ def test_fit(statements: str) -> None:
         ("with open(x) as h:\n    return h", "with"),
         ("import os\nreturn x", "imports"),
         ("return f'{x}'", "text"),
-        ("return float(np.sum(x))", "value"),
         ("return x.item()", "value"),
         ("rows['a'] = x", "dict"),
         ("return lambda: x", "returns a function"),

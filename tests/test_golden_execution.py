@@ -17,7 +17,6 @@ from np2tf.runtime.jit import UnjittedWarning
 #: case -> why its translation does not return what the original does. An entry that has become wrong fails.
 GAPS: dict[str, str] = {
     "refused/value_of_in_place": "the value of an in-place call is used: refused with a diagnostic",
-    "mutation/containers_stay": "fields of a structured array are not found with eager='tensorflow'",
 }
 #: Sources with names that NumPy 2 has removed: their translations are compared with one another.
 NUMPY_1 = frozenset({"names/removed", "names/removed_builtin_hidden"})

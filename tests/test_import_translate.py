@@ -75,7 +75,7 @@ def test_closures():
     ones = np2tf.tnp.ones(2)
     assert [first(ones), first(ones), second(ones)] == [5.0, 6.0, 7.0]
     assert is_translated(first)
-    assert first.__doc__ == "Inner\n    doc."
+    assert inspect.cleandoc(first.__doc__ or "") == "Inner\ndoc."
 
 
 def wrapper(function):

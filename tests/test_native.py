@@ -31,6 +31,7 @@ AS_THEY_ARE = {"dtype", "finfo", "iinfo", "s_", "index_exp", "ndindex", "newaxis
 HOST_ON_PURPOSE = {
     "ndarray.setflags": "the flags of a caller's array are not carried out of a graph",
     "isnat": "dates are on the host",
+    "nditer": "NumPy's own iterator; only what it writes is carried back",
 }
 #: Classes that keep to the host.
 _CLASSES = (functional.vectorize, functional.frompyfunc, random.Generator, random.RandomState)
@@ -76,7 +77,7 @@ def provided(name: str) -> str:
         return "native" if _is_known_to_tensorflow(value) else "host"
     if isinstance(value, HostModule) or value in _CLASSES or value is Ufunc:
         return "host"
-    return "host" if _on_host_only(value) else "native"
+    return "host" if path in HOST_ON_PURPOSE or _on_host_only(value) else "native"
 
 
 def _is_known_to_tensorflow(value: Any) -> bool:

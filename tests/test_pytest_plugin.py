@@ -31,7 +31,7 @@ PACKAGE = """
         y = np.sin(x)
         while np.abs(y).max() > 0.1:
             y = y / 2
-        return np.sin(y) + math.floor(y[0] * 8)
+        return np.sin(y) + (1.0, 2.0)[math.floor(y[0] * 8)]
 
     def drawn(x):
         for i in range(3):

@@ -48,19 +48,10 @@ def written_first_then_rebound_compiles() -> bool:
     return counts.compiled > before
 
 
-def fields_of_a_structured_array() -> bool:
-    """``record["u"]`` under eager="tensorflow" is looked for in a tensor."""
-    with np2tf.config.using(eager="tensorflow"):
-        record = tnp.zeros(2, dtype=[("u", float)])
-        record["u"] = 1.5
-        return record["u"][0] == 1.5
-
-
 GAPS = (
     arguments_that_overlap_compile,
     array_of_numpy_written_as_a_global_compiles,
     written_first_then_rebound_compiles,
-    fields_of_a_structured_array,
 )
 
 

@@ -217,7 +217,8 @@ def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
     check_host_view(path)
     for lens in path:
         if isinstance(lens, Basic):
-            buffer = buffer[tuple(lens.key)]  # type: ignore[arg-type]
+            # With the ellipsis what has no axes left is a view too, and not a number.
+            buffer = buffer[(*lens.key, ...)]  # type: ignore[arg-type]
         elif isinstance(lens, Transpose):
             buffer = buffer.transpose(lens.permutation)
         elif isinstance(lens, Reshape):

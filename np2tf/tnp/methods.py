@@ -98,6 +98,9 @@ def _set_imag(self: ndarray, value: Any) -> None:
 
 def _set_shape(self: ndarray, shape: Any) -> None:
     """``x.shape = …``: this object sees the same memory in another shape."""
+    cell, path = self.storage()
+    if cell.argument and not path:
+        raise StagingError("the shape of an argument is set", "NP2TF507")
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     view = reshaped(self, tuple(int(n) for n in wanted))
     if view.storage()[0] is not self.storage()[0]:

@@ -17,7 +17,7 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, current_region
-from np2tf.tnp.lenses import Bitcast, Lens, Part, read_path, write_path
+from np2tf.tnp.lenses import Bitcast, Lens, Part, is_read_only, read_path, write_path
 from np2tf.tnp.symint import SymInt
 
 #: Types of which no value is or holds an array.
@@ -148,7 +148,10 @@ class ndarray(metaclass=_ArrayType):
             if static is None:
                 raise StagingError("the value of a staged array is needed while staging")
             return np.array(static)
-        return tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
+        value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
+        if self._path and is_read_only(self._path):
+            value.flags.writeable = False
+        return value
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
