@@ -66,8 +66,16 @@ def submodules(name: str, path: str) -> list[str]:
 
 
 def once(name: str, how: str, path: str, modules: list[str], before: str, cache: str) -> dict[str, Any]:
-    """One import in a process of its own."""
-    environment = {**os.environ, "NP2TF_CACHE_DIR": cache, "NP2TF_CACHE": "on", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    """One import in a process of its own; Python keeps its bytecode in the cache's folder too."""
+    environment = {
+        **os.environ,
+        "NP2TF_CACHE_DIR": cache,
+        "NP2TF_CACHE": "on",
+        "PYTHONPYCACHEPREFIX": f"{cache}-bytecode",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    # Where it is set, the plain import would compile its sources each time.
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
     program = _CHILD.replace("MODULES", repr(modules))
     command = [sys.executable, "-c", program, name, how, path, before]
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
@@ -90,8 +98,8 @@ def main() -> None:
     print("package           modules  plain ms  first ms  second ms  second/plain  runtime ms")
     for name in given.packages:
         modules = submodules(name, given.path)
-        with tempfile.TemporaryDirectory() as cache:
-            fixed = (given.path, modules, given.before, cache)
+        with tempfile.TemporaryDirectory() as folder:
+            fixed = (given.path, modules, given.before, os.path.join(folder, "cache"))
             once(name, "plain", *fixed)
             first = once(name, "translated", *fixed)
             # Both ways in turn, so that a machine that is busy for a while is busy for both.

@@ -338,7 +338,8 @@ def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
     mask: tf.Tensor | None = None
     margins = []
     for k, axis in enumerate(axes):
-        stop = _stop(axis)
+        assert isinstance(axis.start, int)
+        stop = axis.start + _span(axis)
         if axis.start == 0 and stop == axis.length:
             margins.append([0, 0])
             continue
