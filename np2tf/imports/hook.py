@@ -11,7 +11,9 @@ from contextlib import contextmanager
 from fnmatch import translate as pattern
 from types import ModuleType
 
+from np2tf.imports.fingerprint import fingerprint
 from np2tf.imports.loader import TranslatingLoader
+from np2tf.imports.store import cache
 from np2tf.options import Options
 
 #: Tests judge a translation, so they are not translated themselves, unless they are named in full.
@@ -97,6 +99,8 @@ def install(
         The finder, which is in `sys.meta_path` until `uninstall`.
     """
     finder = TranslatingFinder(include, exclude, options)
+    if cache() is not None:
+        fingerprint()  # once a process, and not in the time of the first import
     _installed.append(finder)
     sys.meta_path.insert(0, finder)
     return finder
