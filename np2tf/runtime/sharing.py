@@ -1,13 +1,10 @@
 """Keeping XLA from computing the values of a large stencil once for each of their uses.
 
 XLA fuses what is computed elementwise into each kernel that needs it, and computes it there again: slices,
-sums
-and products count as free. A value of many such operations that two kernels need (the next state of a loop,
-and
-the norm of its change) is therefore computed once for both (measured: 81 µs instead of 56 for an iteration of
-conjugate gradients on 128 × 128 cells). A conditional is what XLA neither fuses nor computes twice; its
-predicate
-must not be known to be true.
+sums and products count as free. A value of many such operations that two kernels need (the next state of a
+loop, and the norm of its change) is therefore computed once for both (measured: 56 µs instead of 81 for an
+iteration of conjugate gradients on 128 × 128 cells). A conditional is what XLA neither fuses nor computes
+twice; its predicate must not be known to be true.
 """
 
 from __future__ import annotations
@@ -23,8 +20,7 @@ _CHEAP = frozenset({
 })  # fmt: skip
 _VIEWS = frozenset({
     "BroadcastTo", "ConcatV2", "ExpandDims", "Identity", "Pack", "Pad", "PadV2", "Reshape", "Slice",
-    "Squeeze",
-    "StridedSlice", "Transpose", "Unpack",
+    "Squeeze", "StridedSlice", "Transpose", "Unpack",
 })  # fmt: skip
 _FUSED = _CHEAP | _VIEWS
 #: Smaller arrays, and values of fewer operations, are quicker computed twice than kept.

@@ -1,0 +1,125 @@
+"""What loops are built of for XLA's sake alone: whole-array writes, strands of sums, kept values."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from differential import HEAD, compare
+
+import np2tf
+from np2tf import tnp
+from np2tf.runtime import sharing
+from np2tf.tnp.strands import inner_product
+
+#: statements of a loop over k: `u` is read and kept, `v` is written; both are 40 × 50.
+WRITES = {
+    "inner points": "v[1:-1, 1:-1] = u[2:, 1:-1] + u[:-2, 1:-1] + k",
+    "a broadcast row": "v[1:-1, 2:] = u[0, 2:] * k",
+    "a broadcast column": "v[:-1, 1:] = u[:-1, :1] + k",
+    "a number": "v[1:, :] = k * 0.5",
+    "all rows, some columns": "v[:, 3:] = u[:, 3:] - k",
+    "all": "v[:, :] = u * k",
+    "of itself": "v[1:-1, 1:-1] = v[2:, 1:-1] + v[:-2, 1:-1]",
+    "integers into floats": "v[1:, 1:] = np.arange(49) + k",
+    "a small part": "v[3:5, 2:4] = u[3:5, 2:4] + k",
+    "edges after the whole": "v[...] = u + k\n        v[0, :] = v[1, :]\n        v[:, -1] = v[:, -2]",
+}
+
+
+@pytest.mark.parametrize("statement", WRITES.values(), ids=WRITES)
+def test_writes_of_most_of_an_array(statement: str) -> None:
+    source = f"def f(u, v):\n    for k in range(7):\n        {statement}\n    return v.sum()\n"
+    arrays = "np.linspace(0, 1, 2000).reshape(40, 50)"
+    compare(HEAD + source, f"{arrays}, {arrays} - 3.0", f"{arrays}, np.full((40, 50), -0.0)")
+
+
+def test_the_rest_of_the_array_stays_and_has_a_gradient() -> None:
+    """Infinities and NaN outside of what is written are kept, and gradients part at the edge."""
+
+    @np2tf.jit
+    def written(base, value):  # type: ignore[no-untyped-def]
+        base = tnp.at(base)[1:39, 2:50].set(value)
+        return base * 1.0
+
+    base = np.arange(2000.0).reshape(40, 50)
+    base[0], base[-1], base[:, 0] = np.inf, np.nan, -np.inf
+    value = np.full((38, 1), 7.0)
+    expected = base.copy()
+    expected[1:39, 2:50] = value
+    with tf.GradientTape() as tape:
+        given = [tf.constant(base), tf.constant(value)]
+        tape.watch(given)
+        with np2tf.config.using(tier="compile"):
+            found = tf.convert_to_tensor(written(*given))
+    np.testing.assert_array_equal(found, expected)
+    of_base, of_value = tape.gradient(found, given)
+    outside = np.ones((40, 50))
+    outside[1:39, 2:50] = 0
+    np.testing.assert_array_equal(of_base, outside)
+    np.testing.assert_array_equal(of_value, np.full((38, 1), 48.0))
+
+
+@pytest.mark.parametrize("size", [0, 1, 15, 16, 63, 64, 100, 256, 1000, 1001, 4099])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "complex128"])
+@pytest.mark.parametrize("masked", [False, True])
+def test_inner_products_of_every_length(size: int, dtype: str, masked: bool) -> None:
+    generator = np.random.default_rng(size)
+    a, b = (generator.integers(-9, 9, size).astype(dtype) for _ in range(2))
+    mask = generator.random(size) < 0.5 if masked else np.ones(size, bool)
+
+    @tf.function(jit_compile=True, autograph=False)
+    def product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor) -> tf.Tensor:
+        return inner_product(a, b, mask if masked else None)
+
+    found = product(tf.constant(a), tf.constant(b), tf.constant(mask)).numpy()
+    assert found.dtype == a.dtype
+    # Small integers: the sum is exact in whatever order.
+    assert found == (a * b)[mask].sum()
+
+
+def test_what_the_mask_leaves_out_may_be_anything() -> None:
+    values = np.array([1.0, np.nan, np.inf, 2.0] * 64)
+    found = tf.function(lambda v: inner_product(v, v, tf.math.is_finite(v)), jit_compile=True)(values)
+    assert found.numpy() == 5.0 * 64
+
+
+SHARED = """
+def f(x, n):
+    y = np.zeros_like(x)
+    total = 0.0
+    for k in range(n):
+        w = 0.1 * x * x + 0.2 * x * y + 0.3 - 0.125 * x + 0.05 * y * y
+        total = total + np.vdot(w, x) + w.max()
+        y = 0.5 * w + 0.125 * y
+        x = x - 0.001 * w
+    return x, y, total
+"""
+
+
+def test_values_with_several_uses_are_kept_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = []
+    keep = sharing._kept
+    monkeypatch.setattr(sharing, "_kept", lambda *given: kept.append(1) or keep(*given))
+    compare(HEAD + SHARED, "np.linspace(0.1, 1, 5000), 150")
+    assert kept
+
+
+BRANCHES = """
+def f(x, n):
+    a = np.zeros((n, n))
+    for i in range(n):
+        for j in range(i + 1):
+            if x[i] > x[j]:
+                a[{yes}] = {value}
+            else:
+                a[{no}] = x[j] - 1.0
+    return a
+"""
+
+
+@pytest.mark.parametrize("no", ["i, j", "j, i", "j, j", "i, 0", "-1, j"])
+@pytest.mark.parametrize("value", ["x[i]", "a[j, i] + x[j]", "a[i, j] * 2.0 + 1.0"])
+def test_elements_written_by_both_sides_of_a_branch(no: str, value: str) -> None:
+    source = BRANCHES.format(yes="i, j", no=no, value=value)
+    compare(HEAD + source, "np.cos(np.arange(9.0) * 5), 9", "np.arange(5.0), 5")
