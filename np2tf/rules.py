@@ -15,6 +15,8 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     writes = ["a"]
     [examples]                       # last: read only when asked for
     sum = ["np.sum(a, axis=0)"]      # of native names; expressions over a, b, v, s and k (`OPERANDS`)
+
+The files of rules/modules/ list, in the same way, what the translator does not rename (`kept`).
 """
 
 from __future__ import annotations
@@ -130,6 +132,16 @@ def rules() -> Mapping[str, Rule]:
 def find(qualified: str) -> Rule | None:
     """The rule of a qualified NumPy name, or None where there is none."""
     return rules().get(qualified)
+
+
+@lru_cache(maxsize=1)
+def kept() -> Mapping[str, Rule]:
+    """Names that the op library has and the translator leaves alone: those of NumPy's further modules
+    (`numpy.ma`), and the attributes of its classes (`numpy.random.Generator`)."""
+    found: dict[str, Rule] = {}
+    for path in sorted((rules_folder() / "modules").glob("*.toml")):
+        found.update(_chapter(f"modules/{path.stem}"))
+    return found
 
 
 @lru_cache(maxsize=1)

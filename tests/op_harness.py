@@ -69,7 +69,9 @@ def _map_arrays(value: Any, function: Any) -> Any:
 
 
 def _flat(result: Any) -> tuple[Any, ...]:
-    return tuple(result) if isinstance(result, (tuple, list)) else (result,)
+    if not isinstance(result, (tuple, list)):
+        return (result,)
+    return tuple(one for part in result for one in (_flat(part) if type(part) is list else (part,)))
 
 
 def expected(case: Case) -> Any:

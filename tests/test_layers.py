@@ -21,6 +21,7 @@ RUNTIME = ("np2tf.runtime", *TNP)
 ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": (),
     "np2tf.diagnostics": ("np2tf.rules",),
+    "np2tf.coverage": ("np2tf.rules",),
     "np2tf.options": (),
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
@@ -36,7 +37,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 }
 LEFT = ("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options")
 RIGHT = ("np2tf.tnp", "np2tf.runtime", "np2tf.config", "np2tf.counts", "np2tf.staging")
-BOTH = ("np2tf.rules", "np2tf.diagnostics")
+BOTH = ("np2tf.rules", "np2tf.diagnostics", "np2tf.coverage")
 
 
 def modules() -> dict[str, Path]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import operator
-from collections import Counter
 from pathlib import Path
 from types import CodeType
 from typing import Any
@@ -152,21 +151,3 @@ def test_the_most_used_functions_are_native() -> None:
     numerical = [name for name in names if name not in NOT_NUMERICAL]
     assert len(numerical) >= WANTED
     assert all(provided(f"numpy.{name}") == "native" for name in numerical[:WANTED])
-
-
-def test_coverage_page_is_true(root: Path) -> None:
-    """The table of docs/coverage.md is what the rules say."""
-    page = (root / "docs" / "coverage.md").read_text(encoding="utf-8")
-    for row in coverage():
-        assert row in page.splitlines()
-
-
-def coverage() -> list[str]:
-    """The rows of the table: chapter, and how many names are native, host and refused."""
-    counts: dict[str, Counter[str]] = {}
-    for rule in rules.rules().values():
-        if not (rule.chapter == "ufuncs" and rule.name.endswith(".at")):
-            counts.setdefault(rule.chapter, Counter())[rule.kind] += 1
-    rows = {chapter: [c["native"], c["host"], c["no"]] for chapter, c in sorted(counts.items())}
-    rows["all"] = [sum(column) for column in zip(*rows.values(), strict=True)]
-    return [f"| {chapter} | {native} | {host} | {no} |" for chapter, (native, host, no) in rows.items()]

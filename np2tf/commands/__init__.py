@@ -17,7 +17,8 @@ from np2tf.diagnostics import INTERNAL
 COMMANDS: dict[str, str] = {
     "convert": "Translate files: show a diff, write in place, or into another folder.",
     "check": "Say what a translation would change, and what it could not do.",
-    "explain": "Explain a diagnostic code.",
+    "explain": "Explain a diagnostic code or a NumPy name.",
+    "coverage": "Show how every public NumPy name is provided.",
     "run": "Run a script or module translated, as `python` would run it.",
     "cache": "Show or empty the cache of translations made at import.",
     "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",

@@ -37,7 +37,8 @@ def explain(names: tuple[str, ...]) -> None:
 
 def _about(name: str) -> list[str]:
     """What the rules know of a NumPy name, line by line."""
-    rule = rules.find("numpy." + name.split(".", 1)[1])
+    full = "numpy." + name.split(".", 1)[1]
+    rule = rules.find(full) or rules.kept().get(full)
     if rule is None:
         raise click.UsageError(
             f"no such name: {name}; names are like np.sum, np.linalg.norm, np.ndarray.sort"

@@ -34,6 +34,7 @@ _CHAPTERS = (
     "statistics",
     "order_statistics",
     "histograms",
+    "histograms_many",
     "calculus",
     "rounding",
     "logic",
@@ -44,6 +45,8 @@ _CHAPTERS = (
     "parts",
     "joining",
     "manipulation",
+    "trimming",
+    "bits",
     "indexing_functions",
     "writing",
     "sorting",
@@ -58,6 +61,7 @@ _CHAPTERS = (
     "linalg.einsum",
     "polynomial.classic",
     "polynomial.fitting",
+    "polynomial.values",
 )
 #: Submodules that are NumPy's own on the host.
 _HOST_MODULES = (

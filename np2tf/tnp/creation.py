@@ -15,7 +15,7 @@ from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import is_contiguous, shadow
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.normalize import Array, DType, Int, Shape, _shape, attach, op
+from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, op
 from np2tf.tnp.residence import eager_on_host, has_tensor, is_plain
 
 __all__ = [
@@ -327,4 +327,14 @@ attach("copy", _copy_method)
 frombuffer = hosted(np.frombuffer)
 fromiter = hosted(np.fromiter)
 fromstring = hosted(np.fromstring)
-from_dlpack = hosted(np.from_dlpack)
+_from_others = hosted(np.from_dlpack)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
+    """An array over the memory of another library's; of a tensor, that tensor."""
+    if device is None and (is_array(x) or isinstance(x, tf.Tensor)) and type(x) is not scalar:
+        return array(x, copy=True) if copy else (x[...] if is_array(x) else tensor_array(x))
+    return _from_others(x, device=device, copy=copy)
+
+
+OPS[np.from_dlpack] = from_dlpack

@@ -56,7 +56,11 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
-    step = (last - first) / tf.constant(bins, first.dtype)
+    divisor = tf.constant(bins, first.dtype)
+    if not tf.executing_eagerly():
+        # Compilers multiply by the reciprocal of a divisor that they know, and so round otherwise than NumPy.
+        divisor = tf.where(first <= last, divisor, tf.constant(np.nan, first.dtype))
+    step = (last - first) / divisor
     edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
     return tf.concat([edges, last[None]], 0)
 

@@ -36,7 +36,6 @@ __all__ = [
     "size",
     "tile",
     "trace",
-    "trim_zeros",
 ]
 
 
@@ -321,4 +320,3 @@ def _astype_method(
 attach("astype", _astype_method)
 
 broadcast_shapes = hosted(np.broadcast_shapes)
-trim_zeros = hosted(np.trim_zeros)

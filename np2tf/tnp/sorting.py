@@ -14,8 +14,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import as_tensor, promote
-from np2tf.tnp.hosted import hosted
+from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.indexing_functions import gather_along
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, Operands, attach, op
@@ -186,4 +185,13 @@ def _searchsorted_method(self: ndarray, v: Any, side: str = "left", sorter: Any 
 
 attach("searchsorted", _searchsorted_method)
 
-sort_complex = hosted(np.sort_complex)
+
+_SMALL = (tf.int8, tf.int16, tf.uint8, tf.uint16)
+
+
+@op(np.sort_complex)
+def sort_complex(a: Array) -> ndarray:
+    ordered = as_tensor(sort(a))
+    if ordered.dtype.is_complex:
+        return tensor_array(ordered)
+    return tensor_array(cast(ordered, np.complex64 if ordered.dtype in _SMALL else np.complex128))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -42,6 +43,8 @@ class Ufunc:
     accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
     #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
     scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
+    #: (ufunc, array, indices, axis, dtype) -> array, for `reduceat` on tensors (np2tf.tnp.segments).
+    segments: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
         self.numpy = numpy
@@ -210,9 +213,10 @@ class Ufunc:
         return self._along("accumulate", self.accumulators.get(self.__name__), (array,), more, out)
 
     def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
-        """Reduce over the slices that start at `indices` (by NumPy, on the host)."""
+        """Reduce over the slices that start at `indices`."""
         more = {"axis": axis} if dtype is None else {"axis": axis, "dtype": dtype}
-        return self._along("reduceat", None, (array, indices), more, out)
+        function = None if self.segments is None else functools.partial(self.segments, self)
+        return self._along("reduceat", function, (array, indices), more, out)
 
     def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
         """Apply to all pairs: the result has shape ``a.shape + b.shape``."""

@@ -15,6 +15,7 @@ from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.dtypes import ufunc_loop
 from np2tf.tnp.ndarray import wrap_tensor
 from np2tf.tnp.reducing import scan, tree_reduce
+from np2tf.tnp.segments import reduceat
 from np2tf.tnp.ufunc import Ufunc
 
 _ASSOCIATIVE = (
@@ -99,6 +100,7 @@ def _install() -> None:
         "logical_and": reductions.all,
         "logical_or": reductions.any,
     }
+    Ufunc.segments = staticmethod(reduceat)
     Ufunc.accumulators |= {"add": cumulative.cumsum, "multiply": cumulative.cumprod}
 
 

@@ -12,10 +12,10 @@ from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
-from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.normalize import DType, _view, op
+from np2tf.tnp.ndarray import is_array, ndarray
+from np2tf.tnp.normalize import OPS, DType, _view, op
 
-__all__ = ["einsum"]
+__all__ = ["einsum", "einsum_path"]
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
@@ -156,3 +156,21 @@ def einsum(
     typed = list(wanted) if dtype is None else [cast(tensor, dtype) for tensor in wanted]
     squeezed, shorter = _without_ones(typed, labels)
     return _computed(f"{','.join(shorter)}->{result}", squeezed)
+
+
+def _stand_in(operand: Any) -> Any:
+    """Zeros of an operand's shape that take no memory; lists may be subscripts, and stay."""
+    if not is_array(operand) and not isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
+        return operand
+    if None in operand.shape:
+        raise StagingError("a path for operands of unknown shape", "NP2TF503")
+    return np.broadcast_to(np.zeros(()), tuple(operand.shape))
+
+
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
+    """The order in which to contract the operands: NumPy's answer, which their shapes decide."""
+    more: dict[str, Any] = {"optimize": optimize, "einsum_call": einsum_call}
+    return np.einsum_path(*map(_stand_in, operands), **more)
+
+
+OPS[np.einsum_path] = einsum_path

@@ -1,7 +1,7 @@
 """Polynomials as vectors of coefficients, the highest power first: polyval, polyder, polyint, polyadd, poly.
 
-poly1d objects are NumPy's own, so that calls with one of them go to NumPy. So do roots and polydiv: how many
-numbers they return depends on values.
+poly1d objects are NumPy's own, so that calls with one of them go to NumPy. So does roots: how many there are,
+and whether they are complex, depends on values.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.normalize import Int, op
 
-__all__ = ["poly", "polyadd", "polyder", "polyint", "polymul", "polysub", "polyval"]
+__all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]
 
 
 def coefficients(p: Any) -> tf.Tensor:
@@ -129,6 +129,30 @@ def polymul(a1: Any, a2: Any) -> tf.Tensor:
     last = short.shape[0] - 1
     shifted = [tf.pad(long * short[k], [[k, last - k]]) for k in range(last + 1)]
     return functools.reduce(tf.add, shifted)
+
+
+def _real(p: Any) -> tf.Tensor:
+    """As NumPy's ``p + 0.0``."""
+    given = coefficients(p)
+    return given if given.dtype.is_floating or given.dtype.is_complex else cast(given, np.float64)
+
+
+@op(np.polydiv)
+def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """Quotient and remainder, the remainder without coefficients near zero at its head."""
+    numerator, divisor = _real(u), _real(v)
+    scale = tf.ones((), divisor.dtype) / divisor[0]
+    numerator, divisor, scale = promote(numerator, divisor, scale)
+    steps = numerator.shape[0] - divisor.shape[0] + 1
+    quotient, rest = [], numerator
+    for k in range(steps):
+        quotient.append(scale * rest[k])
+        product = tf.pad(quotient[-1] * divisor, [[k, steps - 1 - k]])
+        rest = rest - product
+    found = tf.stack(quotient) if quotient else tf.zeros([1], rest.dtype)
+    near = tf.abs(rest) <= tf.constant(1e-8, tf.abs(rest).dtype)  # as allclose has it
+    head = tf.cast(tf.math.cumprod(tf.cast(near[:-1], tf.int32)), tf.bool)
+    return found, tf.boolean_mask(rest, tf.concat([~head, [True]], 0))
 
 
 @op(np.poly)

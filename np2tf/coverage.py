@@ -1,0 +1,71 @@
+"""How every public NumPy name is provided, module by module: counted from rules/ (standard library only)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from np2tf import rules
+
+REMOVED = "numpy (names of NumPy 1)"
+"""Where the names are that NumPy 2 removed: native ones have a new name."""
+_PREFIX = "numpy."
+
+
+@dataclass
+class Module:
+    """The public names of a module or a class, by how np2tf provides them."""
+
+    native: list[str] = field(default_factory=list)
+    host: list[str] = field(default_factory=list)
+    no: dict[str, str] = field(default_factory=dict)
+    """Refused names, each with the reason."""
+
+    def add(self, name: str, rule: rules.Rule) -> None:
+        """Enter a name under its kind."""
+        if rule.kind == "no":
+            self.no[name] = rule.reason
+        else:
+            (self.native if rule.kind == "native" else self.host).append(name)
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many names are native, host and no."""
+        return len(self.native), len(self.host), len(self.no)
+
+
+def coverage(wanted: str = "") -> dict[str, Module]:
+    """Every module with its names, sorted; with `wanted`, that module, or the names that contain it."""
+    every = _every_rule()
+    # The main namespace, what is left of NumPy 1, and then the others by name.
+    modules = dict.fromkeys(["numpy", REMOVED, *sorted({_module(rule) for rule in every})])
+    path = "numpy" + wanted[2:] if wanted == "np" or wanted.startswith("np.") else wanted
+    found = {module: Module() for module in modules}
+    for rule in every:
+        module = _module(rule)
+        if module == path if path in modules else _has(rule, path):
+            name = rule.name.rpartition(".")[2] if module != REMOVED else rule.name.removeprefix(_PREFIX)
+            found[module].add(name, rule)
+    return {name: module for name, module in found.items() if any(module.counts)}
+
+
+def _every_rule() -> list[rules.Rule]:
+    every = {**rules.rules(), **rules.kept()}
+    # The methods of every ufunc stand under numpy.ufunc.
+    each = (rule for rule in every.values() if rule.chapter != "ufuncs" or rule.name.count(".") == 1)
+    return sorted(each, key=lambda rule: rule.name)
+
+
+def _module(rule: rules.Rule) -> str:
+    return REMOVED if rule.chapter == "removed" else rule.name.rpartition(".")[0]
+
+
+def _has(rule: rules.Rule, part: str) -> bool:
+    """Whether a name contains what is looked for; its module counts only where that is a dotted name."""
+    return part in (rule.name if part.startswith(_PREFIX) else rule.name.rpartition(".")[2])
+
+
+def totals(modules: Iterable[Module]) -> tuple[int, int, int]:
+    """How many names of several modules are native, host and no."""
+    native, host, no = zip(*(module.counts for module in modules), strict=True)
+    return sum(native), sum(host), sum(no)

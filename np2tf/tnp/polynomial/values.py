@@ -1,0 +1,78 @@
+"""numpy.polynomial.polynomial: the values of power series, the lowest power first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.polynomial import polynomial
+
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import cast, promote
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.normalize import Array, op
+
+#: No names of the main namespace: its polyval has the highest power first.
+__all__: list[str] = []
+
+
+def _coefficients(c: tf.Tensor) -> tf.Tensor:
+    c = c if rank_of(c) else c[None]
+    if c.shape[0] is None:
+        raise StagingError("the degree of a polynomial is known only at run time", "NP2TF503")
+    if c.shape[0] == 0:
+        raise IndexError("index -1 is out of bounds for axis 0 with size 0")
+    return cast(c, np.float64) if c.dtype.is_integer or c.dtype == tf.bool else c
+
+
+def _values(x: tf.Tensor, c: tf.Tensor, spread: bool) -> tf.Tensor:
+    """By Horner's scheme; `spread`: every polynomial of `c` at every point of `x`."""
+    c = _coefficients(c)
+    if spread:
+        c = tf.reshape(c, tf.concat([tf.shape(c), [1] * rank_of(x)], 0)) if rank_of(x) else c
+    c, x = promote(c, x)
+    powers = tf.unstack(c)
+    value = powers[-1] + x * tf.zeros((), x.dtype)
+    for coefficient in powers[-2::-1]:
+        value = coefficient + value * x
+    return value
+
+
+@op(polynomial.polyval)
+def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
+    return _values(x, c, spread=tensor)
+
+
+def _at_points(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
+    if not all(one.shape.is_compatible_with(points[0].shape) for one in points):
+        raise ValueError(f"{', '.join('xyz'[: len(points)])} are incompatible")
+    for k, one in enumerate(points):
+        c = _values(one, c, spread=k == 0)
+    return c
+
+
+def _on_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
+    for one in points:
+        c = _values(one, c, spread=True)
+    return c
+
+
+@op(polynomial.polyval2d)
+def polyval2d(x: Array, y: Array, c: Array) -> Any:
+    return _at_points(c, x, y)
+
+
+@op(polynomial.polyval3d)
+def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
+    return _at_points(c, x, y, z)
+
+
+@op(polynomial.polygrid2d)
+def polygrid2d(x: Array, y: Array, c: Array) -> Any:
+    return _on_grid(c, x, y)
+
+
+@op(polynomial.polygrid3d)
+def polygrid3d(x: Array, y: Array, z: Array, c: Array) -> Any:
+    return _on_grid(c, x, y, z)

@@ -1,0 +1,152 @@
+"""`np2tf coverage`: every public name of NumPy is decided, and the docs have what the command prints."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import operator
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from np2tf import rules, tnp
+from np2tf.commands import np2tf as command
+from np2tf.coverage import REMOVED, coverage, totals
+
+MODULES = (
+    *("numpy", "numpy.linalg", "numpy.fft", "numpy.random", "numpy.polynomial", "numpy.ma", "numpy.char"),
+    *(
+        "numpy.strings",
+        "numpy.lib",
+        "numpy.lib.stride_tricks",
+        "numpy.testing",
+        "numpy.rec",
+        "numpy.exceptions",
+    ),
+)
+SERIES = ("chebyshev", "hermite", "hermite_e", "laguerre", "legendre", "polynomial", "polyutils")
+CLASSES = (
+    *("numpy.ndarray", "numpy.ufunc", "numpy.generic", "numpy.random.Generator", "numpy.random.RandomState"),
+    *("numpy.random.SeedSequence", "numpy.random.BitGenerator", "numpy.polynomial.Polynomial"),
+)
+#: The tables have the names of this version; an older one lacks some of them.
+NEWEST = np.lib.NumpyVersion(np.__version__) >= "2.4.0"
+
+
+def names(path: str) -> set[str]:
+    """The public names of a module or class of the installed NumPy."""
+    owner = np.emath if path == "numpy.emath" else _reached(path)
+    public = {name for name in dir(owner) if not name.startswith("_")}
+    # A submodule is a name once somebody has imported it.
+    imported = {name for name in public if isinstance(getattr(owner, name, None), ModuleType)}
+    return public - imported | set(getattr(owner, "__all__", ()))
+
+
+def _reached(path: str) -> Any:
+    try:
+        return importlib.import_module(path)
+    except ModuleNotFoundError:
+        return operator.attrgetter(path.partition(".")[2])(np)
+
+
+def ran(*arguments: str) -> str:
+    """What the command prints."""
+    done = CliRunner().invoke(command, ["coverage", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.parametrize("path", [*MODULES, "numpy.emath", *CLASSES])
+def test_every_public_name_is_decided(path: str) -> None:
+    """As native, host or no, and only once."""
+    module = coverage()[path]
+    decided = [*module.native, *module.host, *module.no]
+    # NumPy 2 still has some names that it removes, with a warning.
+    going = set(coverage()[REMOVED].native) if path == "numpy" else set()
+    assert names(path) - set(decided) - going == set()
+    assert len(decided) == len(set(decided))
+
+
+@pytest.mark.parametrize("module", SERIES)
+def test_functions_of_series_are_decided(module: str) -> None:
+    """Of numpy.polynomial's modules, what they export."""
+    listed = set(_reached(f"numpy.polynomial.{module}").__all__) - {"ABCPolyBase"}
+    found = coverage()[f"numpy.polynomial.{module}"]
+    assert listed - {*found.native, *found.host} == set()
+
+
+@pytest.mark.skipif(not NEWEST, reason="NumPy has added names since")
+def test_no_kept_rule_is_about_nothing() -> None:
+    """NumPy has the names of rules/modules/, and `tnp` has them under the same path."""
+    instances = {"numpy.ufunc.": tnp.add, "numpy.generic.": tnp.float64(1.0)}
+    for name in rules.kept():
+        owner, _, last = name.rpartition(".")
+        assert last in names(owner) or hasattr(_reached(owner), last), name
+        ours = instances.get(f"{owner}.") or operator.attrgetter(owner[6:])(tnp) if owner != "numpy" else tnp
+        assert hasattr(ours, last), name
+
+
+def test_a_name_is_decided_once() -> None:
+    """What the translator renames is no kept name."""
+    assert set(rules.rules()) & set(rules.kept()) == set()
+
+
+def test_the_page_is_what_the_command_prints(root: Path) -> None:
+    """docs/coverage.md ends with the output of `np2tf coverage --markdown`."""
+    page = (root / "docs" / "coverage.md").read_text(encoding="utf-8")
+    _, marked, tables = page.partition("<!-- written by np2tf coverage --markdown -->\n\n")
+    assert marked
+    assert tables == ran("--markdown")
+
+
+def test_json_has_every_name() -> None:
+    """{module: {"native": [names], "host": [names], "no": {name: reason}}}."""
+    told = json.loads(ran("--json"))
+    assert "sum" in told["numpy"]["native"]
+    assert "save" in told["numpy"]["host"]
+    assert told[REMOVED]["no"]["asfarray"] == rules.find("numpy.asfarray").reason
+    assert all(reason for module in told.values() for reason in module["no"].values())
+    assert all(set(module) == {"native", "host", "no"} for module in told.values())
+    assert "shuffle" in told["numpy.random.Generator"]["host"]
+
+
+def test_the_table_counts() -> None:
+    """One line for a module, and their sums."""
+    lines = ran().splitlines()
+    assert lines[0].split() == ["native", "host", "no"]
+    assert lines[-1].split() == ["all", *map(str, totals(coverage().values()))]
+    assert f"numpy.fft {len(coverage()['numpy.fft'].native)}".split() == lines[6].split()[:2]
+
+
+def test_filters() -> None:
+    """A module by its name, names by a part of them; nothing found is wrong usage."""
+    assert ran("np.linalg").splitlines()[0] == "numpy.linalg"
+    assert set(coverage("np.linalg")) == set(coverage("numpy.linalg")) == {"numpy.linalg"}
+    assert set(coverage("vander")) >= {"numpy", "numpy.polynomial.chebyshev"}
+    assert coverage("np.ma.masked_wh")["numpy.ma"].host == ["masked_where"]
+    assert "no      asfarray: use asarray" in ran("asfarray")
+    nothing = CliRunner().invoke(command, ["coverage", "no_such_name"])
+    assert nothing.exit_code == 2
+    assert "no_such_name" in nothing.output
+
+
+def test_explain_knows_the_kept_names() -> None:
+    """`np2tf explain np.ma.masked_where`."""
+    done = CliRunner().invoke(command, ["explain", "np.ma.masked_where"])
+    assert "numpy.ma.masked_where (host" in done.output
+
+
+def test_the_command_needs_neither_numpy_nor_tensorflow() -> None:
+    """It reads rules/, and answers at once."""
+    code = (
+        "import sys; from np2tf.commands.coverage import coverage; "
+        "coverage(['np.fft'], standalone_mode=False); "
+        "assert not {'numpy', 'tensorflow', 'libcst'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, timeout=60)

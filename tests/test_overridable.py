@@ -1,0 +1,155 @@
+"""What NumPy lets array libraries override is native, but for the few that are listed here with a reason."""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.testing import overrides
+
+from np2tf import rules, tnp
+from np2tf.tnp.host import _refuse
+from np2tf.tnp.ufunc import Ufunc
+
+importlib.import_module("numpy.lib.recfunctions")  # its functions are overridable, too
+
+TEXT = "works on arrays of strings, which TensorFlow has with variable lengths only: they are on the host"
+CALENDAR = "works on dates, which TensorFlow has no dtype for"
+PRINTING = "makes text of an array"
+FILES = "reads or writes files, text, bytes or an iterator"
+FIELDS = "works on structured dtypes, which TensorFlow has none of"
+BY_VALUES = "the dtype of its result depends on values: complex where a real result does not exist"
+#: Overridable functions that are not native, and why.
+NOT_NATIVE = {
+    **dict.fromkeys(("array2string", "array_repr", "array_str"), PRINTING),
+    **dict.fromkeys(
+        ("busday_count", "busday_offset", "is_busday", "datetime_as_string", "isnat"),
+        CALENDAR,
+    ),
+    **dict.fromkeys(
+        (
+            *("frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "loadtxt"),
+            *("save", "savetxt", "savez", "savez_compressed"),
+        ),
+        FILES,
+    ),
+    "roots": "how many roots there are, and whether they are complex, depends on values",
+}
+#: Modules whose functions are not native, and why.
+MODULES_NOT_NATIVE = {
+    "numpy.char": TEXT,
+    "numpy.strings": TEXT,
+    "numpy.lib.recfunctions": FIELDS,
+    "numpy.lib.scimath": BY_VALUES,
+}
+#: What the lists leave out: they make arrays, or have no array among their arguments.
+ALSO_NATIVE = (
+    *("arange", "array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "asarray_chkfinite"),
+    *(
+        "bartlett",
+        "blackman",
+        "hamming",
+        "hanning",
+        "kaiser",
+        "empty",
+        "zeros",
+        "ones",
+        "full",
+        "eye",
+        "identity",
+    ),
+    *("tri", "indices", "fromfunction", "diag_indices", "tril_indices", "triu_indices", "mask_indices"),
+    *("from_dlpack", "require", "ix_", "r_", "c_", "s_", "mgrid", "ogrid", "index_exp", "broadcast_shapes"),
+    *("promote_types", "result_type", "can_cast", "min_scalar_type", "issubdtype", "isdtype", "ndindex"),
+)
+#: What is in linalg and fft besides functions of arrays.
+NO_FUNCTIONS = {"numpy.linalg.test", "numpy.fft.test"}
+WANTED = 320
+
+
+def functions() -> set[str]:
+    """The qualified names of NumPy's public overridable functions."""
+    found = set()
+    for function in overrides.get_overridable_numpy_array_functions():
+        module = function.__module__
+        if not function.__name__.startswith("_"):
+            found.add(f"{'numpy' if module == 'numpy.lib._npyio_impl' else module}.{function.__name__}")
+    return found
+
+
+def ufuncs() -> set[str]:
+    """The qualified names of NumPy's public universal functions of numbers and dates."""
+    named = {name: getattr(np, name) for name in np.__all__}
+    listed = overrides.get_overridable_numpy_ufuncs()
+    return {f"numpy.{name}" for name, one in named.items() if isinstance(one, np.ufunc) and one in listed}
+
+
+def kind(name: str) -> str:
+    """What the rules say of a name."""
+    rule = rules.find(name) or rules.kept()[name]
+    return rule.kind
+
+
+def excepted(name: str) -> str | None:
+    """Why a name need not be native."""
+    module, _, last = name.rpartition(".")
+    return NOT_NATIVE.get(last) if module == "numpy" else MODULES_NOT_NATIVE.get(module)
+
+
+def implementation(name: str) -> Any:
+    """What the op library has under a name."""
+    return operator.attrgetter(name.removeprefix("numpy."))(tnp)
+
+
+def test_overridable_functions_are_native() -> None:
+    """All but the exceptions, and they are about 320."""
+    every = functions() | ufuncs()
+    assert {name for name in every if excepted(name) is None and kind(name) != "native"} == set()
+    of_numbers = {name for name in every if excepted(name) is None}
+    assert len(of_numbers) >= WANTED
+
+
+def test_every_ufunc_of_the_list_is_known() -> None:
+    """The list has the main namespace's, those of strings, and private ones."""
+    listed = overrides.get_overridable_numpy_ufuncs()
+    public = {name for name in np.__all__ if isinstance(getattr(np, name), np.ufunc)}
+    rest = {one.__name__ for one in listed} - public - set(np.strings.__all__) - {"clip"}  # np.clip's
+    assert {name for name in rest if not name.startswith("_")} == set()
+
+
+def test_exceptions_are_not_stale() -> None:
+    """Each is about a name of the list that is not native."""
+    every = functions() | ufuncs()
+    for name in NOT_NATIVE:
+        assert f"numpy.{name}" in every, name
+        assert kind(f"numpy.{name}") == "host", name
+    for module in MODULES_NOT_NATIVE:
+        of_module = {name for name in every if name.rpartition(".")[0] == module}
+        assert of_module, module
+        known = {**rules.rules(), **rules.kept()}
+        assert not [name for name in of_module if name in known and known[name].kind == "native"], module
+
+
+@pytest.mark.parametrize("name", ALSO_NATIVE)
+def test_makers_are_native(name: str) -> None:
+    """Also what the lists leave out."""
+    assert kind(f"numpy.{name}") == "native"
+
+
+@pytest.mark.parametrize("module", ["linalg", "fft"])
+def test_linalg_and_fft_are_native(module: str) -> None:
+    """All of both."""
+    listed = {f"numpy.{module}.{name}" for name in dir(getattr(np, module)) if not name.startswith("_")}
+    assert {name for name in listed if kind(name) != "native"} <= NO_FUNCTIONS
+
+
+def test_native_ones_have_an_implementation() -> None:
+    """They are no function that hands its arguments to NumPy."""
+    for name in functions() | ufuncs():
+        if excepted(name) is None:
+            ours = implementation(name)
+            assert not getattr(ours, "host_only", False) or name.rpartition(".")[2] in ALSO_NATIVE, name
+            assert not (isinstance(ours, Ufunc) and ours.implementation is _refuse), name
