@@ -149,12 +149,19 @@ def _while_loop(keep_going: Callable[..., Any], step: Callable[..., Any], state:
     return state
 
 
+def _map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
+    for item in iterable:
+        out[item] = value(item)
+    return out
+
+
 class _Operators:
     """What `np2tf` offers translated code, for values that are all known: Python itself."""
 
     cond = staticmethod(_cond)
     for_loop = staticmethod(_for_loop)
     while_loop = staticmethod(_while_loop)
+    map_loop = staticmethod(_map_loop)
     not_ = staticmethod(operator.not_)
     and_ = staticmethod(lambda left, right: left and right())
     or_ = staticmethod(lambda left, right: left or right())

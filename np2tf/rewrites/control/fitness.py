@@ -47,7 +47,10 @@ class Fitness:
         return _CACHE[facts]
 
     def report(self, facts: Facts, report: Report) -> None:
-        """Say why the functions that would be worth staging are not."""
+        """Say why the functions that would be worth staging are not, and which loops are none any more."""
+        for function, decision in self.staged.items():
+            for loop in decision.independent:
+                report.add("NP2TF310", *facts.position(loop), name=function.name.value)
         for function, unfit in self.unfit.items():
             line, column = facts.position(unfit.node)
             report.add(unfit.code, line, column, name=function.name.value, **unfit.words)
