@@ -28,7 +28,7 @@ BODIES = {
     "neighbours": (lambda m, r, v, k, i: v[i - 1] - v[i], ()),
     "row against all": (lambda m, r, v, k, i: tnp.sum((r - r[i]) ** 2), ()),
     "part of a row": (lambda m, r, v, k, i: r[i, 1:3] @ r[0, 1:3], ()),
-    "window": (lambda m, r, v, k, i: tnp.sum(v[i : i + 1]), ()),
+    "window": (lambda m, r, v, k, i: tnp.max(v[i : i + 1]), ()),
     "row": (lambda m, r, v, k, i: m[i] @ r[i], (4,)),
     "number into a row": (lambda m, r, v, k, i: v[i], (4,)),
     "solve": (lambda m, r, v, k, i: tnp.linalg.solve(m[i], r[i]), (4,)),
