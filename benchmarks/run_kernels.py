@@ -1,34 +1,74 @@
 """Time the kernels of `benchmarks/kernels` under NumPy, np2tf, JAX and Numba; compare the results.
 
 Needs the extra `bench`: `pip install "np2tf[bench]"`. Every system runs in a process of its own, one after
-the other. A dash in the table means that the system cannot run the kernel as it is written.
+the other, and each of its warm calls beside one of NumPy's in the same process: on a machine that does other
+work, both have the same of it. A dash in the table means that the system cannot run the kernel as it is
+written, or not within the time allowed.
 """
 
 from __future__ import annotations
 
 import json
-import math
 import os
 import pickle
+import queue
 import subprocess
 import sys
 import tempfile
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
+from kernel_report import Measured, draw, table, with_table
 
 HERE = Path(__file__).resolve().parent
 SYSTEMS = ("numpy", "np2tf", "jax", "numba")
 RTOL, ATOL = 1e-6, 1e-8
 
-#: kernel -> what the worker said about it.
-Measured = dict[str, dict[str, Any]]
+
+def run_system(
+    system: str, names: list[str], folder: Path, seconds: float, size: str, limit: float
+) -> Measured:
+    """Run the kernels under one system, in a process of its own; a new one after one that takes too long."""
+    found: Measured = {}
+    while rest := [name for name in names if name not in found]:
+        for line in lines_of(start(system, rest, folder, seconds, size), limit):
+            if line is None:
+                break
+            told = json.loads(line)
+            found[told.pop("kernel")] = told
+        missing = next((name for name in rest if name not in found), None)
+        if missing is not None:
+            found[missing] = {"error": f"ended, or took more than {limit:g} s"}
+    return found
 
 
-def run_system(system: str, names: list[str], folder: Path, seconds: float, size: str) -> Measured:
-    """Run the kernels under one system, in a process of its own."""
+def lines_of(process: subprocess.Popen[str], limit: float) -> Iterator[str | None]:
+    """What a process prints, line by line; None, and its end, where a line is too long in coming."""
+    lines: queue.Queue[str | None] = queue.Queue()
+
+    def read() -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            lines.put(line)
+        lines.put(None)
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        while (line := lines.get(timeout=limit)) is not None:
+            yield line
+    except queue.Empty:
+        yield None
+    finally:
+        process.kill()
+        process.wait()
+
+
+def start(system: str, names: list[str], folder: Path, seconds: float, size: str) -> subprocess.Popen[str]:
+    """The process that runs kernels."""
     command = [
         sys.executable,
         str(HERE / "kernel_systems.py"),
@@ -40,13 +80,9 @@ def run_system(system: str, names: list[str], folder: Path, seconds: float, size
     ]
     path = os.pathsep.join(filter(None, [str(HERE.parent), os.environ.get("PYTHONPATH", "")]))
     environment = {**os.environ, "PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    done = subprocess.run(
+    return subprocess.Popen(
         command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     )
-    found = {line["kernel"]: line for line in map(json.loads, done.stdout.splitlines())}
-    for name in names:
-        found.setdefault(name, {"error": f"the process ended with code {done.returncode}"})
-    return found
 
 
 def equal(ours: Any, theirs: Any) -> bool:
@@ -67,72 +103,6 @@ def check(system: str, name: str, folder: Path, measured: dict[str, Any]) -> Non
         measured["right"] = equal(ours, theirs)
 
 
-def ratio(results: dict[str, Measured], system: str, name: str, key: str = "warm") -> float | None:
-    """NumPy's seconds over a system's: above 1 the system is faster. None for a failed or wrong one."""
-    found = results[system][name]
-    return results["numpy"][name]["warm"] / found[key] if found.get("right") else None
-
-
-def geometric_mean(values: list[float]) -> float:
-    """The mean of ratios."""
-    return math.exp(sum(map(math.log, values)) / len(values)) if values else float("nan")
-
-
-def table(results: dict[str, Measured], names: list[str]) -> list[str]:
-    """The results as lines of text."""
-    others = [system for system in results if system != "numpy"]
-    lines = [
-        f"{'kernel':24}{'NumPy ms':>10}{'np2tf 1st':>10}"
-        + "".join(f"{one:>9}" for one in others)
-        + "  runs on"
-    ]
-    for name in names:
-        first = ratio(results, "np2tf", name, "first") if "np2tf" in results else None
-        cells = [_cell(results, system, name) for system in others]
-        how = results.get("np2tf", {}).get(name, {}).get("how", "")
-        numpy_ms = f"{results['numpy'][name]['warm'] * 1000:10.1f}"
-        lines.append(
-            f"{name:24}{numpy_ms}{_number(first):>10}" + "".join(f"{one:>9}" for one in cells) + f"  {how}"
-        )
-    for system in others:
-        ratios = [found for name in names if (found := ratio(results, system, name)) is not None]
-        lines.append(
-            f"{system}: geometric mean {geometric_mean(ratios):.2f} over {len(ratios)} of {len(names)}, "
-            f"least {min(ratios, default=float('nan')):.2f}"
-        )
-    return lines
-
-
-def _number(value: float | None) -> str:
-    return "-" if value is None else f"{value:.2f}"
-
-
-def _cell(results: dict[str, Measured], system: str, name: str) -> str:
-    return "WRONG" if results[system][name].get("right") is False else _number(ratio(results, system, name))
-
-
-def draw(results: dict[str, Measured], names: list[str], target: Path) -> None:
-    """The ratios as a bar chart with a logarithmic axis."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    others = [system for system in results if system != "numpy"]
-    figure, axes = pyplot.subplots(figsize=(8, 0.28 * len(names) + 1.5), layout="constrained")
-    height = 0.8 / len(others)
-    for k, system in enumerate(others):
-        places = [n + k * height for n in range(len(names))]
-        axes.barh(places, [ratio(results, system, name) or math.nan for name in names], height, label=system)
-    axes.set_yticks([n + 0.4 - height / 2 for n in range(len(names))], names, fontsize=8)
-    axes.set_xscale("log")
-    axes.axvline(1, color="black", linewidth=0.8)
-    axes.invert_yaxis()
-    axes.set_xlabel("times as fast as NumPy (warm calls)")
-    axes.legend()
-    figure.savefig(target, dpi=130)
-
-
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option(
@@ -141,15 +111,19 @@ def draw(results: dict[str, Measured], names: list[str], target: Path) -> None:
 @click.option(
     "--seconds", default=1.0, show_default=True, help="How long the warm calls of a kernel are repeated."
 )
+@click.option("--limit", default=120.0, show_default=True, help="Seconds that a kernel may take in all.")
 @click.option("--small", is_flag=True, help="Tiny arguments: a check of the results, not of the speed.")
 @click.option("--chart", type=click.Path(path_type=Path), help="Draw a bar chart to this file (PNG).")
+@click.option("--page", type=click.Path(path_type=Path), help="Put the table into this page.")
 @click.option("--json", "data", type=click.Path(path_type=Path), help="Write all measurements to this file.")
 def main(
     names: tuple[str, ...],
     systems: tuple[str, ...],
     seconds: float,
+    limit: float,
     small: bool,
     chart: Path | None,
+    page: Path | None,
     data: Path | None,
 ) -> None:
     """Time the kernels NAMES (all of them by default)."""
@@ -159,7 +133,7 @@ def main(
     with tempfile.TemporaryDirectory() as folder:
         for system in ("numpy", *(systems or SYSTEMS[1:])):
             click.echo(f"{system} …", err=True)
-            results[system] = run_system(system, chosen, Path(folder), 0 if small else seconds, size)
+            results[system] = run_system(system, chosen, Path(folder), 0 if small else seconds, size, limit)
             for name in chosen:
                 check(system, name, Path(folder), results[system][name])
     click.echo("\n".join(table(results, chosen)))
@@ -167,6 +141,8 @@ def main(
         data.write_text(json.dumps(results, indent=1))
     if chart is not None:
         draw(results, chosen, chart)
+    if page is not None:
+        page.write_text(with_table(page.read_text(), results, chosen))
     wrong = [
         f"{system}: {name}"
         for system in results

@@ -24,6 +24,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "cond": ("np2tf.runtime.control", "cond"),
     "while_loop": ("np2tf.runtime.control", "while_loop"),
     "for_loop": ("np2tf.runtime.control", "for_loop"),
+    "map_loop": ("np2tf.runtime.independent", "map_loop"),
     "and_": ("np2tf.runtime.control", "and_"),
     "or_": ("np2tf.runtime.control", "or_"),
     "not_": ("np2tf.runtime.control", "not_"),
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from np2tf.runtime.control import or_ as or_
     from np2tf.runtime.control import undefined as undefined
     from np2tf.runtime.control import while_loop as while_loop
+    from np2tf.runtime.independent import map_loop as map_loop
     from np2tf.runtime.jit import jit as jit
     from np2tf.staging import StagingError as StagingError
 

@@ -31,12 +31,12 @@ class Row:
     numbers: bool = False
 
 
-def _row(body: str, *calls: str, **known: Any) -> Row:
+def row(body: str, *calls: str, **known: Any) -> Row:
     return Row(_HEAD + dedent(body).strip() + "\n", calls, **known)
 
 
 SILENTLY_WRONG = {
-    "raise inside try under an array condition": _row(
+    "raise inside try under an array condition": row(
         """
         def f(x):
             try:
@@ -51,7 +51,7 @@ SILENTLY_WRONG = {
         "-np.ones(3)",
         refused="NP2TF401",
     ),
-    "nonlocal counter in a helper called in a loop": _row(
+    "nonlocal counter in a helper called in a loop": row(
         """
         def f(x):
             calls = 0
@@ -69,7 +69,7 @@ SILENTLY_WRONG = {
         "np.arange(12.)",
         refused="NP2TF401",
     ),
-    "closure that mutates a dict": _row(
+    "closure that mutates a dict": row(
         """
         def f(x):
             seen = {"n": 0}
@@ -86,7 +86,7 @@ SILENTLY_WRONG = {
         "np.arange(100.)",
         refused_when_run="NP2TF513",
     ),
-    "length of a list after appends in a loop": _row(
+    "length of a list after appends in a loop": row(
         """
         def f(x):
             out = []
@@ -97,7 +97,7 @@ SILENTLY_WRONG = {
         "np.arange(12.)",
         "np.arange(3.)",
     ),
-    "append under an untaken branch": _row(
+    "append under an untaken branch": row(
         """
         def f(x):
             out = []
@@ -111,7 +111,7 @@ SILENTLY_WRONG = {
         "np.arange(12.)",
         "np.arange(12.) - 20",
     ),
-    "attribute written under an untaken branch": _row(
+    "attribute written under an untaken branch": row(
         """
         class Model:
             def __init__(self):
@@ -129,7 +129,7 @@ SILENTLY_WRONG = {
         "-np.ones(3)",
         refused="NP2TF401",
     ),
-    "lambda over a name that the loop assigns": _row(
+    "lambda over a name that the loop assigns": row(
         """
         def f(x):
             k = 1.0
@@ -143,7 +143,7 @@ SILENTLY_WRONG = {
         "np.arange(12.)",
         refused="NP2TF301",
     ),
-    "next in a loop": _row(
+    "next in a loop": row(
         """
         def f(x):
             numbers = iter(range(100))
@@ -155,7 +155,7 @@ SILENTLY_WRONG = {
         "np.arange(12.)",
         refused="NP2TF401",
     ),
-    "two names for one array, added to in place": _row(
+    "two names for one array, added to in place": row(
         """
         def f(x):
             a = b = np.zeros(3)
@@ -169,7 +169,7 @@ SILENTLY_WRONG = {
 }
 
 REFUSED_THERE = {
-    "variable defined in one branch only": _row(
+    "variable defined in one branch only": row(
         """
         def f(x):
             if x[0] > 0:
@@ -181,7 +181,7 @@ REFUSED_THERE = {
         "np.ones(3)",
         "-np.ones(3)",
     ),
-    "variable defined in one branch and unbound when read": _row(
+    "variable defined in one branch and unbound when read": row(
         """
         def f(x):
             if x[0] > 0:
@@ -191,7 +191,7 @@ REFUSED_THERE = {
         "np.ones(3)",
         "-np.ones(3)",
     ),
-    "int against float between branches": _row(
+    "int against float between branches": row(
         """
         def f(x):
             if np.sum(x) > 0:
@@ -204,7 +204,7 @@ REFUSED_THERE = {
         "-np.ones(3)",
         "np.ones(3, np.float32)",
     ),
-    "int against float between iterations": _row(
+    "int against float between iterations": row(
         """
         def f(x):
             t = 0
@@ -220,7 +220,7 @@ REFUSED_THERE = {
         "-np.ones(12)",
         numbers=True,
     ),
-    "return in one branch": _row(
+    "return in one branch": row(
         """
         def f(x):
             if x[0] > 0:
@@ -231,7 +231,7 @@ REFUSED_THERE = {
         "np.ones(3)",
         "-np.ones(3)",
     ),
-    "return inside a loop": _row(
+    "return inside a loop": row(
         """
         def f(x, v):
             for i in range(len(x)):
@@ -243,7 +243,7 @@ REFUSED_THERE = {
         "np.arange(12.), 9.",
         "np.arange(12.), 99.",
     ),
-    "while True with a break": _row(
+    "while True with a break": row(
         """
         def f(x):
             n = 0
@@ -257,7 +257,7 @@ REFUSED_THERE = {
         "np.arange(5.)",
         "np.zeros(5)",
     ),
-    "for with else": _row(
+    "for with else": row(
         """
         def f(x):
             for i in range(len(x)):
@@ -271,7 +271,7 @@ REFUSED_THERE = {
         "np.arange(12.)",
         "-np.arange(12.)",
     ),
-    "while with else": _row(
+    "while with else": row(
         """
         def f(x):
             n = 0
@@ -286,7 +286,7 @@ REFUSED_THERE = {
         "np.arange(12.)",
         "-np.arange(12.)",
     ),
-    "walrus": _row(
+    "walrus": row(
         """
         def f(x):
             n = 0
@@ -300,7 +300,7 @@ REFUSED_THERE = {
         "np.arange(5.)",
         "np.zeros(5)",
     ),
-    "match": _row(
+    "match": row(
         """
         def f(x, mode):
             match mode:
@@ -318,7 +318,7 @@ REFUSED_THERE = {
         "np.arange(12.), 'minus'",
         "np.arange(12.), 'else'",
     ),
-    "enumerate and zip over arrays": _row(
+    "enumerate and zip over arrays": row(
         """
         def f(x, y):
             s = 0.0
@@ -329,7 +329,7 @@ REFUSED_THERE = {
         "np.arange(12.), np.ones(12)",
         "np.arange(12.), np.ones(10)",
     ),
-    "comprehension over an array": _row(
+    "comprehension over an array": row(
         """
         def f(x):
             squares = [v * v for v in x]
@@ -339,7 +339,7 @@ REFUSED_THERE = {
         "np.arange(200.)",
         numbers=True,
     ),
-    "append in a loop": _row(
+    "append in a loop": row(
         """
         def f(x):
             rows = []
@@ -351,7 +351,7 @@ REFUSED_THERE = {
         """,
         "np.arange(5.)",
     ),
-    "append in a loop that runs as long as the data say": _row(
+    "append in a loop that runs as long as the data say": row(
         """
         def f(x, tol):
             history = []
@@ -366,7 +366,7 @@ REFUSED_THERE = {
         "np.zeros(5), 0.1",
         graph_only=True,
     ),
-    "growing shapes": _row(
+    "growing shapes": row(
         """
         def f(x):
             y = x[:1]

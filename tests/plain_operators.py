@@ -106,6 +106,13 @@ def while_loop(
     return state
 
 
+def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
+    """Every element by itself."""
+    for i in iterable:
+        out[i] = value(i)
+    return out
+
+
 def for_loop(
     iterable: Any,
     step: Callable[..., Any],
@@ -160,6 +167,7 @@ def _modules() -> dict[str, types.ModuleType]:
         cond=cond,
         while_loop=while_loop,
         for_loop=for_loop,
+        map_loop=map_loop,
         and_=lambda left, right: left and right(),
         or_=lambda left, right: left or right(),
         not_=operator.not_,

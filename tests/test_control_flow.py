@@ -107,6 +107,23 @@ COMPILED = {
         "    return s",
         ["np.arange(12)", "np.arange(12.)"],
     ),
+    "bits of Python integers": (
+        "def f(x, n):\n"
+        "    crc, flags, top = 0xFFFF, False, -1\n"
+        "    for i in range(len(x)):\n"
+        "        for j in range(8):\n"
+        "            if (crc & 1) ^ (int(x[i]) >> j & 1):\n"
+        "                crc = (crc >> 1) ^ 0x8408\n"
+        "            else:\n"
+        "                crc = crc >> 1 | j & 4\n"
+        "            flags = flags ^ (i > j)\n"
+        "            top = ~top ^ (-i << j) >> 70 - j & ~crc\n"
+        "    y = np.zeros(4)\n"
+        "    for i in range(len(x)):\n"
+        "        y[i & 3] += x[i ^ 1] + (1 << i)\n"
+        "    return ~crc & 0xFFFF, flags, top, y, crc << n",
+        ["np.arange(12), 3", "np.arange(12) * 37 % 256, 40"],
+    ),
     "collatz": (
         "def f(x):\n"
         "    steps = np.zeros_like(x)\n"

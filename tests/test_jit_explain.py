@@ -127,6 +127,17 @@ def test_the_host_is_timed_again_where_it_is_close():
     assert family.on_host
 
 
+def test_a_cold_call_on_the_host_is_not_believed():
+    family = Family()
+    family.took_on_host(3.0)
+    for _ in range(3):
+        family.took_compiled(0.6)
+    assert family.wants_host
+    family.took_on_host(0.2)
+    assert family.settled
+    assert family.on_host
+
+
 def test_lower():
     f = np2tf.jit(smooth, tier="compile")
     code = f.lower(np.ones(3), 20)

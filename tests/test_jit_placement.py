@@ -43,6 +43,22 @@ def test_not_placed(text: str) -> None:
     assert convert(text).count("@np2tf.jit") == text.count("@np2tf.jit")
 
 
+@pytest.mark.parametrize(
+    ("value", "placed"),
+    [
+        ("0.5 * (a[:-2] + a[2:])", True),
+        ("a[2:] - b[:-2]", True),
+        ("a[1:-1] / n", True),
+        ("a[:-2] + b[2:]", False),
+        ("a[1:-1] * n", False),
+        ("b[1] * 0.5", False),
+    ],
+)
+def test_arithmetic_on_slices_shows_arrays(value: str, placed: bool) -> None:
+    text = f"def f(a, b, n):\n    for i in range(n):\n        a[1:-1] = {value}\n    return a\n\nPI = np.pi\n"
+    assert ("@np2tf.jit" in convert(text)) is placed
+
+
 def test_unfit_callee_makes_the_caller_unfit() -> None:
     text = (
         f"def f(x):\n    return g(x) + h(x)\n\n\ndef g(x):\n    print(x)\n    return x\n\n\ndef h(x):\n{WORK}"

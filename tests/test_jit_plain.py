@@ -8,6 +8,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
+from np2tf.runtime.originals import original_of
 from np2tf.runtime.plain import PlainFunction
 
 OFFSET = tnp.full(2, 10.0)
@@ -119,3 +120,58 @@ def test_what_does_not_run_this_way():
 
     assert not PlainFunction(with_default).takes((np.ones(2),), {})
     assert not PlainFunction(len).takes((np.ones(2),), {})
+
+
+SOURCE = """\
+import numpy as np
+from numpy import fill_diagonal, sin
+
+
+def f(x, n):
+    fill_diagonal(x, 7)
+    for i in range(n):
+        x[i, 0] += sin(x[i, 1]) + helper(x[i], np.OLD([1.0, 2.0]))
+    return x
+
+
+def helper(row, pair):
+    return np.max(row) * pair
+
+
+def g(x):
+    np.random.seed(1)
+    return np.abs(x[1:]) + np.random.rand()
+"""
+
+
+@pytest.mark.parametrize("old", ["prod", "product"])
+def test_the_source_itself_runs_on_the_host(tmp_path, old):
+    path = tmp_path / "of_numpy.py"
+    path.write_text(SOURCE.replace("OLD", old))
+    module = np2tf.import_module("of_numpy", path)
+    x = np.arange(16.0).reshape(4, 4)
+    expected = x.copy()
+    np.fill_diagonal(expected, 7)
+    for i in range(4):
+        expected[i, 0] += np.sin(expected[i, 1]) + np.max(expected[i]) * 2.0
+    function = getattr(module.f, "__wrapped__", module.f)
+    original = original_of(function)
+    assert original is not None
+    assert "fill_diagonal" in original.imports
+    assert "subtract" not in original.code.co_names
+    path.write_text("raise SystemExit  # edited meanwhile\n")
+    found = PlainFunction(function)((x, 4), {})
+    np.testing.assert_array_equal(np.asarray(found), expected)
+    np.testing.assert_array_equal(x, expected)
+
+
+def test_sources_that_do_not_run_on_the_host(tmp_path):
+    path = tmp_path / "own_state.py"
+    path.write_text(SOURCE.replace("OLD", "prod"))
+    module = np2tf.import_module("own_state", path)
+    assert original_of(module.g) is None  # np2tf's random numbers have a state of their own
+    assert original_of(helper) is None  # not translated while it was imported
+    guard = "try:\n    import numpy as np\nexcept ImportError:\n    raise\n\n\n"
+    path.write_text(guard + "def helper(row):\n    return np.max(row) * np.sin(row)\n")
+    guarded = np2tf.import_module("guarded", path)
+    np.testing.assert_array_equal(PlainFunction(guarded.helper)((np.ones(2),), {}), np.sin([1.0, 1.0]))

@@ -13,7 +13,7 @@ def initialise(size):
 
 def kernel(data, polynomial):
     crc = 0xFFFF
-    for i in range(len(data)):
+    for i in range(data.shape[0]):
         byte = data[i] & 0xFF
         for _ in range(8):
             if (crc & 1) ^ (byte & 1):

@@ -25,6 +25,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     Attributes:
         translated: whether the code that runs is a translation; None before the module is loaded.
         findings: what could not be translated.
+        original: the source of a module that runs translated; the host tier runs functions from it.
     """
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
@@ -32,6 +33,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         self.options = options
         self.translated: bool | None = None
         self.findings: tuple[Finding, ...] = ()
+        self.original: bytes | None = None
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -51,7 +53,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         tell(made.findings, "; the module runs untranslated" if whole else "")
         if made.code is None:
             return super().get_code(fullname)
-        self.translated = True
+        self.translated, self.original = True, data
         return made.code
 
     def exec_module(self, module: types.ModuleType) -> None:
@@ -75,7 +77,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             own.__context__ = None
             setattr(own, _USERS_OWN, True)
             raise
-        self.translated = False
+        self.translated, self.original = False, None
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
         found = Finding.made("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
         self.findings = (*self.findings, found)

@@ -12,9 +12,10 @@ from np2tf.staging import StagingError
 
 #: Seconds a family must have spent on the host before it is worth compiling (tier "auto").
 WORTH_COMPILING = 0.1
-#: So many warm calls are timed before a way is chosen; where the two are close, the host's as well.
+#: So many warm calls are timed before a way is chosen; where the two are close, the host's as well. After a
+#: single, cold call on the host, compiled code must be faster by far not to have it timed again.
 WARM_CALLS = 3
-CLOSE = 2.0
+CLOSE, CLOSE_TO_COLD = 2.0, 8.0
 #: After so many traces that differ in numbers only, the numbers that vary become inputs.
 STATIC_TRACES = 3
 #: A function that keeps needing new code is not compiled any more.
@@ -54,7 +55,8 @@ class Family:
 
     @property
     def _is_close(self) -> bool:
-        return self.best_compiled < CLOSE * self.best_host < CLOSE * CLOSE * self.best_compiled
+        ahead = CLOSE if self.host_calls > 1 else CLOSE_TO_COLD
+        return self.best_compiled < CLOSE * self.best_host and self.best_host < ahead * self.best_compiled
 
     def took_on_host(self, seconds: float) -> None:
         """Note how long a call took on the host."""

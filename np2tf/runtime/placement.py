@@ -1,53 +1,65 @@
-"""Which TensorFlow ops XLA cannot compile on a CPU, or makes much slower than the graph's kernels are.
+"""Which TensorFlow ops XLA lacks on this device, or makes much slower than TensorFlow's own kernels are.
 
-Measured on TensorFlow 2.21, two cores (the figures are in docs/measurements.md).
+The data are measured, by `benchmarks/placement.py`, and kept in a file per kind of device beside this one.
 """
 
 from __future__ import annotations
 
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
 import tensorflow as tf
 
-#: No XLA:CPU kernel, or one with another meaning.
-UNSUPPORTED = frozenset(
-    {
-        "HistogramFixedWidth",
-        "Eig",
-        "LogMatrixDeterminant",
-        "RepeatV2",
-        "PyFunc",
-        "EagerPyFunc",
-        "Bincount",
-        "DenseBincount",
-    }
-)
-#: XLA:CPU takes several times as long as the kernel.
-SLOW = frozenset(
-    {
-        "Svd",
-        "SelfAdjointEigV2",
-        "Cholesky",
-        "MatrixSolve",
-        "MatrixSolveLs",
-        "MatrixInverse",
-        "Qr",
-        "MatrixTriangularSolve",
-    }
-    | {"TopKV2", "Unique", "UniqueV2", "UniqueWithCountsV2", "LowerBound", "UpperBound", "MatrixDeterminant"}
-    | {
-        "FFT",
-        "FFT2D",
-        "FFT3D",
-        "FFTND",
-        "IFFT",
-        "IFFT2D",
-        "IFFT3D",
-        "IFFTND",
-        "RFFT",
-        "RFFT2D",
-        "IRFFT",
-        "IRFFT2D",
-    }
-)
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+#: An op is slow where XLA takes more than so many times as long as the kernel; below that, fusion and loops
+#: that stay inside one program make up for it.
+LIMIT = 5.0
+#: They call back into Python, which XLA cannot do on any device.
+PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
+
+
+@dataclass(frozen=True)
+class Placement:
+    """What is known of one kind of device.
+
+    Attributes:
+        lacking: ops that XLA has no kernel for, or one with another result.
+        milliseconds: for the others what the kernel takes, and what XLA takes.
+    """
+
+    lacking: frozenset[str]
+    milliseconds: dict[str, tuple[float, float]]
+
+    @property
+    def slow(self) -> frozenset[str]:
+        """The ops that XLA makes slow."""
+        return frozenset(op for op, (kernel, xla) in self.milliseconds.items() if xla > LIMIT * kernel)
+
+
+def device_kind() -> str:
+    """The kind of device that TensorFlow puts work on: "cpu", "gpu" or "tpu"."""
+    kinds = {device.device_type.lower() for device in tf.config.list_logical_devices()}
+    return next((kind for kind in ("tpu", "gpu") if kind in kinds), "cpu")
+
+
+def data_file(kind: str) -> Path:
+    """Where the data of a kind of device are, if there are any."""
+    return Path(__file__).with_name(f"placement_{kind}.toml")
+
+
+@cache
+def placement(kind: str) -> Placement:
+    """What has been measured on a kind of device; what a CPU lacks and makes slow, where nothing has."""
+    path = data_file(kind)
+    table = tomllib.loads((path if path.exists() else data_file("cpu")).read_text())
+    milliseconds = {op: (kernel, xla) for op, (kernel, xla) in table["milliseconds"].items()}
+    return Placement(frozenset(table["lacking"]), milliseconds)
 
 
 def ops_of(graph: tf.Graph) -> set[str]:
@@ -65,5 +77,6 @@ def xla_pays(ops: set[str]) -> bool:
 
 
 def against_xla(ops: set[str]) -> set[str]:
-    """Those of `ops` that XLA lacks or makes slow."""
-    return ops & UNSUPPORTED | ops & SLOW
+    """Those of `ops` that XLA lacks or makes slow on this device."""
+    known = placement(device_kind())
+    return ops & (PYTHON | known.lacking | known.slow)

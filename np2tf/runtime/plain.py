@@ -1,9 +1,8 @@
 """A translated function run by NumPy itself, at NumPy's own speed: what the host tier calls.
 
-On the host, `tnp` hands every operation to NumPy, after having looked at its operands. Where the arguments of
-a call say that all of them are on the host, the same code runs with NumPy in the place of `tnp`, and the
-arrays
-go in and out as they would have done.
+On the host, `tnp` hands every operation to NumPy, after having looked at its operands. Where the arguments
+of a call say that all of them are on the host, the same code runs with NumPy in the place of `tnp`, or better
+the source that it was made from, and the arrays go in and out as they would have done.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import numpy as np
 
 from np2tf import rules, tnp
 from np2tf.config import config
+from np2tf.runtime.originals import original_of
 from np2tf.tnp.ndarray import PLAIN, host_array, ndarray
 from np2tf.tnp.residence import has_array
 
@@ -101,9 +101,7 @@ def _returning_target(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 class _NumPy:
-    """NumPy under the names that translated code uses."""
-
-    at = _At
+    """NumPy under the names that source code uses, those that NumPy 2 has removed among them."""
 
     def __getattr__(self, name: str) -> Any:
         value = self._find(name)
@@ -111,15 +109,24 @@ class _NumPy:
         return value
 
     def _find(self, name: str) -> Any:
-        if name in np.__all__ and name not in _OURS:
-            value = getattr(np, name)
-            rule = rules.find(f"numpy.{name}")
-            return _returning_target(value) if rule is not None and rule.writes else value
+        return getattr(np if name in np.__all__ and name not in _OURS else tnp, name)
+
+
+class _NumPyAsTnp(_NumPy):
+    """NumPy under the names that translated code uses."""
+
+    at = _At
+
+    def _find(self, name: str) -> Any:
         base = getattr(np, name[: -len("_at")], None) if name.endswith("_at") else None
-        return _returning_target(base.at) if isinstance(base, np.ufunc) else getattr(tnp, name)
+        if isinstance(base, np.ufunc):
+            return _returning_target(base.at)
+        value = super()._find(name)
+        rule = rules.find(f"numpy.{name}") if name in np.__all__ else None
+        return _returning_target(value) if rule is not None and rule.writes else value
 
 
-_NUMPY = _NumPy()
+_NUMPY, _TNP = _NumPy(), _NumPyAsTnp()
 
 
 def _cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
@@ -142,12 +149,19 @@ def _while_loop(keep_going: Callable[..., Any], step: Callable[..., Any], state:
     return state
 
 
+def _map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
+    for item in iterable:
+        out[item] = value(item)
+    return out
+
+
 class _Operators:
     """What `np2tf` offers translated code, for values that are all known: Python itself."""
 
     cond = staticmethod(_cond)
     for_loop = staticmethod(_for_loop)
     while_loop = staticmethod(_while_loop)
+    map_loop = staticmethod(_map_loop)
     not_ = staticmethod(operator.not_)
     and_ = staticmethod(lambda left, right: left and right())
     or_ = staticmethod(lambda left, right: left or right())
@@ -171,7 +185,7 @@ class _Names(dict[str, Any]):
         self._names = names
         self._functions = functions
         self.arrays: dict[int, Any] = {}
-        self.update({name: _NUMPY for name, value in names.items() if value is tnp})
+        self.update({name: _TNP for name, value in names.items() if value is tnp})
         self.update({name: _OPERATORS for name, value in names.items() if value is sys.modules["np2tf"]})
 
     def __missing__(self, name: str) -> Any:
@@ -193,13 +207,23 @@ def _plain_function(value: Any, functions: dict[int, Any]) -> Any:
     known = functions.get(id(function))
     if known is None:
         names = _Names(function.__globals__, functions)
-        made = types.FunctionType(
-            function.__code__, names, function.__name__, function.__defaults__, function.__closure__
-        )
+        original, code = original_of(function), function.__code__
+        if original is not None:
+            code = original.code
+            names.update({name: _below_numpy(path) for name, path in original.imports.items()})
+        made = types.FunctionType(code, names, function.__name__, function.__defaults__, function.__closure__)
         made.__kwdefaults__ = function.__kwdefaults__
         # The original is kept, so that its id stays its own.
         known = functions[id(function)] = (function, made)
     return known[1]
+
+
+def _below_numpy(path: tuple[str, ...]) -> Any:
+    """What source code has imported from NumPy."""
+    value: Any = _NUMPY
+    for name in path:
+        value = getattr(value, name)
+    return value
 
 
 class PlainFunction:

@@ -21,11 +21,12 @@ class Trace:
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
         instances: the staged counterparts of the objects among the arguments.
         loops: for each staged loop "xla" or "graph".
+        at_once: whether the code being staged now stands for all iterations of a loop at once.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
     """
 
     def __init__(self, xla: bool, compile_loops: bool = False) -> None:
-        self.xla = xla
+        self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
         self.instances: list[Any] = []
         self.loops: list[str] = []
@@ -57,3 +58,12 @@ class Trace:
             yield
         finally:
             self.xla = before
+
+    @contextmanager
+    def all_at_once(self) -> Iterator[None]:
+        """Within the with block, stage for `tf.vectorized_map`."""
+        before, self.at_once = self.at_once, True
+        try:
+            yield
+        finally:
+            self.at_once = before

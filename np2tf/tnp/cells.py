@@ -64,6 +64,11 @@ def staging_for_xla() -> bool:
     return bool(_stack.regions) and _stack.regions[-1].trace.xla
 
 
+def staging_at_once() -> bool:
+    """Whether the code staged just now stands for all iterations of a loop at once."""
+    return bool(_stack.regions) and _stack.regions[-1].trace.at_once
+
+
 def current_region() -> Region | None:
     """The innermost region being staged, or None when running eagerly (or in somebody else's graph)."""
     return _stack.regions[-1] if _stack.regions else None

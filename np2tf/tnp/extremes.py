@@ -15,6 +15,9 @@ import tensorflow as tf
 from np2tf.tnp.kernels import BITS, constant, may_lose_nan
 from np2tf.tnp.reducing import raw_max, raw_min, raw_sum
 from np2tf.tnp.strands import in_strands
+from np2tf.tnp.vectorised import register
+
+register()
 
 
 def reduce_extreme(name: str, x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:

@@ -189,7 +189,8 @@ def _unary(function: Callable[[Any], Any], ufunc: Ufunc) -> Callable[[Any], Any]
     def apply(self: ndarray) -> Any:
         if self._host is not None and eager_on_host():
             return wrap(function(self._host))
-        if type(self) is scalar and self.weak is not None and ufunc.__name__ != "invert":
+        inverts = ufunc.__name__ == "invert"
+        if type(self) is scalar and self.weak is not None and not (inverts and self.weak not in (int, bool)):
             return weak_unary(ufunc.__name__, self)
         return ufunc(self)
 

@@ -98,6 +98,12 @@ def _interval(operator: str, left: Int, right: Int) -> tuple[int, int] | None:
     a, b, c, d = low(left), high(left), low(right), high(right)
     if operator == "remainder" and isinstance(right, int) and right > 0:
         return 0, right - 1
+    if operator == "bitwise_and":
+        # What has no sign bit leaves none, and no more bits than it has.
+        ends = [
+            top for least, top in ((a, b), (c, d)) if least is not None and least >= 0 and top is not None
+        ]
+        return (0, min(ends)) if ends else None
     if a is None or b is None or c is None or d is None:
         return None
     if operator == "add":
@@ -110,6 +116,10 @@ def _interval(operator: str, left: Int, right: Int) -> tuple[int, int] | None:
     if operator == "floor_divide" and c > 0:
         quotients = (a // c, a // d, b // c, b // d)
         return min(quotients), max(quotients)
+    if operator in ("left_shift", "right_shift") and c == d and 0 <= c < 64:
+        return (a << c, b << c) if operator == "left_shift" else (a >> c, b >> c)
+    if operator.startswith("bitwise_") and a >= 0 and c >= 0:
+        return 0, 2 ** max(b, d).bit_length() - 1
     if operator == "minimum":
         return min(a, c), min(b, d)
     if operator == "maximum":

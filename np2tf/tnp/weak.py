@@ -27,6 +27,13 @@ _ARITHMETIC: dict[str, Callable[[Any, Any], tf.Tensor]] = {
     "minimum": tf.minimum,
     "maximum": tf.maximum,
 }
+BITWISE: dict[str, Callable[[Any, Any], tf.Tensor]] = {
+    "bitwise_and": tf.bitwise.bitwise_and,
+    "bitwise_or": tf.bitwise.bitwise_or,
+    "bitwise_xor": tf.bitwise.bitwise_xor,
+    "left_shift": lambda a, b: tf.bitwise.left_shift(a, tf.minimum(b, 63)),
+    "right_shift": lambda a, b: tf.bitwise.right_shift(a, tf.minimum(b, 63)),
+}
 _COMPARISON: dict[str, Callable[[Any, Any], tf.Tensor]] = {
     "less": tf.less,
     "less_equal": tf.less_equal,
@@ -71,6 +78,8 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
     kind = max(weak_kind(left), weak_kind(right), key=_ORDER.index)
     if name in _COMPARISON:
         return _compare(name, left, right, kind)
+    if name in BITWISE and kind in (bool, int):
+        return _bits(name, left, right, kind)
     if name not in _ARITHMETIC:
         raise StagingError(f"the operator {name} between Python numbers known only at run time", "NP2TF503")
     if kind is bool:
@@ -90,6 +99,22 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
         record_violation(_MAY_OVERFLOW[name](*tensors, tensor))
         known = SymInt.fresh(tensor)
     return weak_scalar(tensor, int, known)
+
+
+def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
+    """Python's integers have two's complement's bits without end: those of int64 agree as far as they go."""
+    if "shift" in name:
+        if (low(known_int(right)) or 0) < 0 or low(known_int(right)) is None:
+            raise StagingError("a shift by a number that may be negative", "NP2TF503")
+        kind = int
+    tensors = weak_tensor(left, int), weak_tensor(right, int)
+    if name == "left_shift":
+        power = tf.pow(tf.constant(2.0, tf.float64), tf.cast(tensors[1], tf.float64))
+        record_violation(tf.abs(tf.cast(tensors[0], tf.float64)) * power >= 9.2e18)
+    tensor = BITWISE[name](*tensors)
+    if kind is bool:
+        return weak_scalar(tf.cast(tensor, tf.bool), bool)
+    return weak_scalar(tensor, int, combine(name, known_int(left), known_int(right), tensor))
 
 
 def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
@@ -156,9 +181,11 @@ def _decided(name: str, left: Int, right: Int) -> bool | None:
 
 
 def weak_unary(name: str, value: scalar) -> scalar:
-    """``-x``, ``+x`` and ``abs(x)`` of a staged Python number."""
+    """``-x``, ``+x``, ``~x`` and ``abs(x)`` of a staged Python number."""
     kind = weak_kind(value) if weak_kind(value) is not bool else int
     tensor = weak_tensor(value, kind)
+    if name == "invert":
+        return weak_binary("subtract", -1, value)
     if name == "positive":
         return weak_scalar(tensor, kind, value.known if kind is int else None)
     result = tf.negative(tensor) if name == "negative" else tf.abs(tensor)

@@ -55,6 +55,8 @@ class Decision:
     """`math.sqrt`, or `sqrt` imported from there, of what may be staged."""
     comprehensions: list[Comprehension] = field(default_factory=list)
     """Comprehensions and generators over arrays and long ranges, which become `np2tf.list_of`."""
+    independent: list[cst.CSTNode] = field(default_factory=list)
+    """The loops whose rounds do not need one another, which become `np2tf.map_loop`."""
 
     @property
     def lowers_anything(self) -> bool:
@@ -69,14 +71,16 @@ def decide(function: cst.FunctionDef, facts: Facts) -> Decision:
     plain: set[cst.CSTNode] = set()
     while True:
         decision = _Decider(function, facts, plain).decide()
+        marks = decision.marks.copy()
         try:
-            lower_function(function, decision.marks.copy())
+            lower_function(function, marks)
         except CannotLower as error:
             # A `for` that cannot be lowered for its jumps may still run as Python, unrolled.
             if error.loop is None or error.loop in plain:
                 raise
             plain.add(error.loop)
             continue
+        decision.independent = [node for node in walk(function) if node in marks.independent]
         return decision
 
 

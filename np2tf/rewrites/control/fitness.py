@@ -47,7 +47,10 @@ class Fitness:
         return _CACHE[facts]
 
     def report(self, facts: Facts, report: Report) -> None:
-        """Say why the functions that would be worth staging are not."""
+        """Say why the functions that would be worth staging are not, and which loops are none any more."""
+        for function, decision in self.staged.items():
+            for loop in decision.independent:
+                report.add("NP2TF310", *facts.position(loop), name=function.name.value)
         for function, unfit in self.unfit.items():
             line, column = facts.position(unfit.node)
             report.add(unfit.code, line, column, name=function.name.value, **unfit.words)
@@ -199,8 +202,25 @@ def _shows_arrays(node: cst.CSTNode, facts: Facts) -> bool:
     if isinstance(node, cst.Attribute):
         return node.attr.value in ("T", "shape", "ndim", "dtype")
     if isinstance(node, cst.BinaryOperation):
-        return isinstance(node.operator, cst.MatrixMultiply)
+        return isinstance(node.operator, cst.MatrixMultiply) or _calculates_with_slices(node)
     return _is_numpy_call(node, facts)
+
+
+def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
+    """Whether slices are subtracted, divided or scaled, which lists and texts cannot be."""
+    if isinstance(node.operator, (cst.Subtract, cst.Divide, cst.Power)):
+        return _is_sliced(node.left) or _is_sliced(node.right)
+    if not isinstance(node.operator, cst.Multiply):
+        return False
+    one, other = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
+    return _is_sliced(one) and (isinstance(other, cst.Float) or _is_sliced(other))
+
+
+def _is_sliced(node: cst.CSTNode) -> bool:
+    """Whether an expression is a slice, or a sum of slices."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return _is_sliced(node.left) or _is_sliced(node.right)
+    return isinstance(node, cst.Subscript) and any(isinstance(one.slice, cst.Slice) for one in node.slice)
 
 
 def _is_numpy_call(node: cst.CSTNode, facts: Facts) -> bool:

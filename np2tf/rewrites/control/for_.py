@@ -1,10 +1,12 @@
-"""`for` becomes `state = np2tf.for_loop(iterable, step_i, state)`."""
+"""`for` becomes `state = np2tf.for_loop(iterable, step_i, state)`, or `out = np2tf.map_loop(…)`."""
 
 from __future__ import annotations
 
 import libcst as cst
 
 from np2tf.facts.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control import independent
+from np2tf.rewrites.control.independent import map_loop
 from np2tf.rewrites.control.layout import (
     assigned,
     blank,
@@ -25,6 +27,10 @@ from np2tf.tree.templates import Statement
 def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[Statement]:
     """The helpers and the call that a `for` becomes."""
     naming = lowering.naming
+    found = map_loop(node, live) if node not in lowering.marks.stops else None
+    if found is not None:
+        lowering.marks.independent.add(lowering.marks.origin.get(node, node))
+        return independent.lower(lowering, node, found, scope)
     targets = bound_targets(node.target)
     body = statements_of(node)
     head = loop_head(node, live)

@@ -24,6 +24,9 @@ class Marks:
     lowered: set[cst.CSTNode] = field(default_factory=set)
     stops: dict[cst.CSTNode, str] = field(default_factory=dict)
 
+    independent: set[cst.CSTNode] = field(default_factory=set)
+    """The `for` loops found to have rounds that do not need one another."""
+
     origin: dict[cst.CSTNode, cst.CSTNode] = field(default_factory=dict)
     """For a node that took another's place: the first one."""
 

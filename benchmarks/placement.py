@@ -1,0 +1,105 @@
+"""Measure which TensorFlow ops had better not be compiled by XLA on this device.
+
+    python benchmarks/placement.py            # print what it finds
+    python benchmarks/placement.py --write    # and keep it as data, in np2tf/runtime/placement_<device>.toml
+
+`np2tf.jit` reads that file: code with one of these ops stays a graph, and its loops are compiled by
+themselves.
+"""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import click
+import numpy as np
+import tensorflow as tf
+from placement_ops import OPS, Op
+
+from np2tf.runtime.placement import LIMIT, data_file, device_kind
+
+HEAD = """\
+# Written by `python benchmarks/placement.py --write`: measure again rather than edit.
+
+device = "{device}"
+tensorflow = "{version}"
+
+# What XLA has no kernel for on this device, or one with another result.
+[lacking]
+{lacking}
+# Milliseconds as [kernel, XLA]; an op is slow where XLA takes over {limit:g} times as long.
+[milliseconds]
+{milliseconds}"""
+
+
+def best_of(call: Any, seconds: float) -> float:
+    """The shortest of the warm calls that fit into so many seconds, at least three."""
+    times: list[float] = []
+    deadline = perf_counter() + seconds
+    while len(times) < 3 or perf_counter() < deadline:
+        start = perf_counter()
+        tf.nest.map_structure(lambda output: output.numpy(), call())
+        times.append(perf_counter() - start)
+    return min(times)
+
+
+def measure(name: str, op: Op, seconds: float) -> tuple[float, float] | str:
+    """Milliseconds of the kernel and of XLA, or why XLA cannot be used."""
+    inputs = [tf.constant(value) for value in op.inputs.values()]
+    run_op = getattr(tf.raw_ops, name)
+
+    def run(*tensors: tf.Tensor) -> Any:
+        return run_op(**dict(zip(op.inputs, tensors, strict=True)), **op.settings)
+
+    kernel = tf.function(run, autograph=False)
+    compiled = tf.function(run, autograph=False, jit_compile=True)
+    expected = op.judged(kernel(*inputs))
+    try:
+        found = op.judged(compiled(*inputs))
+    except (tf.errors.OpError, ValueError) as error:
+        return "no kernel" if "No registered" in str(error) else "refused by the compiler"
+    flat = zip(tf.nest.flatten(expected), tf.nest.flatten(found), strict=True)
+    if not all(a.shape == b.shape and np.allclose(a, b, 1e-4, 1e-6) for a, b in flat):
+        return "another result"
+    return best_of(lambda: kernel(*inputs), seconds) * 1e3, best_of(lambda: compiled(*inputs), seconds) * 1e3
+
+
+@click.command()
+@click.argument("names", nargs=-1)
+@click.option("--seconds", default=0.3, show_default=True, help="How long each side of an op is repeated.")
+@click.option("--write", is_flag=True, help="Keep what is measured (of all ops) as the data of this device.")
+def main(names: tuple[str, ...], seconds: float, write: bool) -> None:
+    """Measure the ops NAMES (all of them by default) as TensorFlow's kernels and under XLA."""
+    if names and write:
+        raise click.UsageError("the data are written for all ops or none")
+    lacking: dict[str, str] = {}
+    milliseconds: dict[str, tuple[float, float]] = {}
+    for name in names or sorted(OPS):
+        found = measure(name, OPS[name], seconds)
+        if isinstance(found, str):
+            lacking[name] = found
+            click.echo(f"{name:22} {found}")
+        else:
+            milliseconds[name] = found
+            mark = "slow" if found[1] > LIMIT * found[0] else ""
+            click.echo(f"{name:22} {found[0]:10.3f} {found[1]:10.3f} {found[1] / found[0]:8.2f} {mark}")
+    if write:
+        target = data_file(device_kind())
+        target.write_text(as_toml(lacking, milliseconds))
+        click.echo(f"written: {target.name}")
+
+
+def as_toml(lacking: dict[str, str], milliseconds: dict[str, tuple[float, float]]) -> str:
+    """The data file's text."""
+    return HEAD.format(
+        device=device_kind(),
+        version=tf.__version__,
+        limit=LIMIT,
+        lacking="".join(f'{name} = "{why}"\n' for name, why in lacking.items()),
+        milliseconds="".join(f"{name} = [{a:.3f}, {b:.3f}]\n" for name, (a, b) in milliseconds.items()),
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""What `tf.vectorized_map` must be told of operations that `tnp` is made of, and that it does not know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.ops.parallel_for import pfor
+
+
+def _bitcast(given: Any) -> Any:
+    """Bits are the same ones in all rows at once."""
+    return pfor.wrap(tf.bitcast(given.stacked_input(0), given.get_attr("type")), True)
+
+
+def register() -> None:
+    """Add what is missing; a TensorFlow that knows an operation keeps its own way."""
+    if not pfor._pfor_converter_registry.get("Bitcast"):
+        pfor.RegisterPFor("Bitcast")(_bitcast)

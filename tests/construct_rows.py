@@ -1,0 +1,374 @@
+"""One small program for every construct of Python that array code is written with, in NumPy.
+
+A row is staged with NumPy's meaning, or names the code with which it is not.
+"""
+
+from __future__ import annotations
+
+from acceptance_rows import Row, row
+
+X, Y = "np.arange(12.)", "np.arange(12.) - 6"
+
+CONSTRUCTS: dict[str, Row] = {
+    "if, elif, else": row(
+        """
+        def f(x):
+            if x[0] > 5:
+                y = x * 2
+            elif np.sum(x) > 10:
+                y = x - 1
+            else:
+                y = -x
+            return y
+        """,
+        X,
+        Y,
+        "np.arange(12.) + 6",
+    ),
+    "for over a range that goes down": row(
+        """
+        def f(x):
+            s = 0.0
+            for i in range(len(x) - 1, 0, -2):
+                s = s * 0.5 + x[i]
+            return s
+        """,
+        X,
+    ),
+    "for over a range whose ends are data": row(
+        """
+        def f(x):
+            s = 0.0
+            for i in range(int(x[2]), int(x[9])):
+                s = s * 0.5 + x[i]
+            return s
+        """,
+        X,
+        "np.arange(12.)[::-1].copy()",
+        numbers=True,
+    ),
+    "for over the rows of an array": row(
+        """
+        def f(x):
+            s = np.zeros(x.shape[1])
+            for r in x:
+                s = s * 0.5 + r
+            return s
+        """,
+        "np.arange(36.).reshape(12, 3)",
+    ),
+    "enumerate, zip and reversed": row(
+        """
+        def f(x, y):
+            s = 0.0
+            for i, (a, b) in enumerate(zip(x, y)):
+                s += a * b * i
+            for v in reversed(x):
+                s = s * 0.5 + v
+            return s
+        """,
+        f"{X}, {Y}",
+    ),
+    "for over a dict's items": row(
+        """
+        def f(x, weights):
+            s = np.zeros(3)
+            for name, w in weights.items():
+                if np.sum(w) > 1:
+                    s = s + w * len(name) * x[0]
+            return s
+        """,
+        f"{X}, {{'a': np.ones(3), 'bc': np.zeros(3)}}",
+    ),
+    "nested loops, left early": row(
+        """
+        def f(x):
+            n = 0
+            for i in range(len(x)):
+                if x[i] > 9:
+                    break
+                for j in range(len(x)):
+                    if x[j] > x[i] + 3:
+                        break
+                    if x[j] < 2:
+                        continue
+                    n += 1
+            return n
+        """,
+        X,
+        Y,
+    ),
+    "break and continue in while": row(
+        """
+        def f(x):
+            i, s = 0, 0.0
+            while s < 100:
+                i += 1
+                if i >= len(x):
+                    break
+                if x[i] < 3:
+                    continue
+                s += x[i]
+            return i, s
+        """,
+        X,
+        "np.arange(12.) * 50",
+    ),
+    "return from a loop in a loop": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                for j in range(i):
+                    if x[i] * x[j] > 20:
+                        return i * 100 + j
+            return -1
+        """,
+        X,
+        "np.zeros(12)",
+    ),
+    "ternary, and, or, not, chained comparison": row(
+        """
+        def f(x):
+            s = 0.0
+            for i in range(len(x)):
+                if not (2 < x[i] <= 7) or (x[i] == 5 and s > 0):
+                    s += x[i] if x[i] > s else -1
+            return s
+        """,
+        X,
+        Y,
+    ),
+    "any, all, min, max, sum, len, abs of arrays": row(
+        """
+        def f(x):
+            if any(x > 10) and not all(x > 3):
+                x = x + min(x) + max(x) * 2 - sum(x) / len(x)
+            return abs(x) + min(x[0], x[1], 3) + max(x[2], 0)
+        """,
+        X,
+        Y,
+    ),
+    "int, float and bool of elements": row(
+        """
+        def f(x):
+            n, t = 0, 0.0
+            for i in range(len(x)):
+                n += int(x[i] * 1.7)
+                t = t * 0.5 + float(i) / 3 + bool(x[i])
+            return n, t
+        """,
+        X,
+        Y,
+        numbers=True,
+    ),
+    "assert": row(
+        """
+        def f(x):
+            assert np.sum(x) > 0, "all gone"
+            for i in range(len(x)):
+                assert x[i] < 20
+                x[i] = x[i] * 2
+            return x
+        """,
+        X,
+        "-np.arange(12.)",
+        "np.arange(12.) + 10",
+    ),
+    "print": row(
+        """
+        def f(x):
+            s = 0.0
+            for i in range(len(x)):
+                s += x[i]
+            print("total", s)
+            return s
+        """,
+        X,
+        refused="NP2TF401",
+    ),
+    "text of values": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] * 2
+            return f"{np.sum(x):.2f}"
+        """,
+        X,
+        refused="NP2TF401",
+    ),
+    "a list in a loop, popped and extended": row(
+        """
+        def f(x):
+            stack = []
+            for i in range(len(x)):
+                stack.append(x[i])
+                if x[i] > 5:
+                    stack.pop()
+                stack.extend([x[i], -1.0])
+            return np.array(stack)
+        """,
+        X,
+        graph_only=True,
+    ),
+    "lists joined": row(
+        """
+        def f(x):
+            parts = [x * k for k in range(20)]
+            rows = [v * 2 for v in x]
+            return np.concatenate(parts), np.stack(parts), np.array(rows)
+        """,
+        X,
+    ),
+    "a dict written in a loop and a branch": row(
+        """
+        def f(x):
+            d = {"n": 0, "s": np.zeros(2)}
+            for i in range(len(x)):
+                d["n"] = d["n"] + i
+                if x[i] > 5:
+                    d["s"] = d["s"] + x[i]
+            return d["n"], d["s"]
+        """,
+        X,
+    ),
+    "an inner function over a loop's variables": row(
+        """
+        def f(x):
+            s = 0.0
+            for i in range(len(x)):
+                def add(v):
+                    return s + v * i
+                s = add(x[i])
+            return s
+        """,
+        X,
+        refused="NP2TF301",
+    ),
+    "an inner function and a lambda": row(
+        """
+        def f(x):
+            def smooth(v, k):
+                for j in range(len(v) - 1):
+                    v[j] = (v[j] + v[j + 1]) * k
+                return v
+
+            half = lambda v: v * 0.5
+            return half(smooth(x, 0.25))
+        """,
+        X,
+    ),
+    "recursion": row(
+        """
+        def f(x, n):
+            if n == 0:
+                return x
+            return f(np.sin(x) + x, n - 1)
+        """,
+        f"{X}, 3",
+        refused="NP2TF401",
+    ),
+    "try and except": row(
+        """
+        def f(x):
+            try:
+                y = np.linalg.inv(x)
+            except np.linalg.LinAlgError:
+                y = np.zeros_like(x)
+            return y
+        """,
+        "np.eye(3)",
+        "np.zeros((3, 3))",
+        refused="NP2TF401",
+    ),
+    "raise under a condition": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                if x[i] > 10:
+                    raise ValueError("too large")
+                x[i] = np.sqrt(x[i])
+            return x
+        """,
+        "np.arange(10.)",
+        X,
+    ),
+    "with": row(
+        """
+        def f(x):
+            with np.errstate(divide="ignore"):
+                for i in range(len(x)):
+                    x[i] = 1 / (x[i] - 3)
+            return x
+        """,
+        X,
+    ),
+    "None against an array": row(
+        """
+        def f(x):
+            best = None
+            for i in range(len(x)):
+                if best is None or x[i] > best:
+                    best = x[i]
+            return best
+        """,
+        X,
+    ),
+    "None or an array by a test on data": row(
+        """
+        def f(x):
+            y = None
+            if np.sum(x) > 0:
+                y = x * 2
+            return x if y is None else y
+        """,
+        X,
+        refused_when_run="NP2TF516",
+    ),
+    "dtypes that differ between branches": row(
+        """
+        def f(x):
+            if np.sum(x) > 0:
+                y = np.arange(3)
+            else:
+                y = np.linspace(0, 1, 3)
+            return y + x[:3]
+        """,
+        X,
+        "-np.arange(12.)",
+    ),
+    "shapes that differ between branches": row(
+        """
+        def f(x):
+            if np.sum(x) > 0:
+                y = x[:3]
+            else:
+                y = x[3:]
+            return y * 2
+        """,
+        X,
+        "-np.arange(12.)",
+        graph_only=True,
+    ),
+    "a loop that never runs": row(
+        """
+        def f(x, n):
+            t = -1.0
+            for i in range(n):
+                t = x[i]
+            return t, x * t
+        """,
+        f"{X}, 0",
+        f"{X}, 10",
+        numbers=True,
+    ),
+    "swaps of elements and of names": row(
+        """
+        def f(x, y):
+            for i in range(len(x) // 2):
+                x[i], x[-1 - i] = x[-1 - i], x[i]
+                x, y = y, x
+            return x, y
+        """,
+        f"{X}, {Y}",
+    ),
+}

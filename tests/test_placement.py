@@ -1,0 +1,66 @@
+"""The measured data on where ops had better run: well formed, complete, and what `np2tf.jit` goes by."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import np2tf
+from np2tf import tnp
+from np2tf.runtime import placement as module
+from np2tf.runtime.placement import LIMIT, data_file, device_kind, placement
+
+FILES = sorted(Path(module.__file__).parent.glob("placement_*.toml"))
+
+
+def test_there_are_data_for_this_device_and_in_the_package(root: Path):
+    assert data_file("cpu") in FILES
+    assert "placement_*.toml" in (root / "pyproject.toml").read_text()
+    assert device_kind() in ("cpu", "gpu", "tpu")
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_data_are_well_formed(path: Path):
+    known = placement(path.stem.removeprefix("placement_"))
+    assert not known.lacking & set(known.milliseconds)
+    for op in [*known.lacking, *known.milliseconds]:
+        assert hasattr(tf.raw_ops, op), op
+    for kernel, xla in known.milliseconds.values():
+        assert 0 < kernel < 1e5
+        assert 0 < xla < 1e6
+    assert known.slow == {op for op, (a, b) in known.milliseconds.items() if b > LIMIT * a}
+
+
+def test_what_the_cpu_is_known_for():
+    known = placement("cpu")
+    assert known.lacking >= {"Eig", "HistogramFixedWidth"}
+    assert known.slow >= {"Svd", "Cholesky", "TopKV2", "Unique"}
+    assert not known.slow & {"AddV2", "MatMul", "GatherV2", "Sum", "TensorScatterAdd"}
+
+
+def test_a_device_without_data_goes_by_the_cpus():
+    assert placement("no such device") == placement("cpu")
+
+
+def test_jit_goes_by_the_data(monkeypatch):
+    def f(x):
+        return tnp.cumsum(tnp.sin(x)) * 2
+
+    x = np.ones(8)
+    assert np2tf.jit(f).lower(x).how == "xla"
+    slow = replace(placement("cpu"), milliseconds={"Cumsum": (1.0, 2 * LIMIT)})
+    monkeypatch.setattr(module, "placement", lambda kind: slow)
+    made = np2tf.jit(f).lower(x)
+    assert made.how == "graph"
+    assert "Cumsum" in made.not_xla
+    lacking = replace(slow, lacking=frozenset({"Sin"}), milliseconds={})
+    monkeypatch.setattr(module, "placement", lambda kind: lacking)
+    assert "Sin" in np2tf.jit(f).lower(x).not_xla
+
+
+def test_python_in_a_graph_is_never_compiled():
+    assert module.against_xla({"PyFunc", "AddV2"}) == {"PyFunc"}
