@@ -349,16 +349,10 @@ def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
     An update in place runs on one core (measured on a wave of 400 × 400 points: 205 µs a step, not 240).
     """
     mask: tf.Tensor | None = None
-<<<<<<< HEAD
-    margins: list[list[Int]] = []
+    margins: list[list[int]] = []
     for k, axis in enumerate(axes):
         assert isinstance(axis.start, int)
         stop = axis.start + _span(axis)
-=======
-    margins: list[list[Any]] = []
-    for k, axis in enumerate(axes):
-        stop: Any = _stop(axis)  # a number, as the start is one
->>>>>>> h4
         if axis.start == 0 and stop == axis.length:
             margins.append([0, 0])
             continue
@@ -366,7 +360,6 @@ def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
         inside = (position >= axis.start) & (position < stop)
         inside = tf.reshape(inside, [-1 if j == k else 1 for j in range(len(axes))])
         mask = inside if mask is None else mask & inside
-        assert isinstance(stop, int)  # the caller has seen that no axis is dynamic
         margins.append([0, 0] if value.shape[k] == 1 else [axis.start, axis.length - stop])
     value = tf.pad(value, margins) if any(a or b for a, b in margins) else value
     return value if mask is None else tf.where(mask, value, base)
