@@ -35,6 +35,7 @@ GROWS = frozenset(
 )
 
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
 
 @dataclass(frozen=True)
@@ -96,10 +97,17 @@ def _union(sets: Iterable[Names]) -> Names:
     return NONE.union(*sets)
 
 
+#: The nodes that `_binds_here` finds something in; most nodes are others.
+_BINDING = frozenset({
+    cst.AssignTarget, cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign, cst.NamedExpr, cst.Call, cst.Del,
+    cst.FunctionDef, cst.ClassDef, cst.AsName, cst.ImportAlias, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
+})  # fmt: skip
+
+
 def _binds_here(node: cst.CSTNode) -> list[str]:
     """The names that this one node binds or stores through, without looking below it."""
-    if isinstance(node, cst.AssignTarget):
-        return bound_targets(node.target) + stored_through(node.target)
+    if type(node) not in _BINDING:
+        return []
     if isinstance(node, (cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign)):
         if isinstance(node, cst.AnnAssign) and node.value is None:
             return []
@@ -108,7 +116,7 @@ def _binds_here(node: cst.CSTNode) -> list[str]:
         return bound_targets(node.target)
     if isinstance(node, cst.Call):
         return _grown(node)
-    if isinstance(node, cst.Del):
+    if isinstance(node, (cst.AssignTarget, cst.Del)):
         return bound_targets(node.target) + stored_through(node.target)
     if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
         return [node.name.value]
@@ -139,10 +147,11 @@ def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
     found: dict[str, None] = {}
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
-        comprehension = in_comprehension or isinstance(node, _COMPREHENSIONS)
-        if not (in_comprehension and isinstance(node, cst.CompFor)):
+        kind = type(node)
+        comprehension = in_comprehension or kind in _COMPREHENSIONS
+        if not (in_comprehension and kind is cst.CompFor):
             found.update(dict.fromkeys(_binds_here(node)))
-        if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+        if kind in _SCOPES:
             return
         for child in children(node):
             visit(child, comprehension)
@@ -179,10 +188,10 @@ def _bound(body: Iterable[cst.CSTNode]) -> Names:
                 found.update(bound_targets(node.target))
             elif not isinstance(node, cst.Call):
                 found.update(_binds_here(node))
-        if isinstance(node, (cst.FunctionDef, cst.ClassDef, cst.Lambda)):
+        if type(node) in _SCOPES:
             return
         for child in children(node):
-            visit(child, in_comprehension or isinstance(node, _COMPREHENSIONS))
+            visit(child, in_comprehension or type(node) in _COMPREHENSIONS)
 
     for node in body:
         visit(node, False)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import fields
 from functools import cache
+from typing import Any
 
 import libcst as cst
 
@@ -17,9 +18,9 @@ from np2tf.tree.names import words
 _PUNCTUATION = words(
     """
     lpar rpar leading_lines lines_after_decorators header footer semicolon comma trailing_whitespace equal
-    lbracket
-    rbracket lbrace rbrace indent newline dot colon first_colon second_colon lines_after_module_docstring
-    leading_newline encoding default_indent default_newline has_trailing_newline asynchronous relative
+    lbracket rbracket lbrace rbrace indent newline dot colon first_colon second_colon
+    lines_after_module_docstring leading_newline
+    encoding default_indent default_newline has_trailing_newline asynchronous relative
     """
 )
 
@@ -34,14 +35,23 @@ def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
     )
 
 
-def children(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+@cache
+def _is_node(kind: Any) -> bool:
+    # Asked once for a class: libcst's classes are abstract ones, at which isinstance is slow.
+    return issubclass(kind, cst.CSTNode)
+
+
+def children(node: cst.CSTNode) -> list[cst.CSTNode]:
     """The code nodes directly below `node`, in source order."""
+    found: list[cst.CSTNode] = []
     for name in code_fields(type(node)):
         value = getattr(node, name)
-        if isinstance(value, cst.CSTNode):
-            yield value
-        elif isinstance(value, (list, tuple)):
-            yield from (item for item in value if isinstance(item, cst.CSTNode))
+        kind: Any = type(value)
+        if _is_node(kind):
+            found.append(value)
+        elif kind is list or kind is tuple:
+            found.extend(item for item in value if _is_node(item.__class__))
+    return found
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -50,4 +60,4 @@ def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     while stack:
         top = stack.pop()
         yield top
-        stack.extend(reversed(list(children(top))))
+        stack.extend(reversed(children(top)))
