@@ -336,9 +336,10 @@ def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
     An update in place runs on one core (measured on a wave of 400 × 400 points: 205 µs a step, not 240).
     """
     mask: tf.Tensor | None = None
-    margins: list[list[Int]] = []
+    margins = []
     for k, axis in enumerate(axes):
-        stop = _stop(axis)
+        assert isinstance(axis.start, int)
+        stop = axis.start + _span(axis)
         if axis.start == 0 and stop == axis.length:
             margins.append([0, 0])
             continue
@@ -346,7 +347,6 @@ def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
         inside = (position >= axis.start) & (position < stop)
         inside = tf.reshape(inside, [-1 if j == k else 1 for j in range(len(axes))])
         mask = inside if mask is None else mask & inside
-        assert isinstance(stop, int)  # the caller has seen that no axis is dynamic
         margins.append([0, 0] if value.shape[k] == 1 else [axis.start, axis.length - stop])
     value = tf.pad(value, margins) if any(a or b for a, b in margins) else value
     return value if mask is None else tf.where(mask, value, base)
