@@ -206,6 +206,8 @@ def a_write(draw: Draw, live: Live, literals: Literals) -> str:
             value = _value(draw, shape, array, live, literals)
             return f"at({x})[{key}].{pick(draw, *_METHODS)}({value})"
         value = _value(draw, shape, array, live, literals)
+        if len(_shape_of(value, live, literals, ())) > len(shape):
+            value = "2"  # NumPy reads what is not there, and may crash
         return f"np.{pick(draw, *_UFUNCS)}.at({x}, {_as_argument(key)}, {value})"
     if form < 21:
         return f"{x} {_updated(draw, array.shape, array, live, literals)}"

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
+from np2tf.tnp.ndarray import tensor_array
 
 
 def elements(m: ModuleType) -> Any:
@@ -114,3 +116,15 @@ def _plain(value: Any) -> Any:
 def test_it_is_an_nditer() -> None:
     with np2tf.config.using(eager="tensorflow"):
         assert isinstance(tnp.nditer(tnp.zeros(2), op_flags=["readwrite"]), np.nditer)
+
+
+@pytest.mark.parametrize("key", [[-1, -2, -3], [0, 5, 1], [7], np.array([1, 0, -9, 1])], ids=str)
+@pytest.mark.parametrize("value", [-2, [5, 6, 7, 8]], ids=str)
+def test_flat_is_written_up_to_the_first_index_out_of_bounds(key: Any, value: Any) -> None:
+    """As NumPy does before it raises."""
+    original = np.array([1, 2])
+    array = tensor_array(tf.constant(original))
+    for target in (original, array):
+        with pytest.raises(IndexError):
+            target.flat[key] = value
+    assert array.tolist() == original.tolist()

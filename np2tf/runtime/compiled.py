@@ -216,10 +216,11 @@ class Compiled:
         else:
             counts.graph += 1
         last = len(outputs) - self._may_fail
-        for place, value in zip(self._written, outputs[last - len(self._written) : last], strict=True):
-            _write_back(arrays[place], value)
         bases: dict[int, Any] = {}
-        return self._rebuild([self._made(made, arrays, outputs, bases, on_tensors) for made in self._results])
+        # Before anything is written: an output may be an input, which has borrowed an array's memory.
+        results = [self._made(made, arrays, outputs, bases, on_tensors) for made in self._results]
+        _write_all([arrays[k] for k in self._written], outputs[last - len(self._written) : last])
+        return self._rebuild(results)
 
     def _made(
         self,
@@ -293,10 +294,19 @@ def _borrowed(array: Any) -> tf.Tensor:
     return borrowed(host) if isinstance(host, np.ndarray) else tf.constant(host)
 
 
-def _write_back(array: Any, value: tf.Tensor) -> None:
-    if is_array(array):
-        if array._host is None:
+def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
+    """Let every array hold its new value; one in another's memory is taken before that is written."""
+    hosts = [array._host if is_array(array) else array for array in arrays]
+    given: list[Any] = []
+    for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
+        if host is None:
+            given.append(value)
+            continue
+        held = np.asarray(memoryview(value))
+        before = (other for other in hosts[:k] if isinstance(other, np.ndarray))
+        given.append(held.copy() if any(np.may_share_memory(held, other) for other in before) else held)
+    for array, host, value in zip(arrays, hosts, given, strict=True):
+        if host is None:
             array.store(value)
-            return
-        array = array._host
-    array[...] = memoryview(value)  # type: ignore[call-overload]
+        else:
+            host[...] = value

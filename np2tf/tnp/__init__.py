@@ -96,8 +96,12 @@ for _name in _HOST_MODULES:
         globals()[_name] = _module
 emath = _host_module("numpy.lib.scimath", f"{__name__}.emath")
 _load_chapters()
+not_converted = importlib.import_module(f"{__name__}.interop").not_converted
 for _name in ("linalg", "fft", "random", "polynomial"):
     globals()[_name] = importlib.import_module(f"{__name__}.{_name}")
+    not_converted(vars(globals()[_name]))
+not_converted(globals())
+del not_converted
 # NumPy's names before those of the modules here, which are called after what they are about.
 dtypes = _numpy.dtypes
 ufunc = _numpy.ufunc  # ours answer to it, and so do those of other libraries

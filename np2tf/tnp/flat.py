@@ -14,7 +14,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import Reshape, is_read_only
-from np2tf.tnp.ndarray import host_array, ndarray, tensor_array, wrap
+from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap
 from np2tf.tnp.views import lengths
 
 
@@ -93,7 +93,11 @@ class flatiter:
         if is_read_only(self.base.storage()[1]):
             raise ValueError("underlying array is read-only")
         view = flat_view(self.base)
-        key = self._checked(key, writing=True)
+        try:
+            key = self._checked(key, writing=True)
+        except IndexError:
+            self._write_before(key, value)
+            raise
         picked = getitem(view, key)
         try:
             given = as_tensor(value, self.base.dtype)
@@ -114,6 +118,16 @@ class flatiter:
         else:
             given = cycled(given, count)
         setitem(view, key, tensor_array(given))
+
+    def _write_before(self, key: Any, value: Any) -> None:
+        """Write up to the first of several indices that is out of bounds, as NumPy does before it raises."""
+        places = np.asarray(to_numpy(key)) if isinstance(key, (list, np.ndarray)) or is_array(key) else None
+        if places is None or places.dtype.kind not in "iu" or places.ndim != 1:
+            return
+        size = self.base.size
+        wrong = (places < -size) | (places >= size)
+        if wrong.any() and wrong.argmax():
+            self[places[: wrong.argmax()]] = value
 
     def _checked(self, key: Any, writing: bool) -> Any:
         """A key that the flat view takes too: an iterator takes fewer forms, and NumPy says which."""

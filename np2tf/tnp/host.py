@@ -57,6 +57,7 @@ def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]
     call.__module__ = "np2tf.tnp"
     call.numpy = function  # type: ignore[attr-defined]
     call.host_only = True  # type: ignore[attr-defined]
+    call.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph leaves it alone
     OPS.setdefault(function, call)
     return call
 

@@ -304,7 +304,11 @@ def _device(self: ndarray) -> str:
 def _remaining(self: ndarray, name: str) -> Any:
     """Public attributes of np.ndarray (of NumPy's numbers, for a number) that nothing above defines."""
     public = not name.startswith("_") or name in _INTERFACES
-    if not public or not hasattr(self.dtype.type if type(self) is scalar else np.ndarray, name):
+    if (
+        name in _OWN
+        or not public
+        or not hasattr(self.dtype.type if type(self) is scalar else np.ndarray, name)
+    ):
         raise AttributeError(f"'{type(self).__name__}' object has no attribute {name!r}")
     held = self.numpy()
     value = getattr(held[()] if type(self) is scalar else held, name)
@@ -320,6 +324,8 @@ def _remaining(self: ndarray, name: str) -> Any:
     return call
 
 
+#: Attributes of ours: one that is not set yet is asked for while an array is being made.
+_OWN = frozenset({*ndarray.__slots__, *scalar.__slots__})
 _WRITING = frozenset({"setfield", "byteswap"})
 _INTERFACES = frozenset(
     {"__array_interface__", "__array_struct__", "__dlpack__", "__dlpack_device__", "__buffer__"}

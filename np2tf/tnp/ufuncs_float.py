@@ -100,7 +100,8 @@ def heaviside(x: tf.Tensor, at_zero: tf.Tensor) -> tf.Tensor:
 def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Length of the hypotenuse, without overflow in between."""
     a, b = tf.abs(a), tf.abs(b)
-    long, short = maximum(a, b), minimum(a, b)
+    # In this order equal operands have half of the gradient each.
+    long, short = maximum(a, b), minimum(b, a)
     infinite = tf.math.is_inf(a) | tf.math.is_inf(b)
     plain = tf.equal(long, constant(0, a)) | infinite
     ratio = short / tf.where(plain, constant(1, a), long)
@@ -192,7 +193,7 @@ def spacing(x: tf.Tensor) -> tf.Tensor:
     infinity = constant(np.inf, x)
     # Of float16 NumPy gives the distance to the next larger one, whatever the sign.
     gap = nextafter(x, infinity if x.dtype == tf.float16 else copysign(infinity, x)) - x
-    return tf.where(tf.math.is_inf(x), constant(np.nan, x), gap)
+    return tf.where(tf.math.is_inf(x), constant(np.nan, x), tf.stop_gradient(gap))
 
 
 def _power_of_2(exponent: tf.Tensor) -> tf.Tensor:
@@ -222,6 +223,9 @@ def frexp(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     exponent = field - 1022 - tf.where(subnormal, constant(54, bits), constant(0, bits))
     kept = tf.bitwise.bitwise_and(bits, constant(~(0x7FF << 52), bits))
     mantissa = tf.bitcast(tf.bitwise.bitwise_or(kept, constant(1022 << 52, bits)), tf.float64)
+    # Bits have no gradient: that of x scaled by the same power of 2.
+    scale = tf.stop_gradient(mantissa / tf.where(plain, constant(1, wide), wide))
+    mantissa = mantissa + (wide - tf.stop_gradient(wide)) * scale
     return (
         tf.where(plain, x, tf.cast(mantissa, x.dtype)),
         tf.where(plain, 0, tf.cast(exponent, tf.int32)),

@@ -1,0 +1,60 @@
+"""What TensorFlow asks of an array of ours: to be watched by tapes, to be an argument, to be left alone."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework.composite_tensor import CompositeTensor
+from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
+
+from np2tf.tnp.ndarray import ndarray, scalar, wrap_tensor
+from np2tf.tnp.ufunc import Ufunc
+
+#: What AutoGraph looks for: a function with this attribute is called as it is, not converted.
+_NOT_CONVERTED = "autograph_info__"
+
+
+class ArraySpec(tf.TensorSpec):
+    """The type of an array of ours: that of its tensor, into which it is taken apart."""
+
+    def _to_components(self, value: Any) -> tf.Tensor:
+        return tf.convert_to_tensor(value)
+
+
+class _Gradient(CompositeTensorGradient):
+    """The gradient of an array is an array of its tensor's gradient."""
+
+    def get_gradient_components(self, value: Any) -> tf.Tensor:
+        return value.tensor
+
+    def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
+        return wrap_tensor(component_grads)
+
+
+def _type_spec(self: ndarray) -> ArraySpec:
+    """As a composite tensor, which gradient tapes watch."""
+    return ArraySpec(self.tensor.shape, self.tensor.dtype)
+
+
+def _tracing_type(self: ndarray, context: Any) -> Any:
+    """An argument of a tf.function: a placeholder for a tensor, given without a copy."""
+    return tf.TensorSpec(self.tensor.shape, self.tensor.dtype)
+
+
+def not_converted(namespace: dict[str, Any]) -> None:
+    """Keep AutoGraph from rewriting the functions of a module: they are written for tensors of both kinds."""
+    for value in namespace.values():
+        if isinstance(value, FunctionType):
+            setattr(value, _NOT_CONVERTED, {})
+
+
+ndarray._convert_variables_to_tensors = lambda self: self  # type: ignore[attr-defined]
+ndarray._type_spec = property(_type_spec)  # type: ignore[attr-defined]
+ndarray.__composite_gradient__ = _Gradient()  # type: ignore[attr-defined]
+ndarray.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
+CompositeTensor.register(ndarray)
+setattr(Ufunc, _NOT_CONVERTED, {})
+for _class in (ndarray, scalar, Ufunc):
+    not_converted(dict(vars(_class)))
