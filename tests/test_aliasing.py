@@ -18,6 +18,36 @@ PROGRAMS = {
         "    return x",
         ["np.arange(36.).reshape(12, 3)"],
     ),
+    "rebound to an array from outside that the loop reads": (
+        "def f(y, z, n):\n"
+        "    x = np.zeros(3)\n"
+        "    for i in range(n):\n"
+        "        z[i] = y[0]\n"
+        "        x[0] += 1\n"
+        "        x = y\n"
+        "    return y, x",
+        ["np.arange(3.), np.zeros(20), 12"],
+    ),
+    "rebound to an array from outside that nobody reads": (
+        "def f(y, n):\n"
+        "    x = np.zeros(3)\n"
+        "    for i in range(n):\n"
+        "        x[0] += 1\n"
+        "        x = y\n"
+        "    return y, x",
+        ["np.arange(3.), 12"],
+    ),
+    "another name of a swapped buffer is read": (
+        "def f(y, t, n):\n"
+        "    x = y\n"
+        "    z = np.ones(3)\n"
+        "    for i in range(n):\n"
+        "        x[0] += 1\n"
+        "        t[i] = y[0]\n"
+        "        x, z = z, x\n"
+        "    return y, x, z",
+        ["np.arange(3.), np.zeros(20), 12"],
+    ),
     "the last row": (
         "def f(x):\n"
         "    row = x[0]\n"

@@ -15,7 +15,7 @@ WORTH_COMPILING = 0.1
 #: So many warm calls are timed before a way is chosen; where the two are close, the host's as well. After a
 #: single, cold call on the host, compiled code must be faster by far not to have it timed again.
 WARM_CALLS = 3
-CLOSE, CLOSE_TO_COLD = 2.0, 8.0
+CLOSE, CLOSE_TO_COLD = 2.0, 20.0
 #: After so many traces that differ in numbers only, the numbers that vary become inputs.
 STATIC_TRACES = 3
 #: A function that keeps needing new code is not compiled any more.

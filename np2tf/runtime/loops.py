@@ -23,7 +23,7 @@ from np2tf.runtime.sharing import compute_once
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, aliases, link_aliases, region
+from np2tf.tnp.cells import Cell, aliases, is_known, link_aliases, region
 from np2tf.tnp.ndarray import is_array, scalar
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
@@ -178,11 +178,8 @@ class StagedLoop:
             shared_entry = [
                 j for j, other in entries.items() if j != k and other is entry and entry is not None
             ]
-            outside = (
-                exit_cell is not None
-                and exit_cell in self._read | plan.written
-                and exit_cell not in plan.fresh.values()
-            )
+            # Bound to an array from before the loop, which the next iteration would write to.
+            outside = exit_cell is not None and is_known(exit_cell) and exit_cell not in plan.fresh.values()
             twins = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
             if twins or entry in plan.cells or exit_cell in plan.cells or (written and doubtful):

@@ -129,6 +129,10 @@ class Cell:
             raise StagingError(
                 "an array is read that a staged loop or branch may have written under another name"
             )
+        for entered in reversed(_stack.regions):
+            if entered is self.birth:
+                break
+            entered.read.add(self)
         return self._value
 
     def write(self, value: tf.Tensor) -> None:
@@ -191,6 +195,11 @@ def _alike(a: tf.Tensor, b: tf.Tensor) -> bool:
 def is_outside(cell: Cell) -> bool:
     """Whether a cell was there before the innermost region was entered."""
     return cell.birth is None or any(cell.birth is one for one in _stack.regions[:-1])
+
+
+def is_known(cell: Cell) -> bool:
+    """Whether a cell was born in a region that is still open, or before all of them."""
+    return cell.birth is None or any(cell.birth is one for one in _stack.regions)
 
 
 def link_aliases(merged: Cell, sources: Iterable[Cell]) -> None:
