@@ -134,11 +134,19 @@ def eager(point: Point, on_host: bool) -> Any:
         return result if isinstance(result, op_harness.Raised) else [_known(part) for part in result]
 
 
-def traced(group: Sequence[Point], xla: bool) -> list[Any]:
+def _spec(value: np.ndarray, known: str) -> tf.TensorSpec:
+    """What a graph is told of an operand: its shape, all but its first length, or not even its rank."""
+    shape = {"shape": value.shape, "some": [None, *value.shape[1:]][: value.ndim], "nothing": None}[known]
+    return tf.TensorSpec(shape, value.dtype)
+
+
+def traced(group: Sequence[Point], xla: bool, known: str = "shape") -> list[Any]:
     """np2tf's answers as one graph; where that cannot be compiled or run, as halves of it."""
+    given = [_given(point) for point in group]
+    specs = [{name: _spec(value, known) for name, value in values.items()} for values in given]
     outcomes: list[Any] = [None] * len(group)
 
-    @tf.function(jit_compile=xla, autograph=False)
+    @tf.function(jit_compile=xla, autograph=False, input_signature=[specs])
     def together(inputs: list[dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
         tensors: dict[str, tf.Tensor] = {}
         for k, (point, given) in enumerate(zip(group, inputs, strict=True)):
@@ -150,12 +158,12 @@ def traced(group: Sequence[Point], xla: bool) -> list[Any]:
         return tensors
 
     try:
-        found = together([{n: tf.constant(value) for n, value in _given(p).items()} for p in group])
+        found = together([{n: tf.constant(value) for n, value in values.items()} for values in given])
     except Exception as error:
         if len(group) == 1:
             return [op_harness.Raised(type(error), str(error))]
         middle = len(group) // 2
-        return traced(group[:middle], xla) + traced(group[middle:], xla)
+        return traced(group[:middle], xla, known) + traced(group[middle:], xla, known)
     return [
         result
         if isinstance(result, op_harness.Raised)

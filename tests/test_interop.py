@@ -185,6 +185,9 @@ def a_tf_function_takes_them_as_placeholders() -> None:
     x[0] = 10.0
     np.testing.assert_array_equal(np.asarray(double(x)), [20.0, 4.0])
     assert len(traces) == 1
+    on_host = tnp.asarray(np.array([3.0, 4.0]))
+    np.testing.assert_array_equal(np.asarray(double(on_host)), [6.0, 8.0])
+    assert len(traces) == 1
 
 
 @case

@@ -35,12 +35,19 @@ class _Gradient(CompositeTensorGradient):
 
 def _type_spec(self: ndarray) -> ArraySpec:
     """As a composite tensor, which gradient tapes watch."""
-    return ArraySpec(self.tensor.shape, self.tensor.dtype)
+    return ArraySpec(*_shape_and_dtype(self))
 
 
 def _tracing_type(self: ndarray, context: Any) -> Any:
     """An argument of a tf.function: a placeholder for a tensor, given without a copy."""
-    return tf.TensorSpec(self.tensor.shape, self.tensor.dtype)
+    return tf.TensorSpec(*_shape_and_dtype(self))
+
+
+def _shape_and_dtype(array: ndarray) -> tuple[Any, Any]:
+    """Without a copy of what lives on the host."""
+    if array._host is not None:
+        return array._host.shape, array._host.dtype
+    return array.tensor.shape, array.tensor.dtype
 
 
 def not_converted(namespace: dict[str, Any]) -> None:

@@ -29,6 +29,7 @@ from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import eager_on_host, has_tensor, held, is_plain, placed, runs_on_host, stays_on_host
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.selected_ops import on_selections
+from np2tf.tnp.unknown import refusal, without_rank
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -299,10 +300,13 @@ def _on_tensors(
         if given.get("like") is not None and not is_array(given["like"]):
             raise StagingError("like= what NumPy is to ask", "NP2TF503")
         values, extra = plan.bind(args, given)
+        values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
-        if staging or not repeatable(error, args):
+        if staging:
+            raise refusal(error, plan.name, args)  # noqa: B904
+        if not repeatable(error, args):
             raise
     else:
         counts.eager += not staging

@@ -100,7 +100,7 @@ def sort(a: Array, axis: Axis = -1, kind: Any = None, order: Any = None, *, stab
 @op(np.argsort, method=True)
 def argsort(a: Array, axis: Axis = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> ndarray:
     _check_kind(kind, stable)
-    a, axis = _prepared(a, axis, order) if a.shape.rank else (tf.reshape(a, [1]), 0)
+    a, axis = _prepared(a, axis, order) if a.shape.rank != 0 else (tf.reshape(a, [1]), 0)
     return tensor_array(order_along(a, axis))
 
 

@@ -7,6 +7,7 @@ import re
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from suite.runner import Outcome
@@ -96,8 +97,36 @@ def seen(one: Outcome) -> str:
     return " ".join(text.split())[:120] or one.outcome
 
 
+@dataclass(frozen=True)
+class Cause:
+    """A reason for people, and what tells it: a pattern in the error, one in the test's name."""
+
+    reason: str
+    error: str
+    test: str = ""
+
+    def fits(self, entry: str, error: str) -> bool:
+        """Whether both patterns are found."""
+        return re.search(self.error, error) is not None and re.search(self.test, entry) is not None
+
+
+@lru_cache(maxsize=1)
+def causes() -> tuple[Cause, ...]:
+    """The causes of tests/numpy_suite/causes.toml."""
+    data = tomllib.loads((FOLDER / "causes.toml").read_text(encoding="utf-8"))
+    return tuple(Cause(**one) for one in data["cause"])
+
+
+def explained(entry: str, reason: str) -> str:
+    """The reason of the first cause that fits an error; one that is no error, or that none fits, as it is."""
+    if any(cause.reason == reason for cause in causes()):
+        return reason
+    return next((cause.reason for cause in causes() if cause.fits(entry, reason)), reason)
+
+
 def write(entries: dict[str, str]) -> None:
     """Write the list, one file for each of NumPy's packages."""
+    entries = {entry: explained(entry, reason) for entry, reason in entries.items()}
     packages: dict[str, dict[str, dict[str, list[str]]]] = {}
     for entry, reason in sorted(entries.items()):
         module, _, test = entry.partition("::")

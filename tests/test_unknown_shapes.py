@@ -1,0 +1,67 @@
+"""Every example of rules/*.toml in graphs that know neither the first length of an operand nor its rank.
+
+Either it gives what NumPy gives, or it is refused with a StagingError. What is refused is listed in
+unknown_shape_limits.toml with the reason; an entry that works by now fails.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from pathlib import Path
+
+import op_harness
+import pytest
+import rule_examples
+from rule_examples import Point
+
+from np2tf import rules
+from np2tf.rules import tomllib
+
+LIMITS = tomllib.loads(Path(__file__).with_name("unknown_shape_limits.toml").read_text(encoding="utf-8"))
+#: What a graph is told -> the table of limits.
+KNOWN = {"some": "length", "nothing": "rank"}
+#: At least so many of the examples work.
+LEAST = {"some": 440, "nothing": 225}
+
+
+@lru_cache(maxsize=1)
+def points() -> dict[str, list[Point]]:
+    """The examples with operands that NumPy takes, over matrices of float64, by chapter."""
+    found = {}
+    for chapter in rules.chapters():
+        listed = [] if chapter == "removed" else rule_examples.points(chapter, ("float64",), ("matrix",))
+        found[chapter] = [p for p in listed if p.names and not _is_refused(p)]
+    return {chapter: listed for chapter, listed in found.items() if listed}
+
+
+def _is_refused(point: Point) -> bool:
+    return isinstance(rule_examples.expected(point), op_harness.Raised)
+
+
+def limits(known: str) -> dict[str, str]:
+    """Example -> why it is refused."""
+    return {example: reason for reason, examples in LIMITS[KNOWN[known]].items() for example in examples}
+
+
+@pytest.mark.parametrize("known", KNOWN)
+@pytest.mark.filterwarnings("ignore")
+def test_examples_work_or_are_refused(known: str) -> None:
+    """What differs is what is listed, and no wrong value is in the list."""
+    found: dict[str, str] = {}
+    for listed in points().values():
+        for point, answer in zip(listed, rule_examples.traced(listed, False, known), strict=True):
+            what = rule_examples.difference(rule_examples.expected(point), answer)
+            if what is not None:
+                found[point.expression] = what
+    listed = limits(known)
+    assert {example: what for example, what in found.items() if example not in listed} == {}
+    assert set(listed) - set(found) == set(), "stale limits"
+    assert {what for what in found.values() if not what.startswith("raises ")} == set()
+
+
+@pytest.mark.parametrize("known", KNOWN)
+def test_most_examples_work(known: str) -> None:
+    """The limits are about examples that there are, and leave most of them."""
+    every = {point.expression for listed in points().values() for point in listed}
+    assert set(limits(known)) <= every
+    assert len(every - set(limits(known))) >= LEAST[known]
