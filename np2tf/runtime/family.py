@@ -13,7 +13,7 @@ from np2tf.staging import StagingError
 #: Seconds a family must have spent on the host before it is worth compiling (tier "auto").
 WORTH_COMPILING = 0.1
 #: So many warm calls are timed before a way is chosen, and so many on the host, unless compiled code is
-#: slower or faster by these factors: the first call on the host was a cold one, and others may have been at work.
+#: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
 #: After so many traces that differ in numbers only, the numbers that vary become inputs.
