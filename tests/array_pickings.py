@@ -207,7 +207,6 @@ REFUSED_WHILE_STAGING = (
     "np.vectorize(lambda x:x+1)(A)",
     "np.vectorize(lambda x,y:x if x>y else y)(V,2)",
     "np.frompyfunc(lambda x:x+1,1,1)(V)",
-    "np.sort_complex(D)",
 )
 #: What can be staged, and is not compiled.
 REFUSED_UNDER_XLA = (

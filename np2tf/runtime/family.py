@@ -12,10 +12,10 @@ from np2tf.staging import StagingError
 
 #: Seconds a family must have spent on the host before it is worth compiling (tier "auto").
 WORTH_COMPILING = 0.1
-#: So many warm calls are timed before a way is chosen; where the two are close, the host's as well. After a
-#: single, cold call on the host, compiled code must be faster by far not to have it timed again.
+#: So many warm calls are timed before a way is chosen, and so many on the host, unless compiled code is
+#: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
 WARM_CALLS = 3
-CLOSE, CLOSE_TO_COLD = 2.0, 20.0
+BEHIND, AHEAD = 2.0, 20.0
 #: After so many traces that differ in numbers only, the numbers that vary become inputs.
 STATIC_TRACES = 3
 #: A function that keeps needing new code is not compiled any more.
@@ -55,8 +55,7 @@ class Family:
 
     @property
     def _is_close(self) -> bool:
-        ahead = CLOSE if self.host_calls > 1 else CLOSE_TO_COLD
-        return self.best_compiled < CLOSE * self.best_host and self.best_host < ahead * self.best_compiled
+        return self.best_compiled < BEHIND * self.best_host and self.best_host < AHEAD * self.best_compiled
 
     def took_on_host(self, seconds: float) -> None:
         """Note how long a call took on the host."""
