@@ -62,5 +62,13 @@ def test_jit_goes_by_the_data(monkeypatch):
     assert "Sin" in np2tf.jit(f).lower(x).not_xla
 
 
-def test_python_in_a_graph_is_never_compiled():
-    assert module.against_xla({"PyFunc", "AddV2"}) == {"PyFunc"}
+def test_python_and_kernels_that_check_their_input_are_never_compiled():
+    assert module.against_xla({"PyFunc", "AddV2", "DenseBincount"}) == {"PyFunc", "DenseBincount"}
+
+    @np2tf.jit(tier="compile")
+    def f(x):
+        return tf.math.bincount(x)
+
+    assert f.lower(tf.constant([1, 2])).how == "graph"
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        f(tf.constant([1, -2]))

@@ -23,6 +23,9 @@ LIMIT = 5.0
 #: They call back into Python, which XLA cannot do on any device.
 PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
+#: Their kernels refuse negative numbers, which XLA passes over without a word.
+UNCHECKED = frozenset({"Bincount", "DenseBincount"})
+
 
 @dataclass(frozen=True)
 class Placement:
@@ -79,4 +82,4 @@ def xla_pays(ops: set[str]) -> bool:
 def against_xla(ops: set[str]) -> set[str]:
     """Those of `ops` that XLA lacks or makes slow on this device."""
     known = placement(device_kind())
-    return ops & (PYTHON | known.lacking | known.slow)
+    return ops & (PYTHON | UNCHECKED | known.lacking | known.slow)

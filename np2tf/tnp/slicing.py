@@ -19,6 +19,7 @@ from np2tf.tnp.bounds import check_index
 from np2tf.tnp.cells import staging_at_once, staging_for_xla
 from np2tf.tnp.graphs import depends
 from np2tf.tnp.symint import Int, SymInt
+from np2tf.tnp.vectorised import gathered
 
 #: Arrays from so many elements on are worth a thought about how they are written.
 _MANY = 1024
@@ -52,25 +53,16 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     if any(axis.size is None for axis in axes):
         taken = base[tuple(_native_slice(axis) for axis in axes)]
     elif any(axis.dynamic for axis in axes) and staging_at_once():
-        taken = _gathered(base, axes)
+        taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
+        taken = gathered(taken, axes)
     elif any(axis.dynamic for axis in axes):
         taken = tf.slice(base, _vector([axis.start for axis in axes]), [_span(axis) for axis in axes])
-        steps = tuple(slice(None, None, axis.step) for axis in axes)
-        taken = taken if all(step.step == 1 for step in steps) else taken[steps]
+        if any(axis.step != 1 for axis in axes):
+            taken = taken[tuple(slice(None, None, axis.step) for axis in axes)]
     else:
         taken = base[tuple(_native_slice(axis) for axis in axes)]
     finish = _reshaping(key)
     return taken if finish is None else taken[finish]
-
-
-def _gathered(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
-    """The same for many starts at once, each of them as its own row: `tf.vectorized_map` can gather only."""
-    taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
-    for k, axis in enumerate(axes):
-        if axis.dynamic:
-            steps = tf.constant(axis.step * np.arange(axis.size or 0), tf.int64)
-            taken = tf.gather(taken, symint.tensor_of(axis.start) + steps, axis=k)
-    return taken
 
 
 def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
@@ -89,8 +81,7 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
         tf.broadcast_to(value, sizes)
         return base
     value = tf.broadcast_to(value, sizes)
-    backwards = [k for k, axis in enumerate(axes) if axis.step < 0]
-    if backwards:
+    if backwards := [k for k, axis in enumerate(axes) if axis.step < 0]:
         value = tf.reverse(value, backwards)
         axes = [_forwards(axis) for axis in axes]
     if staging_for_xla():
@@ -359,7 +350,8 @@ def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
         inside = (position >= axis.start) & (position < stop)
         inside = tf.reshape(inside, [-1 if j == k else 1 for j in range(len(axes))])
         mask = inside if mask is None else mask & inside
-        margins.append([0, 0] if value.shape[k] == 1 else [axis.start, axis.length - stop])
+        outside = [axis.start, axis.length - stop]  # type: ignore[operator]
+        margins.append([0, 0] if value.shape[k] == 1 else outside)
     value = tf.pad(value, margins) if any(a or b for a, b in margins) else value
     return value if mask is None else tf.where(mask, value, base)
 

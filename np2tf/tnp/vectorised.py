@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.ops.parallel_for import pfor
+
+
+def gathered(base: tf.Tensor, axes: Sequence[Any]) -> tf.Tensor:
+    """The places of `base` for many starts at once: `tf.vectorized_map` can gather, but not slice."""
+    for k, axis in enumerate(axes):
+        if axis.dynamic:
+            steps = tf.constant(axis.step * np.arange(axis.size or 0), tf.int64)
+            base = tf.gather(base, axis.start.tensor + steps, axis=k)
+    return base
 
 
 def _bitcast(given: Any) -> Any:
