@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import marshal
@@ -11,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from importlib.util import source_hash
 from pathlib import Path
 
 import pytest
@@ -125,7 +125,7 @@ def poisoned(key: str) -> bytes:
     """A whole entry that would be trusted under `key`."""
     evil = compile("raise SystemExit('executed')", "a.py", "exec")
     content = marshal.dumps((evil, ()))
-    return b"np2tf translation\n" + key.encode() + b"\n" + hashlib.sha256(content).digest() + content
+    return b"np2tf translation\n" + key.encode() + b"\n" + source_hash(content) + content
 
 
 DAMAGE = {

@@ -7,7 +7,6 @@ as good as absent. Files appear in one step, so that any number of processes may
 
 from __future__ import annotations
 
-import hashlib
 import marshal
 import os
 import re
@@ -16,9 +15,13 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import suppress
+from importlib.util import source_hash
 from typing import Any, NamedTuple
 
 _MAGIC = b"np2tf translation\n"
+#: Of Python's own hash for sources in bytecode files, three times as fast as SHA-256. It finds damage; that
+#: only the user can have written the file is what `_own_content` sees to.
+_HASH_LENGTH = 8
 _NAME = re.compile(r"[0-9a-f]{40}\.(py|bin)|[0-9a-f]{40}\.[^.]+\.tmp")
 #: An entry's time is renewed at a use when it is older than this: the oldest go first.
 _RENEWED_AFTER = 24 * 3600.0
@@ -59,26 +62,30 @@ class Cache:
         except OSError:
             return None
         head = _head(key)
-        start = len(head) + 32
+        start = len(head) + _HASH_LENGTH
         if content is None or not content.startswith(head):
             return None
-        if hashlib.sha256(memoryview(content)[start:]).digest() != content[len(head) : start]:
+        value = memoryview(content)[start:]
+        if source_hash(value) != content[len(head) : start]:  # type: ignore[arg-type]
             return None
         try:
-            return marshal.loads(memoryview(content)[start:])
+            return marshal.loads(value)
         except (EOFError, ValueError, TypeError):
             return None
 
     def _own_content(self, path: str) -> bytes | None:
         """A file's bytes, if it is a plain file that only this user can have written."""
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-        with open(handle, "rb", buffering=0) as file:
+        try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode) or not _is_own(status):
                 return None
             if time.time() - status.st_mtime > _RENEWED_AFTER and os.utime in os.supports_fd:
                 os.utime(handle)
-            return file.read()
+            # Short of the whole, it does not agree with its hash.
+            return os.read(handle, status.st_size)
+        finally:
+            os.close(handle)
 
     def _is_trusted(self) -> bool:
         """Whether nobody else can put files into the folder; only a folder that exists is remembered."""
@@ -102,7 +109,7 @@ class Cache:
                 return
             content = marshal.dumps(value)
             self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
-            self._write(f"{key}.bin", b"".join((_head(key), hashlib.sha256(content).digest(), content)))
+            self._write(f"{key}.bin", b"".join((_head(key), source_hash(content), content)))
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"
             return
