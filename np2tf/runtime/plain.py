@@ -20,25 +20,11 @@ import numpy as np
 from np2tf import rules, tnp
 from np2tf.config import config
 from np2tf.runtime.originals import original_of
+from np2tf.tnp.at import UPDATES
 from np2tf.tnp.ndarray import PLAIN, host_array, ndarray
 from np2tf.tnp.residence import has_array
 
 _OURS = frozenset({"random", "ma", "polynomial", "emath", "lib"})
-_INPLACE = {
-    "add": operator.iadd,
-    "subtract": operator.isub,
-    "multiply": operator.imul,
-    "divide": operator.itruediv,
-    "floor_divide": operator.ifloordiv,
-    "remainder": operator.imod,
-    "power": operator.ipow,
-    "matmul": operator.imatmul,
-    "bitwise_and": operator.iand,
-    "bitwise_or": operator.ior,
-    "bitwise_xor": operator.ixor,
-    "left_shift": operator.ilshift,
-    "right_shift": operator.irshift,
-}
 
 
 class _Place:
@@ -65,7 +51,7 @@ def _update(function: Callable[[Any, Any], Any]) -> Callable[[_Place, Any], Any]
     return update
 
 
-for _name, _function in _INPLACE.items():
+for _name, _function in UPDATES.items():
     setattr(_Place, _name, _update(_function))
 
 

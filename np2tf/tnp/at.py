@@ -20,7 +20,8 @@ from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import is_array, scalar, tensor_array
 from np2tf.tnp.normalize import casting_error
 
-_UPDATES: dict[str, Callable[[Any, Any], Any]] = {
+#: name of an update -> the operator that does it in place.
+UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.iadd,
     "subtract": operator.isub,
     "multiply": operator.imul,
@@ -113,7 +114,7 @@ def _in_place(name: str) -> Callable[..., Any]:
     return call
 
 
-for _name, _function in _UPDATES.items():
+for _name, _function in UPDATES.items():
     setattr(_Place, _name, _update(_name, _function))
 for _name in _METHODS:
     setattr(at, _name, _in_place(_name))
