@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp import slicing
+from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor
@@ -71,12 +71,12 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     except (TypeError, ValueError, OverflowError):
         if not any(isinstance(item, tf.Tensor) for item in items):
             # An index out of bounds is found first.
-            slicing.axes_of(tensor, tuple(items))
+            key_axes.axes_of(tensor, tuple(items))
         raise
     if not any(isinstance(item, tf.Tensor) for item in items):
         if all(isinstance(item, (int, SymInt)) for item in items):
             if new.shape.rank and not holds(key, Ellipsis):
-                slicing.axes_of(tensor, tuple(items))
+                key_axes.axes_of(tensor, tuple(items))
                 _refuse_sequence(tensor, value)
             new = compute_before_write(array, new)
         if type(value) in (list, tuple):

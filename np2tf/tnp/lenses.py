@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp import slicing
+from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.symint import SymInt
 
@@ -33,7 +33,7 @@ class Lens(Protocol):
 class Basic:
     """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
 
-    key: slicing.BasicKey
+    key: key_axes.BasicKey
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return slicing.read(base, self.key)

@@ -15,7 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp import slicing, symint
+from np2tf.tnp import key_axes, slicing, symint
 from np2tf.tnp.cells import Cell, staging_for_xla
 from np2tf.tnp.lenses import Basic, read_path
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
@@ -120,9 +120,9 @@ def _is_dynamic(item: Any) -> bool:
     return isinstance(item, slice) and (isinstance(item.start, SymInt) or isinstance(item.stop, SymInt))
 
 
-def _slice_selection(base: tf.Tensor, key: slicing.BasicKey) -> Selection | None:
+def _slice_selection(base: tf.Tensor, key: key_axes.BasicKey) -> Selection | None:
     """``base[key]`` with slices whose ends are staged, or None where all sizes turn out to be known."""
-    axes = slicing.axes_of(base, key)
+    axes = key_axes.axes_of(base, key)
     if axes is None or all(axis.size is not None for axis in axes):
         return None
     whole_key = tuple(
@@ -138,16 +138,16 @@ def _slice_selection(base: tf.Tensor, key: slicing.BasicKey) -> Selection | None
     return Selection(slicing.read(base, whole_key), tuple(parts))
 
 
-def _axis_per_item(key: slicing.BasicKey, axes: list[slicing.Axis]) -> list[slicing.Axis | None]:
+def _axis_per_item(key: key_axes.BasicKey, axes: list[key_axes.Axis]) -> list[key_axes.Axis | None]:
     rest = iter(axes)
     return [None if item is None else next(rest) for item in key]
 
 
-def _per_item(key: slicing.BasicKey, axes: list[slicing.Axis]) -> list[bool]:
+def _per_item(key: key_axes.BasicKey, axes: list[key_axes.Axis]) -> list[bool]:
     return [axis is not None and axis.size is None for axis in _axis_per_item(key, axes)]
 
 
-def interval_cut(axis: slicing.Axis) -> Cut:
+def interval_cut(axis: key_axes.Axis) -> Cut:
     """The part of an axis that a slice with staged ends takes."""
     position = tf.range(axis.length, dtype=tf.int64)
     mask = (position >= symint.tensor_of(axis.start)) & (position < symint.tensor_of(axis.stop))
@@ -181,7 +181,7 @@ def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> 
     target = _slice_selection(base, tuple(items))
     if target is None or not _same_parts(target.parts, selection.parts) or value.shape != target.whole.shape:
         return None
-    axes = slicing.axes_of(base, tuple(items)) or []
+    axes = key_axes.axes_of(base, tuple(items)) or []
     flags = _per_item(tuple(items), axes)
     whole_key = tuple(slice(None) if flag else item for item, flag in zip(items, flags, strict=True))
     return slicing.write(base, whole_key, tf.where(target.mask(), tf.cast(value, base.dtype), target.whole))
