@@ -52,7 +52,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def get(data: bytes = SOURCE, path: str = "a.py", options: Options | None = None):
-    return store.translation(data, path, options or Options())
+    return store.translation(path, lambda _: data, options or Options())
 
 
 def entry(folder: Path, ending: str = "bin") -> Path:
@@ -283,7 +283,7 @@ time.sleep(max(0, start - time.time()))
 for turn in range(30):
     for k in range(6):
         source = f"import numpy as np\\n\\ndef f(x):\\n    return np.sum(x) + {100 + k}\\n".encode()
-        made = store.translation(source, f"module_{k}.py", Options())
+        made = store.translation(f"module_{k}.py", lambda _: source, Options())
         assert made.code is not None and made.code.co_filename == f"module_{k}.py"
         function = next(one for one in made.code.co_consts if getattr(one, "co_name", "") == "f")
         assert 100 + k in function.co_consts

@@ -101,14 +101,15 @@ class Cache:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def store(self, key: str, value: Any, text: str) -> None:
-        """Keep `value` under `key`, and `text` beside it for readers. What cannot be written is not kept."""
+    def store(self, key: str, value: Any, text: str | None = None) -> None:
+        """Keep `value` under `key`, a `text` beside it for readers. What cannot be written is not kept."""
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             if not self._is_trusted():
                 return
             content = marshal.dumps(value)
-            self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
+            if text is not None:
+                self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
             self._write(f"{key}.bin", b"".join((_head(key), source_hash(content), content)))
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"

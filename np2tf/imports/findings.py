@@ -62,6 +62,8 @@ class Translation(NamedTuple):
     findings: tuple[Finding, ...]
     text: str = ""
     """The translation, for readers; a cached one is not read again."""
+    key: str = ""
+    """Says of which source, and by which translator (`fingerprint.key_of`)."""
 
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:

@@ -40,7 +40,7 @@ class TranslatingFinder(importlib.abc.MetaPathFinder):
             return False
         if fullname.partition(".")[0] in NEVER:
             return False
-        return fullname in self.include or not any(map(_TESTS.fullmatch, fullname.split(".")))
+        return fullname in self.include or not _OF_TESTS.fullmatch(fullname)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -62,7 +62,8 @@ def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(pattern, patterns)) or r"(?!)")
 
 
-_TESTS = _any_of(TESTS)
+#: The names of modules with a part that is one of a test's.
+_OF_TESTS = re.compile(rf"(?:.*\.)?(?:{'|'.join(TESTS).replace('*', '[^.]*')})(?:\..*)?")
 
 
 def _found_by_others(

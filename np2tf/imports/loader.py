@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import importlib.machinery
 import types
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from np2tf.imports.findings import Finding, TranslationWarning, tell
+from np2tf.imports.fingerprint import key_of
 from np2tf.imports.store import translation
 from np2tf.options import Options
 
@@ -25,15 +27,14 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     Attributes:
         translated: whether the code that runs is a translation; None before the module is loaded.
         findings: what could not be translated.
-        original: the source of a module that runs translated; the host tier runs functions from it.
     """
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
-        self.options = options
+        self.options = options or Options()
         self.translated: bool | None = None
         self.findings: tuple[Finding, ...] = ()
-        self.original: bytes | None = None
+        self._key = ""
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -42,19 +43,22 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         """The module's code: compiled from its translation, or the original's, with its bytecode file."""
-        path = self.get_filename(fullname)
-        data = self.get_data(path)
-        self.translated = False
-        if b"numpy" not in data:
-            return super().get_code(fullname)
-        made = translation(data, path, self.options or Options())
+        made = translation(self.get_filename(fullname), self.get_data, self.options)
+        self.translated, self._key = made.code is not None, made.key
         self.findings = made.findings
         whole = any(found.severity == "error" for found in made.findings)
         tell(made.findings, "; the module runs untranslated" if whole else "")
-        if made.code is None:
-            return super().get_code(fullname)
-        self.translated, self.original = True, data
-        return made.code
+        return made.code if self.translated else super().get_code(fullname)
+
+    @property
+    def original(self) -> bytes | None:
+        """The source of a module that runs translated, as long as its file holds what was translated; the
+        host tier runs functions from it."""
+        with suppress(OSError):
+            data = self.get_data(self.path)
+            if self.translated and key_of(data, self.path, self.options) == self._key:
+                return data
+        return None
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Run the module; if that fails, but works untranslated, it is left untranslated, with a warning."""
@@ -77,7 +81,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             own.__context__ = None
             setattr(own, _USERS_OWN, True)
             raise
-        self.translated, self.original = False, None
+        self.translated = False
         reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
         found = Finding.made("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
         self.findings = (*self.findings, found)

@@ -7,17 +7,23 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Callable
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from np2tf.imports.cache import Cache
 from np2tf.imports.findings import Finding, Translation, warn
 from np2tf.imports.fingerprint import key_of
+from np2tf.imports.sources import Seen, Sources
 
 if TYPE_CHECKING:
     from np2tf.options import Options
 
 _MEGABYTES = 256
+#: Without this word there is no NumPy in a source, and nothing to translate.
+_MARK = b"numpy"
+#: Stands for the key of such a source's translation.
+_UNTOUCHED = ""
 
 
 def cache() -> Cache | None:
@@ -39,35 +45,65 @@ def _cache(switch: str, folder: str, megabytes: str) -> Cache | None:
     return Cache(os.path.join(folder, "translations"), limit)
 
 
-def translation(data: bytes, path: str, options: Options) -> Translation:
-    """A module's translation, from the cache if it is there. Only a miss loads the translator."""
+def translation(path: str, read: Callable[[str], bytes], options: Options) -> Translation:
+    """A module's translation, from the cache if it is there. Only a miss loads the translator.
+
+    Args:
+        path: the source file.
+        read: the bytes of a file; an OSError of it comes up.
+        options: of the translation.
+    """
     kept = cache()
     if kept is None:
-        return _made(data, path, options)
-    key = key_of(data, path, options)
-    found = kept.load(key)
-    if found is not None:
-        code, findings = found
-        return Translation(code, tuple(Finding(*one) for one in findings))
-    made = _made(data, path, options)
-    if not any(one.code == "NP2TF905" for one in made.findings):
-        kept.store(key, (made.code, tuple(map(tuple, made.findings))), _readable(made, path, key))
-        _tell_problem(kept)
+        data = read(path)
+        return _made(data, path, options, key_of(data, path, options))
+    sources = _sources(kept, options)
+    seen = Seen.of(path)
+    key = sources.key(path, seen)
+    made = None if key is None else _kept(kept, key)
+    if made is None:
+        data = read(path)
+        key = key_of(data, path, options) if _MARK in data else _UNTOUCHED
+        made = _kept(kept, key)
+        if made is None:
+            made = _made(data, path, options, key)
+            if any(one.code == "NP2TF905" for one in made.findings):
+                return made
+            kept.store(key, (made.code, tuple(map(tuple, made.findings))), _readable(made, path))
+            _tell_problem(kept)
+        sources.remember(path, seen, key)
     return made
 
 
-def _made(data: bytes, path: str, options: Options) -> Translation:
+def _kept(cache: Cache, key: str) -> Translation | None:
+    if key == _UNTOUCHED:
+        return Translation(None, ())
+    found = cache.load(key)
+    if found is None:
+        return None
+    code, findings = found
+    return Translation(code, tuple(Finding(*one) for one in findings), key=key)
+
+
+@lru_cache(maxsize=8)
+def _sources(kept: Cache, options: Options) -> Sources:
+    return Sources(kept, options)
+
+
+def _made(data: bytes, path: str, options: Options, key: str) -> Translation:
+    if _MARK not in data:
+        return Translation(None, ())
     from np2tf.imports.translation import translation_of
 
-    return translation_of(data, path, options)
+    return translation_of(data, path, options)._replace(key=key)
 
 
-def _readable(made: Translation, path: str, key: str) -> str:
+def _readable(made: Translation, path: str) -> str:
     """What a reader of the cache sees: where it comes from, what was said of it, and the translation."""
     from np2tf import __version__
 
     state = "translated" if made.code is not None else "runs as it is"
-    head = [f"# {path}: {state} by np2tf {__version__}; {key}", *(f"# {one}" for one in made.findings)]
+    head = [f"# {path}: {state} by np2tf {__version__}; {made.key}", *(f"# {one}" for one in made.findings)]
     return "\n".join([*(line.replace("\n", " ") for line in head), made.text])
 
 

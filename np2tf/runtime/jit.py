@@ -77,19 +77,25 @@ class Jitted:
 
     __wrapped__: Callable[..., Any]
 
+    # What is the same for each to begin with stands here: importing a module makes very many of them.
+    trace_count = 0
+    _dependencies: Dependencies | None = None
+    _plain: PlainFunction | None = None
+    _warned = False
+    _host_calls = 0
+    _host_average = 0.0
+
     def __init__(self, function: Callable[..., Any], tier: str | None = None) -> None:
         functools.update_wrapper(self, function)
-        self.trace_count = 0
         self.tier = tier
-        self._alone = inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
         self._families: dict[Any, Family] = {}
-        self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._lock = threading.RLock()
-        self._plain: PlainFunction | None = None
-        self._warned = False
-        self._host_calls = 0
-        self._host_average = 0.0
+
+    @functools.cached_property
+    def _alone(self) -> bool:
+        function = self.__wrapped__
+        return inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
 
     def __reduce__(self) -> str:
         """Pickled by name, as functions are."""

@@ -1,0 +1,156 @@
+"""A source that nobody has touched is not read again, and one that somebody has is."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+import np2tf
+from np2tf.imports import sources, store
+from np2tf.options import Options
+
+SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"
+OTHER = SOURCE.replace(b"1", b"2")
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A source file, an empty cache, and file times that count at once."""
+    monkeypatch.setenv("NP2TF_CACHE", "on")
+    monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(sources, "_SETTLED", 0)
+    new_process()
+    path = tmp_path / "source_of_functions.py"
+    path.write_bytes(SOURCE)
+    return path
+
+
+def new_process() -> None:
+    """Forget what a process knows, once what it would write at its end is written."""
+    options = Options()
+    kept = store.cache()
+    if kept is not None:
+        store._sources(kept, options).write()
+    store._sources.cache_clear()
+    store._cache.cache_clear()
+
+
+def constants(path: Path, reads: list[str]) -> tuple[object, ...]:
+    """The constants of f in a file's translation; adds to `reads` if the file was read."""
+
+    def read(name: str) -> bytes:
+        reads.append(name)
+        return Path(name).read_bytes()
+
+    made = store.translation(str(path), read, Options())
+    assert made.code is not None
+    return next(one.co_consts for one in made.code.co_consts if getattr(one, "co_name", "") == "f")
+
+
+def test_an_untouched_source_is_read_once(source: Path):
+    reads: list[str] = []
+    first = constants(source, reads)
+    new_process()
+    assert constants(source, reads) == first
+    assert len(reads) == 1
+
+
+def test_a_source_with_the_size_and_time_of_the_old_one_is_read(source: Path):
+    reads: list[str] = []
+    constants(source, reads)
+    new_process()
+    before = source.stat()
+    source.write_bytes(OTHER)
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    assert 2 in constants(source, reads)
+    assert len(reads) == 2
+
+
+def test_a_source_replaced_by_another_file_is_read(source: Path):
+    reads: list[str] = []
+    constants(source, reads)
+    new_process()
+    other = source.with_name("other.py")
+    other.write_bytes(OTHER)
+    os.replace(other, source)
+    assert 2 in constants(source, reads)
+
+
+def test_a_source_touched_a_moment_ago_is_read_again(source: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sources, "_SETTLED", 60 * 10**9)
+    reads: list[str] = []
+    constants(source, reads)
+    new_process()
+    constants(source, reads)
+    assert len(reads) == 2
+
+
+def test_other_options_have_keys_of_their_own(source: Path):
+    reads: list[str] = []
+    constants(source, reads)
+    new_process()
+    kept = store.cache()
+    assert kept is not None
+    seen = sources.Seen.of(str(source))
+    assert sources.Sources(kept, Options()).key(str(source), seen)
+    assert sources.Sources(kept, Options(jit=False)).key(str(source), seen) is None
+
+
+def test_a_source_whose_translation_was_removed_is_translated_again(source: Path):
+    reads: list[str] = []
+    first = constants(source, reads)
+    new_process()
+    kept = store.cache()
+    assert kept is not None
+    key = sources.Sources(kept, Options()).key(str(source), sources.Seen.of(str(source)))
+    os.unlink(os.path.join(kept.folder, f"{key}.bin"))
+    assert constants(source, reads) == first
+    assert len(reads) == 2
+
+
+def test_a_source_without_numpy_is_not_read_to_see_that(source: Path):
+    source.write_bytes(b"x = 1\n")
+
+    def no_reading(name: str) -> bytes:
+        raise AssertionError(name)
+
+    assert store.translation(str(source), lambda name: source.read_bytes(), Options()).code is None
+    new_process()
+    assert store.translation(str(source), no_reading, Options()).code is None
+
+
+def test_processes_add_to_what_others_have_written(source: Path):
+    kept = store.cache()
+    assert kept is not None
+    other = source.with_name("other.py")
+    other.write_bytes(OTHER)
+    first, second = sources.Sources(kept, Options()), sources.Sources(kept, Options())
+    for known, path in ((first, source), (second, other)):
+        seen = sources.Seen.of(str(path))
+        assert known.key(str(path), seen) is None
+        known.remember(str(path), seen, path.name)
+    first.write()
+    second.write()
+    third = sources.Sources(kept, Options())
+    for path in (source, other):
+        assert third.key(str(path), sources.Seen.of(str(path))) == path.name
+
+
+def test_a_loader_has_the_source_that_was_translated_or_none(source: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.syspath_prepend(str(source.parent))
+    with np2tf.translating(source.stem):
+        module = importlib.import_module(source.stem)
+    try:
+        loader = module.__loader__
+        assert loader.translated
+        assert loader.original == SOURCE
+        source.write_bytes(OTHER)
+        assert loader.original is None
+        source.unlink()
+        assert loader.original is None
+    finally:
+        del sys.modules[source.stem]
