@@ -26,9 +26,19 @@ def _raw(function: Callable[..., Any]) -> Reducer:
 raw_prod = _raw(tf.raw_ops.Prod)
 raw_max = _raw(tf.raw_ops.Max)
 raw_min = _raw(tf.raw_ops.Min)
-raw_any = _raw(tf.raw_ops.Any)
-raw_all = _raw(tf.raw_ops.All)
+_raw_any = _raw(tf.raw_ops.Any)
+_raw_all = _raw(tf.raw_ops.All)
 _raw_sum = _raw(tf.raw_ops.Sum)
+
+
+def raw_any(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    """Whether any truth value over axes is true."""
+    return in_strands(_raw_any, tf.logical_or, x, axes, keepdims)
+
+
+def raw_all(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    """Whether all truth values over axes are true."""
+    return in_strands(_raw_all, tf.logical_and, x, axes, keepdims)
 
 
 def raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
