@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from importlib.util import source_hash
 from pathlib import Path
 
@@ -28,13 +29,14 @@ SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """An empty cache for the length of a test."""
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
-    store._cache.cache_clear()
+    store.cache.cache_clear()
     monkeypatch.setattr(store, "_TOLD", [])
-    return tmp_path / "cache" / "translations"
+    yield tmp_path / "cache" / "translations"
+    store.cache.cache_clear()
 
 
 @pytest.fixture
@@ -370,13 +372,16 @@ def test_info_and_clear(folder: Path):
 
 def test_the_most_that_is_kept_can_be_said(folder: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NP2TF_CACHE_SIZE", "1.5")
+    store.cache.cache_clear()
     assert json.loads(run("info", "--json").output)["limit"] == 1_500_000
     monkeypatch.setenv("NP2TF_CACHE_SIZE", "much")
+    store.cache.cache_clear()
     assert json.loads(run("info", "--json").output)["limit"] == 256_000_000
 
 
 def test_info_of_a_cache_that_is_off(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("NP2TF_CACHE", "off")
+    store.cache.cache_clear()
     done = run("info")
     assert done.exit_code == 2
     assert "turned off by NP2TF_CACHE" in done.output
@@ -386,9 +391,9 @@ def test_the_platforms_folder_is_the_default(monkeypatch: pytest.MonkeyPatch, tm
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.delenv("NP2TF_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    store._cache.cache_clear()
+    store.cache.cache_clear()
     folder = store.cache().folder
-    store._cache.cache_clear()
+    store.cache.cache_clear()
     assert "np2tf" in folder
     if sys.platform == "linux":
         assert folder == str(tmp_path / "np2tf" / "translations")

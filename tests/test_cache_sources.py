@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import np2tf
 from np2tf.imports import sources, store
+from np2tf.imports.findings import Translation
 from np2tf.options import Options
 
 SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"
@@ -18,7 +20,7 @@ OTHER = SOURCE.replace(b"1", b"2")
 
 
 @pytest.fixture
-def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A source file, an empty cache, and file times that count at once."""
     monkeypatch.setenv("NP2TF_CACHE", "on")
     monkeypatch.setenv("NP2TF_CACHE_DIR", str(tmp_path / "cache"))
@@ -26,7 +28,9 @@ def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     new_process()
     path = tmp_path / "source_of_functions.py"
     path.write_bytes(SOURCE)
-    return path
+    yield path
+    store._sources.cache_clear()
+    store.cache.cache_clear()
 
 
 def new_process() -> None:
@@ -36,7 +40,7 @@ def new_process() -> None:
     if kept is not None:
         store._sources(kept, options).write()
     store._sources.cache_clear()
-    store._cache.cache_clear()
+    store.cache.cache_clear()
 
 
 def constants(path: Path, reads: list[str]) -> tuple[object, ...]:
@@ -89,25 +93,33 @@ def test_a_source_touched_a_moment_ago_is_read_again(source: Path, monkeypatch: 
     assert len(reads) == 2
 
 
-def test_other_options_have_keys_of_their_own(source: Path):
-    reads: list[str] = []
-    constants(source, reads)
+def test_other_options_have_translations_of_their_own(source: Path):
+    constants(source, [])
     new_process()
     kept = store.cache()
     assert kept is not None
     seen = sources.Seen.of(str(source))
-    assert sources.Sources(kept, Options()).key(str(source), seen)
-    assert sources.Sources(kept, Options(jit=False)).key(str(source), seen) is None
+    assert sources.Sources(kept, Options()).find(str(source), seen)
+    assert sources.Sources(kept, Options(jit=False)).find(str(source), seen) is None
 
 
-def test_a_source_whose_translation_was_removed_is_translated_again(source: Path):
+def test_what_is_said_is_kept(source: Path):
+    source.write_bytes(b"import numpy as np\nnp.no_such_name\nx = np.zeros(3)\n")
+    first = store.translation(str(source), lambda name: source.read_bytes(), Options())
+    new_process()
+    second = store.translation(str(source), lambda name: b"not read", Options())
+    assert [one.code for one in first.findings] == ["NP2TF002"]
+    assert second.findings == first.findings
+    assert second.key == first.key
+
+
+def test_a_cleared_cache_is_empty(source: Path):
     reads: list[str] = []
     first = constants(source, reads)
     new_process()
     kept = store.cache()
     assert kept is not None
-    key = sources.Sources(kept, Options()).key(str(source), sources.Seen.of(str(source)))
-    os.unlink(os.path.join(kept.folder, f"{key}.bin"))
+    kept.clear()
     assert constants(source, reads) == first
     assert len(reads) == 2
 
@@ -123,21 +135,26 @@ def test_a_source_without_numpy_is_not_read_to_see_that(source: Path):
     assert store.translation(str(source), no_reading, Options()).code is None
 
 
-def test_processes_add_to_what_others_have_written(source: Path):
+def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source: Path):
     kept = store.cache()
     assert kept is not None
-    other = source.with_name("other.py")
-    other.write_bytes(OTHER)
-    first, second = sources.Sources(kept, Options()), sources.Sources(kept, Options())
-    for known, path in ((first, source), (second, other)):
-        seen = sources.Seen.of(str(path))
-        assert known.key(str(path), seen) is None
-        known.remember(str(path), seen, path.name)
-    first.write()
-    second.write()
-    third = sources.Sources(kept, Options())
-    for path in (source, other):
-        assert third.key(str(path), sources.Seen.of(str(path))) == path.name
+    paths = [source, source.with_name("other.py"), source.with_name("gone.py")]
+    for path in paths[1:]:
+        path.write_bytes(OTHER)
+    processes = [sources.Sources(kept, Options()) for _ in paths]
+    for process, path in zip(processes, paths, strict=True):
+        process.remember(str(path), sources.Seen.of(str(path)), Translation(None, (), key=path.name))
+    before = sources.Seen.of(str(paths[2]))
+    for process in processes:
+        process.write()
+        if process is processes[1]:
+            paths[2].unlink()
+    last = sources.Sources(kept, Options())
+    for path in paths[:2]:
+        found = last.find(str(path), sources.Seen.of(str(path)))
+        assert found is not None
+        assert found.key == path.name
+    assert last.find(str(paths[2]), before) is None
 
 
 def test_a_loader_has_the_source_that_was_translated_or_none(source: Path, monkeypatch: pytest.MonkeyPatch):

@@ -55,6 +55,16 @@ class Cache:
 
     def load(self, key: str) -> Any:
         """What was stored under `key`, or None; only this user's whole, unchanged file is an entry."""
+        content = self.load_bytes(key)
+        if content is None:
+            return None
+        try:
+            return marshal.loads(content)
+        except (EOFError, ValueError, TypeError):
+            return None
+
+    def load_bytes(self, key: str) -> memoryview | None:
+        """The same for what `store_bytes` has stored."""
         if not self._is_trusted():
             return None
         try:
@@ -66,12 +76,7 @@ class Cache:
         if content is None or not content.startswith(head):
             return None
         value = memoryview(content)[start:]
-        if source_hash(value) != content[len(head) : start]:  # type: ignore[arg-type]
-            return None
-        try:
-            return marshal.loads(value)
-        except (EOFError, ValueError, TypeError):
-            return None
+        return value if source_hash(value) == content[len(head) : start] else None  # type: ignore[arg-type]
 
     def _own_content(self, path: str) -> bytes | None:
         """A file's bytes, if it is a plain file that only this user can have written."""
@@ -101,13 +106,16 @@ class Cache:
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def store(self, key: str, value: Any, text: str | None = None) -> None:
-        """Keep `value` under `key`, a `text` beside it for readers. What cannot be written is not kept."""
+    def store(self, key: str, value: Any, text: str) -> None:
+        """Keep `value` under `key`, and `text` beside it for readers. What cannot be written is not kept."""
+        self.store_bytes(key, marshal.dumps(value), text)
+
+    def store_bytes(self, key: str, content: bytes, text: str | None = None) -> None:
+        """The same for bytes; `text` may be left out."""
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             if not self._is_trusted():
                 return
-            content = marshal.dumps(value)
             if text is not None:
                 self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
             self._write(f"{key}.bin", b"".join((_head(key), source_hash(content), content)))

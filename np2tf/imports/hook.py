@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.abc
 import importlib.machinery
 import re
 import sys
@@ -22,7 +21,7 @@ TESTS = ("tests", "test", "conftest", "test_*", "*_test")
 NEVER = frozenset(sys.stdlib_module_names) | {"np2tf", "numpy", "tensorflow", "keras", "libcst", "ml_dtypes"}
 
 
-class TranslatingFinder(importlib.abc.MetaPathFinder):
+class TranslatingFinder:
     """Finds the modules that match `include` and not `exclude`, and gives them the translating loader."""
 
     def __init__(
@@ -54,9 +53,6 @@ class TranslatingFinder(importlib.abc.MetaPathFinder):
             spec.loader = TranslatingLoader(fullname, spec.loader.path, self.options)
         return spec
 
-    def invalidate_caches(self) -> None:
-        """Nothing is remembered here."""
-
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str]:
     return re.compile("|".join(map(pattern, patterns)) or r"(?!)")
@@ -70,13 +66,10 @@ def _found_by_others(
     fullname: str, path: Sequence[str] | None, target: ModuleType | None
 ) -> importlib.machinery.ModuleSpec | None:
     for finder in list(sys.meta_path):
-        find_spec = getattr(finder, "find_spec", None)
-        if find_spec is None or isinstance(finder, TranslatingFinder):
-            continue
-        spec = find_spec(fullname, path, target)
-        if spec is not None:
-            found: importlib.machinery.ModuleSpec = spec
-            return found
+        if not isinstance(finder, TranslatingFinder) and hasattr(finder, "find_spec"):
+            spec = finder.find_spec(fullname, path, target)
+            if spec is not None:
+                return spec
     return None
 
 

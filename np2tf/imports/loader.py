@@ -29,12 +29,13 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         findings: what could not be translated.
     """
 
+    translated: bool | None = None
+    findings: tuple[Finding, ...] = ()
+    _key = ""
+
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
         self.options = options or Options()
-        self.translated: bool | None = None
-        self.findings: tuple[Finding, ...] = ()
-        self._key = ""
 
     @property
     def diagnostics(self) -> list[Diagnostic]:
@@ -46,8 +47,9 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         made = translation(self.get_filename(fullname), self.get_data, self.options)
         self.translated, self._key = made.code is not None, made.key
         self.findings = made.findings
-        whole = any(found.severity == "error" for found in made.findings)
-        tell(made.findings, "; the module runs untranslated" if whole else "")
+        if made.findings:
+            whole = any(found.severity == "error" for found in made.findings)
+            tell(made.findings, "; the module runs untranslated" if whole else "")
         return made.code if self.translated else super().get_code(fullname)
 
     @property

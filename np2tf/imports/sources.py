@@ -1,24 +1,29 @@
-"""Which translation a source file has, as long as nobody has touched the file.
+"""The translations of a folder's sources in one piece, for as long as nobody touches the sources.
 
-Reading and hashing all sources is a good part of what the second import of a translated package costs. So the
-key under which a translation is kept is remembered with the source's size and times, as Python remembers
-sources in its bytecode files. There is one entry of the cache for each folder of sources, written when the
-process ends.
+Reading and hashing every source, and a file for each translation, were most of what the second import of a
+translated package cost more than the plain one. So the translations of a folder are kept together as well,
+each with its source's size and times, as Python keeps them in its bytecode files. They are one entry of the
+cache, written when the process ends.
 """
 
 from __future__ import annotations
 
 import atexit
+import marshal
 import os
 import time
-from typing import NamedTuple
+from struct import Struct
+from typing import Any, NamedTuple
 
 from np2tf.imports.cache import Cache
+from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.fingerprint import key_of
 
 #: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
 #: systems are that coarse.
 _SETTLED = 2_000_000_000
+#: An entry begins with the length of its table, which the codes follow.
+_LENGTH = Struct("<Q")
 
 
 class Seen(NamedTuple):
@@ -45,44 +50,71 @@ class Seen(NamedTuple):
         return max(self.modified, self.changed) < time.time_ns() - _SETTLED
 
 
+class _Kept(NamedTuple):
+    """One source's translation."""
+
+    seen: tuple[int, ...]
+    key: str
+    findings: tuple[Any, ...]
+    code: bytes | memoryview
+    """As marshal writes it; empty for none."""
+
+
 class Sources:
-    """The keys of the translations of the sources that one process imports with the same options."""
+    """The translations, with the same options, of what one process imports."""
 
     def __init__(self, cache: Cache, options: object) -> None:
         self._cache = cache
         self._options = options
-        self._folders: dict[str, dict[str, tuple[Seen, str]]] = {}
-        self._new: dict[str, dict[str, tuple[Seen, str]]] = {}
+        self._folders: dict[str, dict[str, _Kept]] = {}
+        self._new: dict[str, dict[str, _Kept]] = {}
 
-    def key(self, path: str, seen: Seen | None) -> str | None:
-        """The key of the file's translation, if the file is as it was when that was made."""
+    def find(self, path: str, seen: Seen | None) -> Translation | None:
+        """The translation of a file, if the file is as it was when that was made."""
         folder, name = os.path.split(path)
         known = self._folders.get(folder)
         if known is None:
-            known = self._folders[folder] = self._kept(folder)
-        then, key = known.get(name, (None, None))
-        return key if then == seen else None
+            known = self._folders[folder] = self._read(folder)
+        found = known.get(name)
+        if found is None or found.seen != seen:
+            return None
+        code = marshal.loads(found.code) if found.code else None
+        return Translation(code, tuple(Finding(*one) for one in found.findings), key=found.key)
 
-    def remember(self, path: str, seen: Seen | None, key: str) -> None:
-        """The translation of a file that was `seen` before it was read is kept under `key`."""
+    def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
+        """A file that was `seen` before it was read has this translation."""
         if seen is None or not seen.is_settled:
             return
         if not self._new:
             atexit.register(self.write)
         folder, name = os.path.split(path)
-        self._new.setdefault(folder, {})[name] = (seen, key)
+        code = b"" if made.code is None else marshal.dumps(made.code)
+        new = _Kept(tuple(seen), made.key, tuple(map(tuple, made.findings)), code)
+        self._new.setdefault(folder, {})[name] = new
 
     def write(self) -> None:
-        """Keep what is new; what other processes have written in the meantime stays."""
+        """Keep what is new, and what other processes have written in the meantime if it still holds."""
         for folder, new in self._new.items():
-            merged = {**self._kept(folder), **new}
-            plain = {name: (tuple(seen), key) for name, (seen, key) in merged.items()}
-            self._cache.store(self._entry(folder), plain)
+            merged = {**self._read(folder), **new}
+            index, codes = {}, []
+            for name, (seen, key, findings, code) in merged.items():
+                if seen == Seen.of(os.path.join(folder, name)):
+                    index[name] = (seen, key, findings, len(code))
+                    codes.append(code)
+            head = marshal.dumps(index)
+            self._cache.store_bytes(self._entry(folder), b"".join([_LENGTH.pack(len(head)), head, *codes]))
         self._new.clear()
+
+    def _read(self, folder: str) -> dict[str, _Kept]:
+        content = self._cache.load_bytes(self._entry(folder))
+        if content is None:
+            return {}
+        start = _LENGTH.size + _LENGTH.unpack_from(content)[0]
+        found = {}
+        for name, (seen, key, findings, length) in marshal.loads(content[_LENGTH.size : start]).items():
+            found[name] = _Kept(seen, key, findings, content[start : start + length])
+            start += length
+        return found
 
     def _entry(self, folder: str) -> str:
         return key_of(b"the sources of a folder", folder, self._options)
-
-    def _kept(self, folder: str) -> dict[str, tuple[Seen, str]]:
-        found = self._cache.load(self._entry(folder)) or {}
-        return {name: (Seen(*seen), key) for name, (seen, key) in found.items()}

@@ -22,21 +22,15 @@ if TYPE_CHECKING:
 _MEGABYTES = 256
 #: Without this word there is no NumPy in a source, and nothing to translate.
 _MARK = b"numpy"
-#: Stands for the key of such a source's translation.
-_UNTOUCHED = ""
 
 
+@lru_cache(maxsize=1)
 def cache() -> Cache | None:
     """The cache of this process, or None where it is turned off."""
-    wanted = (os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", ""))
-    return _cache(*wanted, os.environ.get("NP2TF_CACHE_SIZE", ""))
-
-
-@lru_cache(maxsize=8)
-def _cache(switch: str, folder: str, megabytes: str) -> Cache | None:
+    switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
     if switch.lower() in ("off", "0", "no", "false"):
         return None
-    number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", megabytes)
+    number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", os.environ.get("NP2TF_CACHE_SIZE", ""))
     limit = int(float(number[1] if number else _MEGABYTES) * 1e6)
     if not folder:
         from platformdirs import user_cache_dir
@@ -59,30 +53,26 @@ def translation(path: str, read: Callable[[str], bytes], options: Options) -> Tr
         return _made(data, path, options, key_of(data, path, options))
     sources = _sources(kept, options)
     seen = Seen.of(path)
-    key = sources.key(path, seen)
-    made = None if key is None else _kept(kept, key)
+    made = sources.find(path, seen)
     if made is None:
         data = read(path)
-        key = key_of(data, path, options) if _MARK in data else _UNTOUCHED
-        made = _kept(kept, key)
-        if made is None:
-            made = _made(data, path, options, key)
-            if any(one.code == "NP2TF905" for one in made.findings):
-                return made
-            kept.store(key, (made.code, tuple(map(tuple, made.findings))), _readable(made, path))
-            _tell_problem(kept)
-        sources.remember(path, seen, key)
+        made = _kept_or_made(kept, data, path, options) if _MARK in data else Translation(None, ())
+        if not any(one.code == "NP2TF905" for one in made.findings):
+            sources.remember(path, seen, made)
     return made
 
 
-def _kept(cache: Cache, key: str) -> Translation | None:
-    if key == _UNTOUCHED:
-        return Translation(None, ())
-    found = cache.load(key)
-    if found is None:
-        return None
-    code, findings = found
-    return Translation(code, tuple(Finding(*one) for one in findings), key=key)
+def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Translation:
+    key = key_of(data, path, options)
+    found = kept.load(key)
+    if found is not None:
+        code, findings = found
+        return Translation(code, tuple(Finding(*one) for one in findings), key=key)
+    made = _made(data, path, options, key)
+    if not any(one.code == "NP2TF905" for one in made.findings):
+        kept.store(key, (made.code, tuple(map(tuple, made.findings))), _readable(made, path))
+        _tell_problem(kept)
+    return made
 
 
 @lru_cache(maxsize=8)
