@@ -242,7 +242,6 @@ CONSTRUCTS: dict[str, Row] = {
             return s
         """,
         X,
-        refused="NP2TF301",
     ),
     "an inner function and a lambda": row(
         """

@@ -227,6 +227,8 @@ class _Decider:
                 self._loop(node, node in marks)
             elif isinstance(node, (cst.Lambda, cst.FunctionDef)) and node is not self._function:
                 dynamic.update(parameters(node.params))
+            elif isinstance(node, cst.Nonlocal):
+                dynamic.update(item.name.value for item in node.names)
 
     def _loop(self, node: cst.For | cst.While, lowered: bool) -> None:
         written = writes(block(node.body))
@@ -280,6 +282,7 @@ class _Decider:
             if clause is None or self._facts.parents[clause] not in decision.comprehensions:
                 raise CannotLower("NP2TF306", node)
         self._refusals.check_walrus(decision.expressions)
+        self._refusals.check_rebinding([*decision.expressions, *decision.comprehensions])
 
 
 def _dynamic_parameters(function: cst.FunctionDef) -> Names:
