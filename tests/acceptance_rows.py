@@ -67,7 +67,7 @@ SILENTLY_WRONG = {
             return s, calls
         """,
         "np.arange(12.)",
-        refused="NP2TF401",
+        numbers=True,
     ),
     "closure that mutates a dict": row(
         """
@@ -141,7 +141,6 @@ SILENTLY_WRONG = {
             return s, k
         """,
         "np.arange(12.)",
-        refused="NP2TF301",
     ),
     "next in a loop": row(
         """

@@ -242,7 +242,6 @@ CONSTRUCTS: dict[str, Row] = {
             return s
         """,
         X,
-        refused="NP2TF301",
     ),
     "an inner function and a lambda": row(
         """
@@ -256,16 +255,6 @@ CONSTRUCTS: dict[str, Row] = {
             return half(smooth(x, 0.25))
         """,
         X,
-    ),
-    "recursion": row(
-        """
-        def f(x, n):
-            if n == 0:
-                return x
-            return f(np.sin(x) + x, n - 1)
-        """,
-        f"{X}, 3",
-        refused="NP2TF401",
     ),
     "try and except": row(
         """

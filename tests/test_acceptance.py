@@ -15,15 +15,17 @@ from unittest.mock import patch
 
 import pytest
 from acceptance_rows import REFUSED_THERE, SILENTLY_WRONG, Row
+from closure_rows import CLOSURES
 from construct_rows import CONSTRUCTS
 from differential import arguments_of, load, observe, promoted
+from recursion_rows import RECURSIONS
 
 import np2tf
 from np2tf.counts import counts
 from np2tf.pipeline import Result
 from np2tf.rewrites.control import fitness
 
-ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS}
+ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSIONS}
 
 
 @contextmanager

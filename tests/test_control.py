@@ -50,7 +50,7 @@ return x[1:] @ x[:-1] + s
         ("while True:\n    if x[0] > s:\n        raise ValueError\n    x = x + 1", "NP2TF301"),
         (TRY, "NP2TF401"),
         ("while s < 9 and (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
-        ("g = lambda: s\nfor i in range(n):\n    s = s + g()\nreturn s", "NP2TF301"),
+        ("g = lambda v: v\nfor i in range(n):\n    s = g(s)\n    g = lambda v: v * i\nreturn s", "NP2TF301"),
         ("for i in range(n):\n    if s > 1 and (t := x[i]) > 2:\n        s += t\nreturn s", "NP2TF302"),
         ("for v in [1, 2]:\n    if x[v] > 0:\n        break\nreturn s", "NP2TF303"),
         ("for v in [1, 2]:\n    if x[v] > 0:\n        return v\nreturn s", "NP2TF303"),
@@ -95,6 +95,12 @@ def test_state_that_may_be_unbound_on_some_paths_is_preset() -> None:
         "return np.abs(s * x[1:]) @ x[:-1] + t"
     )
     assert '    t = np2tf.undefined("t")\n' in text
+
+
+def test_a_lazy_map_over_what_its_loop_writes_stays() -> None:
+    """Its function is called round by round, when the name has its new value."""
+    text, _ = converted("for v in map(lambda v: v * s, x):\n    s = s + v\nreturn np.abs(s)")
+    assert "    for v in map(lambda v: v * s, x):\n" in text
 
 
 SOURCE = """import numpy as np

@@ -29,6 +29,25 @@ def expressions(draw: st.DrawFn) -> str:
     return draw(st.sampled_from((f"{left} + {right}", f"{left} - {right}", f"{left}", f"{left} * 2")))
 
 
+#: Inner functions: one reads, one rebinds, one does what the others do.
+CLOSURES = [
+    "peek = lambda v: v + a - b",
+    "def bump(v):",
+    "    nonlocal c, b",
+    "    c = v + 1",
+    "    b = b + c",
+    "    return c - 2",
+    "def both(v):",
+    "    return peek(v) + bump(v)",
+    "def own(v):",
+    "    nonlocal a",
+    "    for i in range(v % 3):",
+    "        if b > x[i]:",
+    "            a = a + peek(i)",
+    "    return a",
+]
+
+
 @st.composite
 def conditions(draw: st.DrawFn) -> str:
     one = f"{draw(expressions())} {draw(st.sampled_from(('<', '>', '==')))} {draw(expressions())}"
@@ -38,10 +57,10 @@ def conditions(draw: st.DrawFn) -> str:
 
 
 @st.composite
-def blocks(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
+def blocks(draw: st.DrawFn, depth: int, loop: bool, more: tuple[str, ...] = ()) -> list[str]:
     lines: list[str] = []
     for _ in range(draw(st.integers(1, 3))):
-        lines += draw(statements(depth, loop))
+        lines += draw(statements(depth, loop, more))
     return lines
 
 
@@ -54,6 +73,8 @@ def simple(draw: st.DrawFn, kind: str, name: str) -> str:
     """A statement of one line."""
     if kind == "assign":
         return f"{name} = {draw(expressions())}"
+    if kind == "inner":
+        return f"{name} = {draw(st.sampled_from(('peek', 'bump', 'both', 'own')))}({draw(expressions())})"
     if kind == "augment":
         return f"{name} += {draw(expressions())}"
     if kind == "store":
@@ -70,8 +91,8 @@ def simple(draw: st.DrawFn, kind: str, name: str) -> str:
 
 
 @st.composite
-def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
-    kinds = ["assign", "assign", "augment", "store", "call", "assert"]
+def statements(draw: st.DrawFn, depth: int, loop: bool, more: tuple[str, ...] = ()) -> list[str]:
+    kinds = [*more, "assign", "assign", "augment", "store", "call", "assert"]
     if depth:
         kinds += ["if", "if", "if", "for", "while", "return"]
     if depth < 3:
@@ -81,29 +102,37 @@ def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
     kind = draw(st.sampled_from(kinds))
     name = draw(st.sampled_from(NAMES))
     if kind == "if":
-        lines = [f"if {draw(conditions())}:", *indented(draw(blocks(depth - 1, loop)))]
+        lines = [f"if {draw(conditions())}:", *indented(draw(blocks(depth - 1, loop, more)))]
         if draw(st.booleans()):
-            lines += [f"elif {draw(conditions())}:", *indented(draw(blocks(depth - 1, loop)))]
+            lines += [f"elif {draw(conditions())}:", *indented(draw(blocks(depth - 1, loop, more)))]
         if draw(st.booleans()):
-            lines += ["else:", *indented(draw(blocks(depth - 1, loop)))]
+            lines += ["else:", *indented(draw(blocks(depth - 1, loop, more)))]
         return lines
     if kind == "for":
         header = draw(st.sampled_from(HEADERS))
-        lines = [header, *indented(draw(blocks(depth - 1, True)))]
-        return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
+        lines = [header, *indented(draw(blocks(depth - 1, True, more)))]
+        return lines + (
+            ["else:", *indented(draw(blocks(depth - 1, loop, more)))] if draw(st.booleans()) else []
+        )
     if kind == "while":
         test = draw(st.sampled_from(("n < 5", "n < 4 and a < 9", "True")))
-        body = ["n += 1", "if n > 7:", "    break", *draw(blocks(depth - 1, True))]
+        body = ["n += 1", "if n > 7:", "    break", *draw(blocks(depth - 1, True, more))]
         lines = [f"while {test}:", *indented(body)]
-        return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
+        return lines + (
+            ["else:", *indented(draw(blocks(depth - 1, loop, more)))] if draw(st.booleans()) else []
+        )
     return [draw(simple(kind, name))]
 
 
 @st.composite
-def programs(draw: st.DrawFn) -> str:
+def programs(draw: st.DrawFn, inner: bool = False) -> str:
     first = draw(st.sampled_from((["c = 2"], ["c = 3"], ["c = 1"], [])))
     # Enough array work for the function to be staged.
-    body = ["n = 0", "b = np.sum(np.abs(np.minimum(x, 5)))", *first, *draw(blocks(3, False))]
+    body = ["n = 0", "b = np.sum(np.abs(np.minimum(x, 5)))", *first]
+    if inner:
+        body += ["c = 0", *CLOSURES, *draw(blocks(3, False, ("inner", "inner", "inner")))]
+    else:
+        body += draw(blocks(3, False))
     body += ["return a, b, x, n"]
     lines = ["import numpy as np", "", "", "def f(x, a):", *indented(body)]
     return "\n".join(lines) + "\n"
@@ -124,6 +153,16 @@ def outcome(text: str) -> Any:
 @given(programs())
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 def test_lowered_program_means_the_same(text: str) -> None:
+    compare(text)
+
+
+@given(programs(inner=True))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+def test_lowered_program_with_inner_functions_means_the_same(text: str) -> None:
+    compare(text)
+
+
+def compare(text: str) -> None:
     result = np2tf.convert(text)
     expected = outcome(text)
     got = outcome(result.text)

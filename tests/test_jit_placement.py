@@ -35,12 +35,17 @@ def test_below_staticmethod() -> None:
         f"def f():\n    x = np.ones(3)\n{WORK}",
         f"async def f(x):\n{WORK}",
         f"def f(x):\n    print(x)\n{WORK}",
-        "def f(x, n):\n    if n == 0:\n        return np.sum(x)\n    return f(np.abs(x[1:]), n - 1) @ x\n",
+        "def f(x):\n    if np.sum(x) < 1:\n        return x[1:]\n    return f(np.abs(x[1:]) / 2) @ x\n",
         "def f(words):\n    n = {}\n    for w in words[1:]:\n        n[w] = len(w)\n    return n\n",
     ],
 )
 def test_not_placed(text: str) -> None:
     assert convert(text).count("@np2tf.jit") == text.count("@np2tf.jit")
+
+
+def test_recursion_that_a_number_ends_is_work() -> None:
+    text = "def f(x, n):\n    if n == 0:\n        return np.sum(x)\n    return f(np.abs(x[1:]), n - 1) @ x\n"
+    assert "@np2tf.jit\ndef f(x, n):" in convert(text)
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,6 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Yield: "is a generator",
     cst.Await: "is a coroutine",
     cst.Global: "rebinds a name of the module",
-    cst.Nonlocal: "rebinds a name of the function around it",
     cst.Try: "has a try block, whose handlers a graph cannot run",
     cst.TryStar: "has a try block, whose handlers a graph cannot run",
     cst.With: "has a with block, whose effects are unknown",

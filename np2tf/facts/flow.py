@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.tree.walk import children, walk
+from np2tf.facts.declared import declared
+from np2tf.tree.walk import children
 
 Names = frozenset[str]
 NONE: Names = frozenset()
@@ -168,15 +169,8 @@ def writes(nodes: Iterable[cst.CSTNode]) -> Names:
 
 def function_locals(function: cst.FunctionDef) -> Names:
     """The names that are local to a function: its parameters and what its body binds outright."""
-    body = block(function.body)
-    outer = {
-        item.name.value
-        for top in body
-        for node in walk(top)
-        if isinstance(node, (cst.Global, cst.Nonlocal))
-        for item in node.names
-    }
-    return (frozenset(parameters(function.params)) | _bound(body)) - outer
+    bound = frozenset(parameters(function.params)) | _bound(block(function.body))
+    return bound - declared(function, cst.Global, cst.Nonlocal)
 
 
 def _bound(body: Iterable[cst.CSTNode]) -> Names:

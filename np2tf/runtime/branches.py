@@ -56,6 +56,8 @@ class _Side:
                 self.origins = [origin(leaf) for leaf in self.leaves]
             except StagingError:
                 raise
+            except RecursionError as error:
+                raise StagingError("calls in staged branches go too deep", "NP2TF523") from error
             except Exception as error:
                 self.error = error
             finally:

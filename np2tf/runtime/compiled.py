@@ -67,6 +67,8 @@ class Compiled:
             self.function = self._traced(body, arrays, specs, xla=True)
             self.not_xla = self._against_xla()
         except StagingError as error:
+            if error.code == "NP2TF523":
+                raise  # without end as a graph as well
             self.not_xla = str(error)
         if self.not_xla:
             self.how = "graph"

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from np2tf.counts import Fallback
 from np2tf.runtime.compiled import Compiled
 from np2tf.runtime.signature import Signature, number_key
@@ -44,7 +46,7 @@ class Family:
     pays: bool = False
     seen: list[Any] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
-    static_only: bool = False
+    pinned: set[int] = field(default_factory=set)
 
     @property
     def wants_host(self) -> bool:
@@ -86,9 +88,12 @@ class Family:
 
     def inputs(self) -> tuple[int, ...]:
         """The numbers that are to be inputs of the next code."""
-        if self.static_only or len(self.compiled) < STATIC_TRACES:
-            return ()
-        return tuple(sorted(self.varying))
+        return () if len(self.compiled) < STATIC_TRACES else tuple(sorted(self.varying - self.pinned))
+
+    def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:
+        """Some of these inputs must be known while staging: the integers as a rule, else all of them."""
+        integers = {k for k in inputs if isinstance(signature.numbers[k], (int, np.integer))}
+        self.pinned |= integers if integers else set(inputs)
 
     def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:
         """What the code for these numbers is found by."""

@@ -8,24 +8,24 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, overload
 
 import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.runtime.causes import code_of, first_line, place_of
 from np2tf.runtime.compiled import Compiled, OutOfBounds
-from np2tf.runtime.containers import Frozen
-from np2tf.runtime.dependencies import Dependencies, bind_again, current
+from np2tf.runtime.dependencies import Dependencies, current
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
-from np2tf.runtime.instances import FrozenInstances
 from np2tf.runtime.plain import PlainFunction
+from np2tf.runtime.recursion import HostCalls
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
 from np2tf.runtime.surroundings import compiles_at_once, is_recording
 from np2tf.runtime.twins import Twins, is_plain, settle
+from np2tf.runtime.unchanged import leaving_alone
 from np2tf.runtime.values import bound
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -97,6 +97,10 @@ class Jitted:
         function = self.__wrapped__
         return inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
 
+    @functools.cached_property
+    def _host(self) -> HostCalls:
+        return HostCalls(self.__wrapped__)
+
     def __reduce__(self) -> str:
         """Pickled by name, as functions are."""
         return self.__wrapped__.__qualname__
@@ -107,7 +111,10 @@ class Jitted:
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Run the function, compiled where that is possible and pays."""
         if self._alone or config.jit == "off" or current_region() is not None or not tf.executing_eagerly():
-            return bound(self.__wrapped__(*args, **kwargs))
+            return self._inline(args, kwargs)
+        if self._host.depth:
+            # A call within a call on the host stays there.
+            return bound(self._host.run(self.__wrapped__, *args, **kwargs))
         tier = self.tier or config.tier
         if tier == "host":
             return self._left_on_host(None, args, kwargs)
@@ -133,7 +140,7 @@ class Jitted:
 
         The result has a readable ``str``; ``to_dict()`` gives it as data.
         """
-        code = self.__wrapped__.__code__  # type: ignore[attr-defined]
+        code = self._code
         told = Explanation(self.__wrapped__.__qualname__, code.co_filename, code.co_firstlineno)
         if self._alone:
             told.decision = "host: generators and coroutines are left alone"
@@ -146,8 +153,8 @@ class Jitted:
             if family.fallback is None:
                 told.add_code(self._compiled(family, call)[0], call.signature)
         except Exception as error:
-            told.reason, told.code = _first_line(error), getattr(error, "code", "NP2TF501")
-            told.path, told.line = self._place(error)
+            told.reason, told.code = first_line(error), code_of(error)
+            told.path, told.line = place_of(error, self._code)
             told.decision = "host: cannot be compiled"
         if family is not None and not told.reason:
             if family.fallback is not None:
@@ -232,34 +239,16 @@ class Jitted:
             counts.traces += 1
             inputs = family.inputs()
             try:
-                with self._leaving_alone_what_it_reads():
+                with leaving_alone(self._dependencies.readers if self._dependencies is not None else []):
                     made = Compiled(call.body(self.__wrapped__), signature.arrays, signature.numbers, inputs)
             except StagingError:
                 if not inputs:
                     raise
-                family.static_only = True
+                family.pin(inputs, signature)
                 return self._compiled(family, call)
             made.is_plain = call.is_plain
             family.compiled[family.key(signature, inputs)] = made
             return made, True
-
-    @contextmanager
-    def _leaving_alone_what_it_reads(self) -> Iterator[None]:
-        """Undo and refuse what a trace does to globals and closures: it would not be done at every call."""
-        readers = self._dependencies.readers if self._dependencies is not None else []
-        before = current(readers)
-        instances = FrozenInstances(before)
-        frozen = Frozen([*before, *instances.values])
-        changed = False
-        try:
-            yield
-        finally:
-            changed = frozen.restore()
-            changed = instances.restore() or changed
-            changed = bind_again(readers, before) or changed
-        if changed:
-            message = "a global or closure variable is changed as no graph can change it"
-            raise StagingError(message, "NP2TF507")
 
     # -- running ---------------------------------------------------------------------------------------------
 
@@ -284,6 +273,14 @@ class Jitted:
             family.took_compiled(time.perf_counter() - start)
         compiled.is_warm = True
         return result
+
+    def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as Python: as a part of the graph that is being traced, if one is."""
+        entered = current_region()
+        if entered is None or self._alone:
+            return bound(self.__wrapped__(*args, **kwargs))
+        with entered.trace.calls.entering(self, entered):
+            return bound(self.__wrapped__(*args, **kwargs))
 
     def _is_short(self) -> bool:
         return (
@@ -324,8 +321,8 @@ class Jitted:
         if plain is None:
             plain = self._plain = PlainFunction(self.__wrapped__)
         if plain.takes(args, kwargs) and not is_recording():
-            return bound(plain(args, kwargs))
-        return bound(self.__wrapped__(*args, **kwargs))
+            return bound(self._host.run(plain, args, kwargs))
+        return bound(self._host.run(self.__wrapped__, *args, **kwargs))
 
     def _unjitted(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: Family | None = None
@@ -336,11 +333,11 @@ class Jitted:
         counts.host += 1
         counts.host_calls += 1
         result = self._on_host(args, kwargs)
-        reason = _first_line(error)
+        reason = first_line(error)
         if config.jit == "strict":
             raise StagingError(f"{self.__wrapped__.__qualname__} cannot be staged: {reason}") from error
-        code = getattr(error, "code", "NP2TF501")
-        file, line = self._place(error)
+        code = code_of(error)
+        file, line = place_of(error, self._code)
         fallback = counts.fell_back(Fallback(self.__wrapped__.__qualname__, reason, code, file, line))
         if family is not None:
             family.on_host, family.fallback = True, fallback
@@ -354,19 +351,9 @@ class Jitted:
             )
         return result
 
-    def _place(self, error: Exception) -> tuple[str, int]:
-        """File and line of the user's code at which `error` came up."""
-        code = self.__wrapped__.__code__  # type: ignore[attr-defined]
-        line, traceback = code.co_firstlineno, error.__traceback__
-        while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == code.co_filename:
-                line = traceback.tb_lineno
-            traceback = traceback.tb_next
-        return code.co_filename, line
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0] or type(error).__name__
+    @property
+    def _code(self) -> types.CodeType:
+        return self.__wrapped__.__code__  # type: ignore[attr-defined,no-any-return]
 
 
 def _functions(values: list[Any]) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.recursion import Calls
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell
 
@@ -22,6 +23,7 @@ class Trace:
         instances: the staged counterparts of the objects among the arguments.
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.
+        calls: the calls of jitted functions that have been entered.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
     """
 
@@ -30,6 +32,7 @@ class Trace:
         self.compile_loops = compile_loops
         self.instances: list[Any] = []
         self.loops: list[str] = []
+        self.calls = Calls()
         self.violations = Cell(tf.constant(False))
         self._inputs: dict[int, Cell] = {}
 

@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.counts import Fallback, counts
+from np2tf.runtime.causes import code_of, place_of
 from np2tf.runtime.compiled import Compiled
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
@@ -153,9 +154,10 @@ class Watch:
             seconds = perf_counter() - start
             self._function(jitted).host.add(seconds)
             reason = str(error) or type(error).__name__
-            code = getattr(error, "code", "NP2TF501")
-            path, line = jitted._place(error)
-            self._unjitted(seconds, Fallback(jitted.__wrapped__.__qualname__, reason, code, path, line))
+            path, line = place_of(error, jitted.__wrapped__.__code__)  # type: ignore[attr-defined]
+            self._unjitted(
+                seconds, Fallback(jitted.__wrapped__.__qualname__, reason, code_of(error), path, line)
+            )
 
     def _unjitted(self, seconds: float, found: Fallback) -> None:
         self.report.add_unjitted(seconds, found.function, found.path, found.line, found.reason, found.code)

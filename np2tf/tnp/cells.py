@@ -19,6 +19,9 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.quick import count_regions
 
+#: Deeper than this, staged branches and loops come of calls that do not end while staging.
+MOST_NESTED = 32
+
 
 class Region:
     """A stretch of staged code.
@@ -77,6 +80,8 @@ def current_region() -> Region | None:
 @contextmanager
 def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
     """Stage the body of the with block as a region of its own."""
+    if len(_stack.regions) >= MOST_NESTED:
+        raise StagingError("branches and loops are staged too deep within one another", "NP2TF523")
     entered = Region(trace, counter)
     _stack.regions.append(entered)
     count_regions(1)

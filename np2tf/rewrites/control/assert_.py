@@ -5,7 +5,8 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.rewrites.control.layout import blank, call, code, helper, line
-from np2tf.rewrites.control.scope import Lowers, Scope
+from np2tf.rewrites.control.lowers import Lowers
+from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
 
 

@@ -19,12 +19,15 @@ from np2tf.rewrites.control.layout import (
     has_comment,
     helper,
     line,
+    rebinding,
+    renamed,
     returning,
     statements_of,
 )
 from np2tf.rewrites.control.leaving import jumps_in, leaves
+from np2tf.rewrites.control.lowers import Lowers
 from np2tf.rewrites.control.marks import CannotLower
-from np2tf.rewrites.control.scope import Lowers, Scope
+from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
 
 _SHORT = 40
@@ -38,6 +41,8 @@ class _Branch:
     source: list[Statement]
     lowered: list[Statement]
     own: Names
+    shared: list[str]
+    """The names that inner functions see when this side calls them."""
 
     @property
     def leading(self) -> Sequence[cst.EmptyLine]:
@@ -60,30 +65,44 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
     """The helpers and the call that an `if` becomes."""
     sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
     returns = bool(list(jumps_in([node])))
+    both = [*sources[0], *sources[1]]
+    written = lowering.closures.written(node, both, scope)
     if returns:
         if not tail:
             raise CannotLower("NP2TF303", node)  # it leaves a `with` block
+        late = sorted(scope.foreign & set(written))
+        if late:
+            reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
+            raise CannotLower("NP2TF301", node, kind="if", reason=reason)
         _same_kind_of_return(node, sources)
+    shared = lowering.closures.shared(node, both, written, scope)
+    live |= lowering.closures.kept(both, scope) | frozenset(shared)
     after: Names = frozenset() if returns else live
-    written = scope.written([*sources[0], *sources[1]])
     goes_on = writes([part for source in sources if not _raises(source) for part in source])
-    outputs = [] if returns else [name for name in written if name in live and name in goes_on]
-    operands = [name for name in written if any(_needs(name, source, outputs, after) for source in sources)]
+    outputs = (
+        [] if returns else [name for name in written if name in live and (name in goes_on or name in shared)]
+    )
+    lowering.closures.check_leaving(node, written, outputs)
+    operands = [
+        name
+        for name in written
+        if name in shared or any(_needs(name, source, outputs, after) for source in sources)
+    ]
 
     branches = []
     for owner, source in zip((node, node.orelse if isinstance(node.orelse, cst.Else) else None), sources):
         inner = scope.helper(source, operands)
         lowered = _returning(lowering.scope_body(source, after, inner, tail=returns), outputs)
-        branches.append(_Branch(owner, source, lowered, writes(source)))
+        seen = lowering.closures.shared(node, source, shared, scope)
+        branches.append(_Branch(owner, source, lowered, writes(source), seen))
     values = [scope.value(name) for name in operands]
     bound = dict(zip(operands, values))
     head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
 
     if returns and not any(_valued(jump) for jump in jumps_in([node])):
         head = ""
-    lambdas = [
-        text for text in (_as_lambda(branch, outputs, bound) for branch in branches) if text is not None
-    ]
+    texts = [] if shared else [_as_lambda(branch, outputs, bound) for branch in branches]
+    lambdas = [text for text in texts if text is not None]
     if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < WIDTH for text in lambdas):
         text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth)
         nested = "np2tf.cond" in "".join(lambdas)
@@ -195,7 +214,7 @@ def _with_helpers(
     callees = []
     leading = node.leading_lines
     for purpose, branch in zip(("then", "otherwise"), branches):
-        short = _short_lambda(branch, outputs, operands)
+        short = None if branch.shared else _short_lambda(branch, outputs, operands)
         if short is not None:
             callees.append(short)
             continue
@@ -204,7 +223,9 @@ def _with_helpers(
         footer = footer_of(branch.owner)
         tail = [] if _ends_itself(branch) else returning(outputs, False, footer)
         above = [*leading, *branch.leading] if not out else branch.leading
-        made = helper(name, operands, [*branch.lowered, *tail], above, branch.header)
+        params = renamed(operands, branch.shared, lowering.naming)
+        first = rebinding(operands, branch.shared, lowering.naming)
+        made = helper(name, params, [*first, *branch.lowered, *tail], above, branch.header)
         if not tail:
             made = made.with_changes(body=made.body.with_changes(footer=footer))
         out.append(made)

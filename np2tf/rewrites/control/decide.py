@@ -40,6 +40,7 @@ _FEW = 8
 #: … and so do longer ones that cannot be lowered, up to here.
 _UNROLLED = 64
 #: What NumPy's own signatures call the arguments that are never arrays.
+_NOTHING: Names = frozenset()
 _BY_CONVENTION = frozenset({"axis", "axes", "shape", "dtype", "ndim", "mode", "method"})
 
 
@@ -66,11 +67,14 @@ class Decision:
         )
 
 
-def decide(function: cst.FunctionDef, facts: Facts) -> Decision:
-    """What to lower in a function; CannotLower where something must be and cannot."""
+def decide(function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING) -> Decision:
+    """What to lower in a function; CannotLower where something must be and cannot.
+
+    Tests on `counters`, the parameters that count the function's calls of itself, stay Python's.
+    """
     plain: set[cst.CSTNode] = set()
     while True:
-        decision = _Decider(function, facts, plain).decide()
+        decision = _Decider(function, facts, plain, counters).decide()
         marks = decision.marks.copy()
         try:
             lower_function(function, marks)
@@ -85,11 +89,14 @@ def decide(function: cst.FunctionDef, facts: Facts) -> Decision:
 
 
 class _Decider:
-    def __init__(self, function: cst.FunctionDef, facts: Facts, plain: set[cst.CSTNode]) -> None:
+    def __init__(
+        self, function: cst.FunctionDef, facts: Facts, plain: set[cst.CSTNode], counters: Names
+    ) -> None:
         self._function = function
+        self._counters = counters
         self._facts = facts
         self._plain = plain
-        self._static = Static(facts, _dynamic_parameters(function), _number_parameters(function))
+        self._static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
         self._refusals = Refusals(function, facts, self._static)
         self._nodes = list(walk(function))
 
@@ -141,10 +148,10 @@ class _Decider:
         return node.value in parameters(self._function.params) and node.value not in writes(body)
 
     def _stays(self, node: cst.If) -> bool:
-        """Whether an `if` had better stay Python: it cannot be lowered, or it is there to raise."""
-        return self._refusals.reason(node) is not None or any(
-            isinstance(part, cst.Raise) for part in walk(node)
-        )
+        """Whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
+        if self._refusals.reason(node) is not None or reads(node.test) & self._counters:
+            return True
+        return any(isinstance(part, cst.Raise) for part in walk(node))
 
     def _is_lowered(self, node: cst.While | cst.For | cst.Assert) -> bool:
         if isinstance(node, cst.While):
@@ -220,6 +227,8 @@ class _Decider:
                 self._loop(node, node in marks)
             elif isinstance(node, (cst.Lambda, cst.FunctionDef)) and node is not self._function:
                 dynamic.update(parameters(node.params))
+            elif isinstance(node, cst.Nonlocal):
+                dynamic.update(item.name.value for item in node.names)
 
     def _loop(self, node: cst.For | cst.While, lowered: bool) -> None:
         written = writes(block(node.body))
@@ -246,6 +255,8 @@ class _Decider:
 
     def _expressions(self, marks: Marks) -> Iterator[Expression]:
         for node in self._nodes:
+            if isinstance(node, Expression) and self._counts(getattr(node, "test", node)):
+                continue  # as an `if` on it would
             if (
                 (isinstance(node, cst.IfExp) and not self._static(node.test))
                 or (isinstance(node, cst.BooleanOperation) and not self._static(node.left))
@@ -258,6 +269,10 @@ class _Decider:
             elif isinstance(node, cst.Comparison) and len(node.comparisons) > 1 and not self._static(node):
                 yield node
 
+    def _counts(self, test: cst.BaseExpression) -> bool:
+        """Whether a test is on what counts the function's calls of itself."""
+        return bool(reads(test) & self._counters) and self._static.probably(test)
+
     def _check(self, decision: Decision) -> None:
         """Tests that nothing can lower: of a comprehension's `if`."""
         for node in self._nodes:
@@ -267,9 +282,7 @@ class _Decider:
             if clause is None or self._facts.parents[clause] not in decision.comprehensions:
                 raise CannotLower("NP2TF306", node)
         self._refusals.check_walrus(decision.expressions)
-
-
-_NOTHING: Names = frozenset()
+        self._refusals.check_rebinding([*decision.expressions, *decision.comprehensions])
 
 
 def _dynamic_parameters(function: cst.FunctionDef) -> Names:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from weakref import WeakKeyDictionary
 
@@ -11,9 +11,10 @@ import libcst as cst
 from np2tf import rules
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts, Kind
-from np2tf.facts.classes import Classes, decorators
+from np2tf.facts.classes import decorators
 from np2tf.facts.effects import Effects
 from np2tf.facts.flow import block, parameters
+from np2tf.facts.recursion import Recursion
 from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.rewrites.control.marks import CannotLower
 from np2tf.tree.walk import walk
@@ -73,9 +74,7 @@ def _judge(facts: Facts) -> Fitness:
     worth = {
         function
         for function in candidates
-        if parameters(function.params)
-        and not _is_property(function)
-        and _is_worth(function, facts, effects.classes)
+        if parameters(function.params) and not _is_property(function) and _is_worth(function, facts, effects)
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
     told = {function: why for function, why in unfit.items() if function in worth}
@@ -112,10 +111,14 @@ def _is_property(function: cst.FunctionDef) -> bool:
 
 def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decision | Unfit:
     problems = effects.problems(function)
+    recursion = Recursion(effects)
     if problems:
         return Unfit("NP2TF401", problems[0].node, {"reason": problems[0].reason})
+    again = recursion.ends_by_data(function)
+    if again is not None:
+        return Unfit("NP2TF311", again, {})
     try:
-        return decide(function, facts)
+        return decide(function, facts, recursion.counters(function))
     except CannotLower as error:
         inside = set(walk(function))
         return Unfit(error.code, error.node if error.node in inside else function, error.words)
@@ -124,7 +127,7 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
 def _spread(
     decisions: dict[cst.FunctionDef, Decision], unfit: dict[cst.FunctionDef, Unfit], effects: Effects
 ) -> None:
-    """A function is no fitter than what it calls; a recursive one is not fit."""
+    """A function is no fitter than what it calls."""
     calls = {function: effects.callees(function) for function in decisions}
     changed = True
     while changed:
@@ -134,26 +137,8 @@ def _spread(
             if bad is not None:
                 words = {"reason": f"calls `{bad.name.value}`, which cannot be staged"}
                 unfit[function] = Unfit("NP2TF401", calls[function][bad], words)
-            elif function in _reached(function, calls):
-                unfit[function] = Unfit("NP2TF401", function, {"reason": "is recursive"})
-            else:
-                continue
-            del decisions[function]
-            changed = True
-
-
-def _reached(
-    start: cst.FunctionDef, calls: Mapping[cst.FunctionDef, Mapping[cst.FunctionDef, cst.CSTNode]]
-) -> set[cst.FunctionDef]:
-    """The functions that a call of `start` may call in turn."""
-    seen: set[cst.FunctionDef] = set()
-    stack = list(calls.get(start, ()))
-    while stack:
-        top = stack.pop()
-        if top not in seen:
-            seen.add(top)
-            stack.extend(calls.get(top, ()))
-    return seen
+                del decisions[function]
+                changed = True
 
 
 def _with_callees(
@@ -174,16 +159,18 @@ def _with_callees(
     return staged
 
 
-def _is_worth(function: cst.FunctionDef, facts: Facts, classes: Classes) -> bool:
-    """A loop that computes, or a few array operations; and something that visibly is an array."""
+def _is_worth(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
+    """A loop or a recursion that computes, or a few array operations; and what visibly is an array."""
     nodes = list(walk(function))
-    if not any(_shows_arrays(node, facts) or classes.holds_array(node) for node in nodes):
+    if not any(_shows_arrays(node, facts) or effects.classes.holds_array(node) for node in nodes):
         return False
     for body in (_repeated(node) for node in nodes):
         if body is not None and any(isinstance(node, _COMPUTES) for node in walk(body)):
             return True
     if not _takes_arrays(function, facts):
         return False
+    if Recursion(effects).calls(function):
+        return True
     operations = sum(_is_array_work(node, facts) for node in nodes)
     return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
 

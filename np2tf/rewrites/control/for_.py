@@ -16,30 +16,38 @@ from np2tf.rewrites.control.layout import (
     footer_of,
     helper,
     line,
+    rebinding,
+    renamed,
     returning,
     statements_of,
     tuple_of,
 )
-from np2tf.rewrites.control.scope import Lowers, Scope
+from np2tf.rewrites.control.lowers import Lowers
+from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
 
 
 def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[Statement]:
     """The helpers and the call that a `for` becomes."""
     naming = lowering.naming
-    found = map_loop(node, live) if node not in lowering.marks.stops else None
+    body = statements_of(node)
+    targets = bound_targets(node.target)
+    closures = lowering.closures
+    names = [*closures.written(node, body, scope), *(name for name in targets if name in scope.locals)]
+    written = dict.fromkeys(names)
+    shared = closures.shared(node, body, list(written), scope)
+    found = map_loop(node, live) if node not in lowering.marks.stops and not shared else None
     if found is not None:
         lowering.marks.independent.add(lowering.marks.origin.get(node, node))
         return independent.lower(lowering, node, found, scope)
-    targets = bound_targets(node.target)
-    body = statements_of(node)
+    live |= closures.kept(body, scope) | frozenset(shared)
     head = loop_head(node, live)
-    written = dict.fromkeys([*scope.written(body), *(name for name in targets if name in scope.locals)])
     stop = lowering.marks.stops.get(node)
     if stop is not None:
         head |= {stop}
     # The target is bound anew in every round: its old value only matters behind the loop.
     state = [name for name in written if name in (live if name in targets else head)]
+    closures.check_leaving(node, list(written), state)
     values = [scope.value(name) for name in state]
 
     single = isinstance(node.target, cst.Name)
@@ -62,6 +70,8 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
         arguments.append(f"keep_going={keep_going}")
         leading = ()
     tail = returning(state, True, footer_of(node))
-    out.append(helper(step, params, [*stepped, *tail], leading, comment_of(node.body)))
+    above = rebinding(params, shared, naming)
+    params = renamed(params, shared, naming)
+    out.append(helper(step, params, [*above, *stepped, *tail], leading, comment_of(node.body)))
     out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth), blank()))
     return out

@@ -21,7 +21,8 @@ from np2tf.rewrites.control.layout import (
     line,
     statements_of,
 )
-from np2tf.rewrites.control.scope import Lowers, Scope
+from np2tf.rewrites.control.lowers import Lowers
+from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import walk
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import libcst as cst
 
 from np2tf.facts.flow import block
+from np2tf.rewrites.control.naming import Naming
 from np2tf.tree.templates import Statement
 
 WIDTH = 99
@@ -122,6 +123,20 @@ def helper(
     made = cst.parse_statement(f"def {name}({', '.join(params)}): pass")
     assert isinstance(made, cst.FunctionDef)
     return made.with_changes(body=suite(body, header), leading_lines=blank(leading))
+
+
+def renamed(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[str]:
+    """Parameters under other names where a helper rebinds the names themselves, which inner functions see."""
+    return [naming.name(f"{param}_now") if param in shared else param for param in params]
+
+
+def rebinding(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[Statement]:
+    """The first lines of such a helper: `nonlocal k` and `k = k_now`."""
+    if not shared:
+        return []
+    own = [param for param in params if param in shared]
+    values = ", ".join(renamed(own, shared, naming))
+    return [line(f"nonlocal {', '.join(shared)}"), *([line(f"{', '.join(own)} = {values}")] if own else [])]
 
 
 def returning(values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyLine] = ()) -> list[Statement]:

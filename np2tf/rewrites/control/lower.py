@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from np2tf.facts.declared import declared
 from np2tf.facts.flow import (
     Jumps,
     Names,
@@ -17,6 +18,7 @@ from np2tf.facts.flow import (
     writes,
 )
 from np2tf.rewrites.control import assert_, branch, for_, while_
+from np2tf.rewrites.control.closures import Closures
 from np2tf.rewrites.control.jumps import JumpFree
 from np2tf.rewrites.control.layout import else_of, footer_of, line, statements_of, suite
 from np2tf.rewrites.control.marks import Marks
@@ -33,15 +35,16 @@ def lower_function(function: cst.FunctionDef, marks: Marks) -> cst.FunctionDef:
     if not any(node in marks for node in walk(function)):
         return function
     taken = {node.value for node in walk(function) if isinstance(node, cst.Name)}
-    return Lowering(marks, Naming(taken)).function(function, depth=0)
+    return Lowering(marks, Naming(taken), Closures(function)).function(function, depth=0)
 
 
 class Lowering:
     """The lowering of one function and of the functions inside it."""
 
-    def __init__(self, marks: Marks, naming: Naming) -> None:
+    def __init__(self, marks: Marks, naming: Naming, closures: Closures) -> None:
         self.marks = marks
         self.naming = naming
+        self.closures = closures
 
     def function(self, function: cst.FunctionDef, depth: int) -> cst.FunctionDef:
         """A user's function with its body lowered."""
@@ -51,7 +54,10 @@ class Lowering:
         whole = function.with_changes(body=cst.IndentedBlock(body=body))
         added = self.naming.given()
         bound = frozenset(parameters(function.params))
-        scope = Scope(function_locals(whole), bound, depth=depth + 1, added=added)
+        foreign = declared(function, cst.Nonlocal)
+        scope = Scope(
+            function_locals(whole) | foreign, bound | foreign, depth=depth + 1, added=added, foreign=foreign
+        )
         lowered = self.scope_body(body, frozenset(), scope, tail=True)
         header = function.body.header if isinstance(function.body, cst.IndentedBlock) else None
         return function.with_changes(body=suite(lowered, header).with_changes(footer=footer_of(function)))

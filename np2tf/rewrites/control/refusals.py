@@ -10,7 +10,8 @@ from np2tf.facts import Facts
 from np2tf.facts.changed import root_of
 from np2tf.facts.classes import Classes
 from np2tf.facts.effects import Effects
-from np2tf.facts.flow import GROWS, assigned_first, block, free_names, parameters, writes
+from np2tf.facts.flow import GROWS, assigned_first, block, parameters, writes
+from np2tf.rewrites.control.closures import Closures
 from np2tf.rewrites.control.marks import CannotLower
 from np2tf.rewrites.control.private import STAGED_METHODS, PrivateLists
 from np2tf.rewrites.control.static import Static
@@ -28,7 +29,6 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Global: "a global statement",
     cst.Nonlocal: "a nonlocal statement",
 }
-_IMMEDIATE = frozenset({"map", "filter", "sorted", "min", "max", "sum", "list", "tuple", "any", "all"})
 
 
 class Refusals:
@@ -42,13 +42,7 @@ class Refusals:
         self._effects = Effects(facts)
         self.lists = PrivateLists(function, facts)
         self._params = frozenset(parameters(function.params))
-        self._closures = [
-            node
-            for node in walk(function)
-            if isinstance(node, (cst.FunctionDef, cst.Lambda))
-            and node is not function
-            and not self._immediate(node)
-        ]
+        self._closures = Closures(function)
 
     def check(self, node: cst.If | cst.While | cst.For) -> None:
         """CannotLower if `node` holds what cannot be lowered."""
@@ -82,12 +76,8 @@ class Refusals:
                 return reason
         if isinstance(node, cst.While) and not _hoistable(node.test):
             return "an assignment in its test that is made only sometimes"
-        written = writes([node])
-        for closure in self._closures:
-            late = sorted(free_names(closure) & written)
-            if late:
-                return f"`{late[0]}`, which an inner function reads"
-        return None
+        late = sorted(self._closures.loose & writes([node]))
+        return f"`{late[0]}`, which an inner function reads" if late else None
 
     def _statement(self, node: cst.CSTNode) -> str | None:
         if isinstance(node, cst.With) and self._effects.is_errstate(node):
@@ -125,16 +115,14 @@ class Refusals:
         """Whether a container has a name of the function's own, so that it is carried as a variable."""
         return isinstance(node, cst.Name) and node.value not in self._params
 
-    def _immediate(self, node: cst.CSTNode) -> bool:
-        """A lambda handed to a builtin that calls it at once."""
-        arg = self._facts.parents[node]
-        call = self._facts.parents[arg] if isinstance(arg, cst.Arg) else None
-        return (
-            isinstance(node, cst.Lambda)
-            and isinstance(call, cst.Call)
-            and isinstance(call.func, cst.Name)
-            and call.func.value in _IMMEDIATE
-        )
+    def check_rebinding(self, expressions: Iterable[cst.CSTNode]) -> None:
+        """CannotLower where an inner function that rebinds names would be called inside a lambda."""
+        for node in expressions:
+            caller = self._closures.rebinding(node)
+            if caller is not None:
+                raise CannotLower(
+                    "NP2TF301", node, kind="expression", reason=f"`{caller}`, which rebinds names around it"
+                )
 
     def check_walrus(self, expressions: Iterable[cst.CSTNode]) -> None:
         """CannotLower where an assignment would end up inside a lambda."""

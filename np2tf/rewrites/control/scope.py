@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Protocol
+from dataclasses import dataclass, field, replace
 
 import libcst as cst
 
 from np2tf.facts.flow import Names, bound_after, ordered_writes, writes
-from np2tf.rewrites.control.marks import Marks
-from np2tf.rewrites.control.naming import Naming
-from np2tf.tree.templates import Statement
 
 
 @dataclass
@@ -30,6 +26,8 @@ class Scope:
     """The names to set to `undefined` at the scope's start."""
     added: Names = frozenset()
     """The flags and results that lowering added."""
+    foreign: Names = frozenset()
+    """The names among the local ones that are declared nonlocal: they belong to a function around it."""
 
     def passed(self, statements: Sequence[cst.CSTNode]) -> None:
         """Take note of statements that have been emitted."""
@@ -58,20 +56,15 @@ class Scope:
         """The scope of a helper function with this body."""
         given = frozenset(params)
         own = writes(body)
-        return Scope(self.locals, (self.bound - own) | given, given, self.depth + 1, added=self.added)
+        return Scope(
+            self.locals,
+            (self.bound - own) | given,
+            given,
+            self.depth + 1,
+            added=self.added,
+            foreign=self.foreign,
+        )
 
     def inner(self, maybe: Names = frozenset()) -> Scope:
         """The scope as a plain Python block inside it sees it."""
-        return Scope(self.locals, self.bound, self.maybe | maybe, self.depth + 1, self.presets, self.added)
-
-
-class Lowers(Protocol):
-    """What a construct needs of the lowering that it is part of."""
-
-    marks: Marks
-    naming: Naming
-
-    def scope_body(
-        self, body: Sequence[Statement], after: Names, scope: Scope, tail: bool
-    ) -> list[Statement]:
-        """The lowered statements of a whole scope."""
+        return replace(self, maybe=self.maybe | maybe, depth=self.depth + 1)

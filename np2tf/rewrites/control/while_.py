@@ -13,25 +13,43 @@ from np2tf.rewrites.control.layout import (
     footer_of,
     helper,
     line,
+    rebinding,
+    renamed,
     returning,
     statements_of,
     tuple_of,
 )
-from np2tf.rewrites.control.scope import Lowers, Scope
+from np2tf.rewrites.control.lowers import Lowers
+from np2tf.rewrites.control.marks import CannotLower
+from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
 
 
 def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope) -> list[Statement]:
     """The helpers and the call that a `while` becomes."""
     body = statements_of(node)
-    head = loop_head(node, live)
-    state = [name for name in scope.written(body) if name in head]
+    naming, closures = lowering.naming, lowering.closures
+    caller = closures.rebinding(node.test)
+    if caller is not None:
+        raise CannotLower(
+            "NP2TF301", node, kind="while", reason=f"`{caller}`, which rebinds names, in its test"
+        )
+    written = closures.written(node, body, scope)
+    shared = closures.shared(node, [node.test, *body], written, scope)
+    inside = closures.shared(node, body, written, scope)
+    head = loop_head(node, live) | closures.kept(body, scope) | frozenset(shared)
+    state = [name for name in written if name in head]
+    closures.check_leaving(node, written, state)
     values = [scope.value(name) for name in state]
     inner = scope.helper(body, state)
     stepped = lowering.scope_body(body, head, inner, tail=False)
-    keep_going, step = lowering.naming.name("keep_going"), lowering.naming.name("step")
-    again = helper(keep_going, state, [_return(node.test)], node.leading_lines, comment_of(node.body))
-    once = helper(step, state, [*stepped, *returning(state, True, footer_of(node))])
+    keep_going, step = naming.name("keep_going"), naming.name("step")
+    tested = closures.shared(node, [node.test], written, scope)
+    test = [*rebinding(state, tested, naming), _return(node.test)]
+    params = renamed(state, tested, naming)
+    again = helper(keep_going, params, test, node.leading_lines, comment_of(node.body))
+    stepped = [*rebinding(state, inside, naming), *stepped, *returning(state, True, footer_of(node))]
+    once = helper(step, renamed(state, inside, naming), stepped)
     text = call(assigned(state), "np2tf.while_loop", (keep_going, step, tuple_of(values)), scope.depth)
     return [again, once, line(text, blank())]
 

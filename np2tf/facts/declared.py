@@ -1,0 +1,22 @@
+"""The names that a function declares `global` or `nonlocal`, those of functions inside it left aside."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.tree.walk import children
+
+Declaration = type[cst.Global] | type[cst.Nonlocal]
+
+
+def declared(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[str]:
+    """The names in the function's own declarations of these kinds."""
+    found: set[str] = set()
+    stack: list[cst.CSTNode] = [function.body]
+    while stack:
+        top = stack.pop()
+        if isinstance(top, (cst.Global, cst.Nonlocal)) and isinstance(top, kinds):
+            found.update(item.name.value for item in top.names)
+        elif not isinstance(top, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+            stack.extend(children(top))
+    return frozenset(found)

@@ -1,0 +1,108 @@
+"""Functions that call themselves, directly or by way of others: which calls do, and what counts them.
+
+While such a function is staged its calls of itself become part of the graph, so that they must end by what is
+known then. A parameter that changes by whole numbers from call to call is taken for a counter, and a test on
+it for Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.facts import Facts
+from np2tf.facts.effects import Effects
+from np2tf.facts.flow import Names, parameters
+from np2tf.tree.walk import walk
+
+_STEPS = (cst.Add, cst.Subtract, cst.FloorDivide, cst.RightShift)
+_REDUCING = frozenset({"sum", "max", "min", "mean", "any", "all", "prod", "std", "var"})
+
+
+class Recursion:
+    """Answers for the functions of one module."""
+
+    def __init__(self, effects: Effects) -> None:
+        self._effects = effects
+        self._facts: Facts = effects.facts
+
+    def calls(self, function: cst.FunctionDef) -> list[cst.Call]:
+        """The calls in a function that lead back to it, or to an inner function that they stand in."""
+        found = [call for call in _calls(function) if self._leads_to(call, function)]
+        for inner in walk(function):
+            if isinstance(inner, cst.FunctionDef) and inner is not function:
+                found += [call for call in _calls(inner) if self._is_inner(call.func, inner)]
+        return found
+
+    def counters(self, function: cst.FunctionDef) -> Names:
+        """The parameters that change by whole numbers where the function calls itself: `f(x, n - 1)`."""
+        steps = (arg.value for call in self.calls(function) for arg in call.args)
+        stepped = {name for step in steps for name in [_stepped(step)] if name is not None}
+        arrays = {name for node in walk(function) for name in self._taken_for_array(node)}
+        inner = [node for node in walk(function) if isinstance(node, cst.FunctionDef)]
+        return frozenset(name for one in inner for name in parameters(one.params)) & (stepped - arrays)
+
+    def ends_by_data(self, function: cst.FunctionDef) -> cst.Call | None:
+        """The first call of itself in a function where nothing but the values of arrays can be its end."""
+        calls = [call for call in _calls(function) if self._effects.module_function(call.func) is function]
+        nodes = list(walk(function))
+        tests = [node.test for node in nodes if isinstance(node, (cst.If, cst.IfExp, cst.While))]
+        loops = (cst.For, cst.CompFor, cst.Match, cst.BooleanOperation)
+        if not tests or any(isinstance(node, loops) for node in nodes):
+            return None
+        return next(iter(calls), None) if all(map(self._is_data, tests)) else None
+
+    def _leads_to(self, call: cst.Call, function: cst.FunctionDef) -> bool:
+        callee = self._effects.module_function(call.func)
+        starts = [callee] if callee is not None else self._effects.classes.called(call.func)
+        seen: set[cst.FunctionDef] = set()
+        stack = list(starts)
+        while stack:
+            top = stack.pop()
+            if top is function:
+                return True
+            if top not in seen:
+                seen.add(top)
+                stack.extend(self._effects.callees(top))
+        return False
+
+    def _is_inner(self, func: cst.CSTNode, inner: cst.FunctionDef) -> bool:
+        if not isinstance(func, cst.Name) or func.value != inner.name.value:
+            return False
+        owner = self._facts.scopes.of(func).owner_of(func.value)
+        return owner is not None and owner.bindings[func.value] == [inner]
+
+    def _taken_for_array(self, node: cst.CSTNode) -> Iterator[str]:
+        """The names that a node can only take for arrays."""
+        taken: cst.CSTNode | None = None
+        if isinstance(node, (cst.Subscript, cst.Attribute)):
+            taken = node.value
+        elif isinstance(node, cst.Call) and node.args and self._facts.imports.qualified(node.func):
+            rule = rules.find(self._facts.imports.qualified(node.func) or "")
+            taken = node.args[0].value if rule is not None and rule.chapter != "creation" else None
+        if isinstance(taken, cst.Name):
+            yield taken.value
+
+    def _is_data(self, test: cst.CSTNode) -> bool:
+        """Whether a test visibly is about the elements of arrays."""
+        for call in _calls(test):
+            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            qualified = self._facts.imports.qualified(call.func)
+            if name in _REDUCING and (qualified is None or qualified.startswith("numpy.")):
+                return True
+        return False
+
+
+def _calls(node: cst.CSTNode) -> Iterator[cst.Call]:
+    return (part for part in walk(node) if isinstance(part, cst.Call))
+
+
+def _stepped(step: cst.CSTNode) -> str | None:
+    """The name in `name - 1`, `name // 2` and the like."""
+    if not isinstance(step, cst.BinaryOperation) or not isinstance(step.operator, _STEPS):
+        return None
+    pairs = ((step.left, step.right), (step.right, step.left))
+    names = [one.value for one, by in pairs if isinstance(one, cst.Name) and isinstance(by, cst.Integer)]
+    return names[0] if names else None
