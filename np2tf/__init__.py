@@ -37,6 +37,8 @@ _LAZY: dict[str, tuple[str, str]] = {
     "math": ("np2tf.runtime.mathematics", ""),
     "min": ("np2tf.runtime.extrema", "min"),
     "max": ("np2tf.runtime.extrema", "max"),
+    "print": ("np2tf.runtime.printing", "print"),
+    **{name: ("np2tf.runtime.text", name) for name in ("text", "percent", "str", "repr")},
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
     "install": ("np2tf.imports.hook", "install"),

@@ -184,7 +184,60 @@ CONSTRUCTS: dict[str, Row] = {
             return s
         """,
         X,
-        refused="NP2TF401",
+        graph_only=True,
+    ),
+    "print in loops and branches": row(
+        """
+        def f(x):
+            print("begin", x[:2], x.shape)
+            for i in range(len(x)):
+                for j in range(i):
+                    if x[j] * 2 > x[i] + 6:
+                        print(i, j, x[i], sep=", ", end=";\\n")
+                        break
+                else:
+                    print("none at", i)
+            i = 0
+            while x[i] < 3 and i < 9:
+                print(f"{i}: {x[i]:.1f}")
+                i += 1
+            if x[0] > 0:
+                print("up")
+            else:
+                print("down", x)
+                x[0] = 7
+            print((x[0], i), [x[:1]], {"n": i})
+            return x
+        """,
+        X,
+        Y,
+        graph_only=True,
+    ),
+    "print before an exception": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                print(i, x[i])
+                if x[i] > 3:
+                    raise ValueError(f"too large: {x[i]}")
+            return x
+        """,
+        X,
+        Y,
+        graph_only=True,
+    ),
+    "print of what is an integer on one path": row(
+        """
+        def f(x):
+            n = 0
+            for i in range(len(x)):
+                if x[i] > 3:
+                    n = x[i]
+            print(n)
+            return n + 0.5
+        """,
+        X,
+        refused_when_run="NP2TF530",
     ),
     "text of values": row(
         """
@@ -194,7 +247,40 @@ CONSTRUCTS: dict[str, Row] = {
             return f"{np.sum(x):.2f}"
         """,
         X,
+    ),
+    "text kept and joined": row(
+        """
+        def f(x):
+            total = 0
+            for v in x:
+                total += v
+            width = 9
+            text = f"{total:>{width}.2f}" f" of {len(x)} {{}}"
+            return text + "!", {"%": "%.1f and %s" % (total, x[:2])}, "{:d} {k}".format(len(x), k=x[1])
+        """,
+        X,
+    ),
+    "text that is compared": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] * 2
+            if f"{x[0]:.0f}" == "0":
+                return x
+            return x + 1
+        """,
+        X,
         refused="NP2TF401",
+    ),
+    "text that is looked up": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] * 2
+            return {"0.0": 1.5}.get(str(x[0]), -1)
+        """,
+        X,
+        refused_when_run="NP2TF531",
     ),
     "a list in a loop, popped and extended": row(
         """

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 from typing import Any
 
 import numpy as np
@@ -64,6 +66,9 @@ def simple(draw: st.DrawFn, kind: str, name: str) -> str:
         return f"return a, {draw(st.sampled_from(NAMES))}, x, n"
     if kind == "assert":
         return f"assert {draw(conditions())}, 'a is %s' % a"
+    if kind == "print":
+        shown = (f"'{name} is', {name}", f"f'{{{name}}} {{x[0]:>4}}', sep=''", f"'%s %r' % (n, {name})")
+        return f"print({draw(st.sampled_from(shown))})"
     if kind == "raise":
         return f"raise ValueError({name})"
     return kind
@@ -71,7 +76,7 @@ def simple(draw: st.DrawFn, kind: str, name: str) -> str:
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
-    kinds = ["assign", "assign", "augment", "store", "call", "assert"]
+    kinds = ["assign", "assign", "augment", "store", "call", "assert", "print"]
     if depth:
         kinds += ["if", "if", "if", "for", "while", "return"]
     if depth < 3:
@@ -110,6 +115,14 @@ def programs(draw: st.DrawFn) -> str:
 
 
 def outcome(text: str) -> Any:
+    """What `f` returns or raises, and what it prints; "unbound" where it reads a name that is not bound."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        result = returned(text)
+    return result if isinstance(result, str) else (result, printed.getvalue())
+
+
+def returned(text: str) -> Any:
     array, number = np.array([3, 1, 2]), 2
     try:
         return executed(text)["f"](array, number), copy.copy(array)

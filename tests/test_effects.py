@@ -44,7 +44,9 @@ def test_fit(statements: str) -> None:
 @pytest.mark.parametrize(
     ("statements", "word"),
     [
-        ("print(x)", "print"),
+        ("print(x, file=y)", "prints to a file"),
+        ("print(x, **y)", "prints with settings"),
+        ("return map(print, x)", "hands on `print`"),
         ("return g(x)", "parameter `g`"),
         ("return scipy.linalg.inv(x)", "scipy.linalg.inv"),
         ("return np.random.rand(3)", "random"),
@@ -56,7 +58,9 @@ def test_fit(statements: str) -> None:
         ("try:\n    return 1 / x\nexcept ValueError:\n    return x", "try"),
         ("with open(x) as h:\n    return h", "with"),
         ("import os\nreturn x", "imports"),
-        ("return f'{x}'", "text"),
+        ("return f'{x}' == 'a'", "text"),
+        ("y = f'{x}'\nreturn {y: 1}", "text"),
+        ("y = f'{x}'\nprint(y.upper())", "text"),
         ("return x.item()", "value"),
         ("rows['a'] = x", "dict"),
         ("return lambda: x", "returns a function"),

@@ -17,6 +17,7 @@ from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.classes import Classes
 from np2tf.facts.flow import GROWS, block, parameters
+from np2tf.facts.texts import Texts, print_problem
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import children, walk
 
@@ -198,9 +199,12 @@ class Effects:
             if reason is not None:
                 yield Problem(node, reason)
         elif isinstance(node, cst.FormattedString) and not in_message:
-            yield Problem(node, "builds text")
+            if not Texts(function, self.facts).is_shown(node):
+                yield Problem(node, "builds text for something other than printing or returning it")
         elif isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], cst.Arg):
             yield Problem(node, "keeps a generator")
+        elif isinstance(node, cst.Name) and node.value == "print" and self._is_handed_on(node):
+            yield Problem(node, "hands on `print`")
         elif isinstance(node, cst.Name) and self._is_unstable(node):
             yield Problem(node, f"reads `{node.value}`, a name of the module that changes")
         elif isinstance(node, cst.FunctionDef) and node.decorators:
@@ -258,6 +262,8 @@ class Effects:
         name, scopes = func.value, self.facts.scopes
         owner = scopes.of(func).owner_of(name)
         if owner is None:
+            if name == "print":
+                return print_problem(self.facts, node)
             known = name in _BUILTINS or name in _EXCEPTIONS or (name == "super" and not node.args)
             return None if known else f"calls `{name}`, whose effects are unknown"
         bindings = owner.bindings[name]
@@ -315,6 +321,13 @@ class Effects:
         target = self.facts.parents[binding]
         assign = self.facts.parents[target] if target is not None else None
         return isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Lambda)
+
+    def _is_handed_on(self, node: cst.Name) -> bool:
+        """Whether a builtin is used otherwise than by calling it."""
+        up = self.facts.parents[node]
+        called = isinstance(up, cst.Call) and node is up.func
+        named = isinstance(up, cst.Attribute) or (isinstance(up, cst.Arg) and node is up.keyword)
+        return not called and not named and self.facts.scopes.of(node).owner_of(node.value) is None
 
     def _is_unstable(self, node: cst.Name) -> bool:
         """Whether a name is a variable of the module that some code of the file changes after binding it."""

@@ -6,6 +6,7 @@ changed.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +14,9 @@ from operator import getitem, setitem
 from typing import Any
 
 from np2tf.runtime.instances import ANY_ATTRIBUTE, class_members, functions_of, is_foreign
+
+#: What prints look up again whenever they print, of `sys` alone.
+_STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
 
 
 class Reader:
@@ -111,7 +115,7 @@ class Dependencies:
             and not is_foreign(value.__name__)
             and id(value) not in inside
         ):
-            for name in names & vars(value).keys():
+            for name in names & vars(value).keys() - _STREAMS[value is sys]:
                 self.readers.append(Reader(partial(getattr, value, name), partial(setattr, value, name)))
                 self._follow(vars(value)[name], names, inside | {id(value)})
 

@@ -24,6 +24,7 @@ from np2tf.runtime.family import Family
 from np2tf.runtime.instances import FrozenInstances
 from np2tf.runtime.plain import PlainFunction
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
+from np2tf.runtime.sites import place_of
 from np2tf.runtime.surroundings import compiles_at_once, is_recording
 from np2tf.runtime.twins import Twins, is_plain, settle
 from np2tf.runtime.values import bound
@@ -350,13 +351,7 @@ class Jitted:
 
     def _place(self, error: Exception) -> tuple[str, int]:
         """File and line of the user's code at which `error` came up."""
-        code = self.__wrapped__.__code__  # type: ignore[attr-defined]
-        line, traceback = code.co_firstlineno, error.__traceback__
-        while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == code.co_filename:
-                line = traceback.tb_lineno
-            traceback = traceback.tb_next
-        return code.co_filename, line
+        return place_of(error, self.__wrapped__.__code__)  # type: ignore[attr-defined]
 
 
 def _first_line(error: Exception) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import cache
-from types import FrameType
+from types import CodeType, FrameType
 
 import numpy as np
 import tensorflow as tf
@@ -30,3 +30,16 @@ def site() -> tuple[str, int]:
             return frame.f_code.co_filename, frame.f_lineno
         frame = frame.f_back
     return "<unknown>", 0
+
+
+def place_of(error: Exception, code: CodeType) -> tuple[str, int]:
+    """File and line of a function's code at which an error came up, or that it names itself."""
+    known = getattr(error, "place", None)
+    if known is not None:
+        return known  # type: ignore[no-any-return]
+    line, traceback = code.co_firstlineno, error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == code.co_filename:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return code.co_filename, line

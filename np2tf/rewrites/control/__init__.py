@@ -41,6 +41,8 @@ def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, 
         plan.add(name, of_np2tf)
     for func in decision.math:
         plan.add(func, of_np2tf_math)
+    for text, texted in decision.texts:
+        plan.add(text, texted)
     for comprehension in decision.comprehensions:
         plan.add(comprehension, list_of)
     if decision.marks.lowered:

@@ -9,6 +9,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
+from np2tf.rewrites.control import texts
 from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin
 from np2tf.rewrites.control.flags import is_true
 from np2tf.rewrites.control.lower import lower_function
@@ -55,15 +56,16 @@ class Decision:
     """`math.sqrt`, or `sqrt` imported from there, of what may be staged."""
     comprehensions: list[Comprehension] = field(default_factory=list)
     """Comprehensions and generators over arrays and long ranges, which become `np2tf.list_of`."""
+    texts: list[tuple[cst.CSTNode, texts.Edit]] = field(default_factory=list)
+    """Prints, and text of what may be staged, with what becomes of them."""
     independent: list[cst.CSTNode] = field(default_factory=list)
     """The loops whose rounds do not need one another, which become `np2tf.map_loop`."""
 
     @property
     def lowers_anything(self) -> bool:
         """Whether any of the function's text changes."""
-        return bool(
-            self.marks.lowered or self.expressions or self.builtins or self.math or self.comprehensions
-        )
+        lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts)
+        return bool(self.marks.lowered) or any(lists)
 
 
 def decide(function: cst.FunctionDef, facts: Facts) -> Decision:
@@ -108,6 +110,7 @@ class _Decider:
         decision.builtins = [name for loop in loops for name in calls.sequences(loop)]
         decision.builtins += calls.builtins(self._nodes)
         decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
+        decision.texts = list(texts.edits(self._function, self._facts, self._static, self._nodes))
         self._check(decision)
         return decision
 
