@@ -39,6 +39,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "max": ("np2tf.runtime.extrema", "max"),
     "print": ("np2tf.runtime.printing", "print"),
     **{name: ("np2tf.runtime.text", name) for name in ("text", "percent", "str", "repr")},
+    "on_host": ("np2tf.runtime.tries", "on_host"),
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
     "install": ("np2tf.imports.hook", "install"),

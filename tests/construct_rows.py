@@ -364,7 +364,123 @@ CONSTRUCTS: dict[str, Row] = {
         """,
         "np.eye(3)",
         "np.zeros((3, 3))",
+        graph_only=True,
+        handled=("np.zeros((3, 3))",),
+    ),
+    "try in a loop, with continue and break": row(
+        """
+        def f(x):
+            out = np.zeros(len(x))
+            failures = []
+            for i in range(len(x)):
+                try:
+                    if x[i] < -5:
+                        raise ValueError(f"bad {i}")
+                    out[i] = x[i] + x[int(x[i]) + 3]
+                except ValueError as error:
+                    failures.append(str(error))
+                    continue
+                except IndexError:
+                    out[i] = -1
+                    break
+                else:
+                    out[i] += 1
+                finally:
+                    x[i] = 7
+                out[i] *= 2
+            return out, x, failures
+        """,
+        "np.arange(12.) % 4",
+        X,
+        Y,
+        handled=(X, Y),
+    ),
+    "return from try, under a test": row(
+        """
+        def f(x):
+            try:
+                if x[1] > 0:
+                    return x * 2
+                for i in range(len(x)):
+                    if x[i] < -7:
+                        return x - i
+                y = int(x[3] / (x[4] - x[4]))
+            except (OverflowError, ValueError):
+                return x * 0
+            return x + y
+        """,
+        X,
+        "-np.arange(12.)",
+        "-np.arange(12.) / 3",
+        handled=("-np.arange(12.) / 3",),
+    ),
+    "try and finally, another exception": row(
+        """
+        def f(x):
+            try:
+                for i in range(len(x)):
+                    x[i] = x[int(x[i]) // 2]
+                    assert x[i] < 5, "large"
+            except AssertionError as error:
+                raise RuntimeError("no") from error
+            finally:
+                x[0] = 9
+            return x
+        """,
+        "np.arange(12.) % 4",
+        X,
+    ),
+    "try around what always raises": row(
+        """
+        def f(x):
+            try:
+                y = x.reshape(5, 3)
+            except ValueError:
+                y = x.reshape(4, 3)
+            return y * 2 + np.sum(y)
+        """,
+        X,
+        refused_when_run="NP2TF532",
+    ),
+    "try around a shape that depends on data": row(
+        """
+        def f(x):
+            try:
+                y = x[x > 3][2]
+            except IndexError:
+                y = x[0] - 1
+            return y + np.sin(x)
+        """,
+        X,
+        refused_when_run="NP2TF533",
+    ),
+    "try around errors that a graph does not show": row(
+        """
+        def f(x):
+            try:
+                return np.histogram(x, 4)[0] + x[3]
+            except ValueError:
+                return x
+        """,
+        X,
+        "np.full(4, np.nan)",
         refused="NP2TF401",
+    ),
+    "a name that is lost with the exception": row(
+        """
+        def f(x):
+            last = -1
+            try:
+                for i in range(len(x)):
+                    last = i
+                    if x[i] > 4:
+                        raise KeyError(i)
+            except KeyError:
+                pass
+            return x, last
+        """,
+        X,
+        refused="NP2TF301",
     ),
     "raise under a condition": row(
         """

@@ -181,6 +181,7 @@ def _modules() -> dict[str, types.ModuleType]:
         math=math,
         list_of=list_of,
         print=print,
+        on_host=lambda kinds: kinds,
         text=str.format,
         percent=operator.mod,
         str=str,

@@ -78,7 +78,7 @@ def simple(draw: st.DrawFn, kind: str, name: str) -> str:
 def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
     kinds = ["assign", "assign", "augment", "store", "call", "assert", "print"]
     if depth:
-        kinds += ["if", "if", "if", "for", "while", "return"]
+        kinds += ["if", "if", "if", "for", "while", "return", "try", "try"]
     if depth < 3:
         kinds += ["raise"]
     if loop:
@@ -96,12 +96,31 @@ def statements(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
         header = draw(st.sampled_from(HEADERS))
         lines = [header, *indented(draw(blocks(depth - 1, True)))]
         return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
+    if kind == "try":
+        return draw(tries(depth, loop))
     if kind == "while":
         test = draw(st.sampled_from(("n < 5", "n < 4 and a < 9", "True")))
         body = ["n += 1", "if n > 7:", "    break", *draw(blocks(depth - 1, True))]
         lines = [f"while {test}:", *indented(body)]
         return lines + (["else:", *indented(draw(blocks(depth - 1, loop)))] if draw(st.booleans()) else [])
     return [draw(simple(kind, name))]
+
+
+@st.composite
+def tries(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
+    lines = ["try:", *indented(draw(blocks(depth - 1, loop)))]
+    if draw(st.integers(0, 3)):
+        lines += ["except ValueError as error:", "    print('caught', error)"]
+        lines += indented(draw(blocks(depth - 1, loop)))
+    if draw(st.booleans()):
+        lines += ["except (AssertionError, ZeroDivisionError):", *indented(draw(blocks(depth - 1, loop)))]
+    handled = any(line.startswith("except") for line in lines)
+    ends = draw(st.integers(0, 3)) if handled else 2
+    if ends & 1:
+        lines += ["else:", *indented(draw(blocks(depth - 1, loop)))]
+    if ends & 2:
+        lines += ["finally:", *indented(draw(blocks(depth - 1, False)))]
+    return lines
 
 
 @st.composite

@@ -56,14 +56,26 @@ class Compiled:
         not_xla: why it is not one XLA program, if it is a graph.
         loops: for each staged loop "xla" or "graph".
         prints: whether it prints.
+
+    Args:
+        body: what is traced.
+        arrays, numbers: the inputs, and the numbers that are constants unless `inputs` says otherwise.
+        inputs: which numbers are inputs.
+        handles: whether the code handles exceptions, so that none may be missed.
     """
 
     def __init__(
-        self, body: Body, arrays: Sequence[Any], numbers: Sequence[Any], inputs: Sequence[int] = ()
+        self,
+        body: Body,
+        arrays: Sequence[Any],
+        numbers: Sequence[Any],
+        inputs: Sequence[int] = (),
+        handles: bool = False,
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers = list(numbers)
         self._output = Output()
+        self._handles = handles
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
@@ -131,7 +143,7 @@ class Compiled:
             for cell in cells:
                 cell.argument = True
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
-            trace.output = self._output
+            trace.output, trace.handles = self._output, self._handles
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with region(trace) as root:

@@ -57,6 +57,11 @@ class Dependencies:
         """Whether the code may touch attributes under names that it computes."""
         return bool(self.names & ANY_ATTRIBUTE)
 
+    @property
+    def handles_exceptions(self) -> bool:
+        """Whether the code has handlers, which only the host runs (`np2tf.on_host`)."""
+        return "on_host" in self.names
+
     def follow_classes(self, classes: set[type]) -> None:
         """Add what the methods of the arguments' classes read."""
         known = -1

@@ -23,13 +23,15 @@ from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
 from np2tf.runtime.instances import FrozenInstances
 from np2tf.runtime.plain import PlainFunction
+from np2tf.runtime.prepared import Call
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
 from np2tf.runtime.sites import place_of
 from np2tf.runtime.surroundings import compiles_at_once, is_recording
-from np2tf.runtime.twins import Twins, is_plain, settle
+from np2tf.runtime.twins import settle
 from np2tf.runtime.values import bound
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
+from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.residence import has_tensor
 
@@ -41,31 +43,6 @@ TIERS = (None, "auto", "compile", "host")
 
 class UnjittedWarning(UserWarning):
     """A function that should be compiled runs as Python."""
-
-
-class _Call:
-    """One call, prepared."""
-
-    def __init__(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.signature = signature
-        self.args = args
-        self.kwargs = kwargs
-        self.is_plain = True
-
-    def body(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as it is traced: of staged arrays and numbers."""
-
-        def run(arrays: Any, numbers: Any) -> Any:
-            twins = Twins(self.signature, arrays, numbers)
-            args, kwargs = twins.of((self.args, self.kwargs))
-            entered = current_region()
-            assert entered is not None
-            entered.trace.instances = twins.instances
-            outcome = twins.outcome(function(*args, **kwargs))
-            self.is_plain = is_plain(outcome)
-            return outcome.result if self.is_plain else outcome
-
-        return run
 
 
 class Jitted:
@@ -104,7 +81,7 @@ class Jitted:
         if self._alone or config.jit == "off" or current_region() is not None or not tf.executing_eagerly():
             return bound(self.__wrapped__(*args, **kwargs))
         tier = self.tier or config.tier
-        if tier == "host":
+        if tier == "host" or raises_floating_point_errors():
             return self._left_on_host(None, args, kwargs)
         if tier == "auto" and self._is_short() and not has_tensor(args) and not has_tensor(kwargs.values()):
             return self._timed(args, kwargs)
@@ -166,7 +143,7 @@ class Jitted:
 
     # -- preparing -------------------------------------------------------------------------------------------
 
-    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         while True:
             known = self._dependencies
             if known is None:
@@ -191,14 +168,14 @@ class Jitted:
                 continue
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
-            return _Call(signature, args, kwargs)
+            return Call(signature, args, kwargs)
 
-    def _family(self, call: _Call) -> Family:
+    def _family(self, call: Call) -> Family:
         key = call.signature.key
         found = self._families.get(key)
         return found if found is not None else self._families.setdefault(key, Family())
 
-    def _may_stay_on_host(self, call: _Call) -> bool:
+    def _may_stay_on_host(self, call: Call) -> bool:
         if (self.tier or config.tier) == "compile" or config.eager == "tensorflow" or compiles_at_once():
             return False
         return not any(
@@ -212,7 +189,7 @@ class Jitted:
             return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
         return "compiled: pinned by tier=compile" if tier == "compile" else ""
 
-    def _compiled(self, family: Family, call: _Call) -> tuple[Compiled, bool]:
+    def _compiled(self, family: Family, call: Call) -> tuple[Compiled, bool]:
         signature = call.signature
         family.notice(signature)
         found = family.find(signature)
@@ -228,7 +205,8 @@ class Jitted:
             inputs = family.inputs()
             try:
                 with self._leaving_alone_what_it_reads():
-                    made = Compiled(call.body(self.__wrapped__), signature.arrays, signature.numbers, inputs)
+                    body, handled = call.body(self.__wrapped__), self._handles_exceptions
+                    made = Compiled(body, signature.arrays, signature.numbers, inputs, handled)
             except StagingError:
                 if not inputs:
                     raise
@@ -237,6 +215,10 @@ class Jitted:
             made.is_plain = call.is_plain
             family.compiled[family.key(signature, inputs)] = made
             return made, True
+
+    @property
+    def _handles_exceptions(self) -> bool:
+        return self._dependencies is not None and self._dependencies.handles_exceptions
 
     @contextmanager
     def _leaving_alone_what_it_reads(self) -> Iterator[None]:
@@ -258,7 +240,7 @@ class Jitted:
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: _Call) -> Any:
+    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call) -> Any:
         arrays, numbers = call.signature.arrays, call.signature.numbers
         start = time.perf_counter()
         try:
@@ -271,7 +253,9 @@ class Jitted:
                 compiled.retrace_as_graph(call.body(self.__wrapped__), arrays)
                 result = compiled(arrays, numbers)
         except (OutOfBounds, tf.errors.OpError) as error:
-            # Nothing has been written back: the same call on the host raises NumPy's own error.
+            # Nothing has been written back: the same call on the host raises NumPy's own error …
+            if self._handles_exceptions:  # … or handles it
+                return self._timed_on_host(family, call.args, call.kwargs)
             return self._unjitted(error, call.args, call.kwargs)
         if not compiled.is_plain:
             result = settle(result, call.signature.holders)

@@ -22,6 +22,7 @@ class Trace:
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
         exact_types: whether a number must not be of a wider type in the first iteration of a loop.
+        handles: whether the code handles exceptions, so that none that NumPy raises may be missed.
         instances: the staged counterparts of the objects among the arguments.
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.
@@ -35,6 +36,7 @@ class Trace:
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
         self.exact_types = exact_types
+        self.handles = False
         self.instances: list[Any] = []
         self.loops: list[str] = []
         self.violations = Cell(tf.constant(False))

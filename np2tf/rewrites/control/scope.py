@@ -8,7 +8,8 @@ from typing import Protocol
 
 import libcst as cst
 
-from np2tf.facts.flow import Names, bound_after, ordered_writes, writes
+from np2tf.facts.binding import bound_after
+from np2tf.facts.flow import Names, ordered_writes, writes
 from np2tf.rewrites.control.marks import Marks
 from np2tf.rewrites.control.naming import Naming
 from np2tf.tree.templates import Statement
