@@ -120,6 +120,20 @@ def test_compiled_unless_it_raises() -> None:
     assert f.explain(np.eye(3)).runs == "graph"
 
 
+def test_calls_that_raise_mostly_stay_on_the_host() -> None:
+    f = _function(INVERSE)
+    with np2tf.config.using(tier="auto"):
+        for _ in range(3):
+            f.lower(np.eye(3))
+            family = next(iter(f._families.values()))
+            family.host_seconds = 1.0  # it has taken long enough to be compiled
+            f(np.zeros((3, 3)))
+        before = counts.compiled + counts.graph
+        np.testing.assert_equal(np.asarray(f(np.eye(3))), np.eye(3))
+        assert counts.compiled + counts.graph == before
+        assert "exceptions" in f.explain(np.eye(3)).decision
+
+
 def test_bounds_are_checked_under_try_whatever_the_option_says() -> None:
     f = _function(
         "def f(x, k):\n    try:\n        y = x[k[0]] * 2 + np.sum(x)\n    except IndexError:\n"
@@ -209,7 +223,7 @@ def _program(chance: random.Random) -> str:
         "        for i in range(len(x)):",
         *lines(3),
         f"    except {kinds}:",
-        *(lines(2) if chance.random() < 0.5 else ["        return -1.0, b, x"]),
+        *(lines(2) if chance.random() < 0.2 else ["        return -1.0, 0.0, x"]),
         *lines(1),
         "    return a, b, x",
     ]

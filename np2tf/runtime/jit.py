@@ -255,6 +255,8 @@ class Jitted:
         except (OutOfBounds, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self._handles_exceptions:  # … or handles it
+                if self._may_stay_on_host(call):
+                    family.was_discarded()
                 return self._timed_on_host(family, call.args, call.kwargs)
             return self._unjitted(error, call.args, call.kwargs)
         if not compiled.is_plain:
