@@ -20,6 +20,7 @@ class Row:
         refused: the code with which it is not staged, "" where it is.
         refused_when_run: the code with which only tracing it finds that it cannot be staged.
         graph_only: whether XLA cannot compile it as one program, for its shapes depend on data.
+        handled: the calls in which an exception comes up that a handler takes, on the host.
         numbers: whether numbers of Python and NumPy count as the same kind.
     """
 
@@ -28,6 +29,7 @@ class Row:
     refused: str = ""
     refused_when_run: str = ""
     graph_only: bool = False
+    handled: tuple[str, ...] = ()
     numbers: bool = False
 
 
@@ -49,7 +51,7 @@ SILENTLY_WRONG = {
         """,
         "np.ones(3)",
         "-np.ones(3)",
-        refused="NP2TF401",
+        handled=("np.ones(3)",),
     ),
     "nonlocal counter in a helper called in a loop": row(
         """

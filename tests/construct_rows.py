@@ -184,7 +184,60 @@ CONSTRUCTS: dict[str, Row] = {
             return s
         """,
         X,
-        refused="NP2TF401",
+        graph_only=True,
+    ),
+    "print in loops and branches": row(
+        """
+        def f(x):
+            print("begin", x[:2], x.shape)
+            for i in range(len(x)):
+                for j in range(i):
+                    if x[j] * 2 > x[i] + 6:
+                        print(i, j, x[i], sep=", ", end=";\\n")
+                        break
+                else:
+                    print("none at", i)
+            i = 0
+            while x[i] < 3 and i < 9:
+                print(f"{i}: {x[i]:.1f}")
+                i += 1
+            if x[0] > 0:
+                print("up")
+            else:
+                print("down", x)
+                x[0] = 7
+            print((x[0], i), [x[:1]], {"n": i})
+            return x
+        """,
+        X,
+        Y,
+        graph_only=True,
+    ),
+    "print before an exception": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                print(i, x[i])
+                if x[i] > 3:
+                    raise ValueError(f"too large: {x[i]}")
+            return x
+        """,
+        X,
+        Y,
+        graph_only=True,
+    ),
+    "print of what is an integer on one path": row(
+        """
+        def f(x):
+            n = 0
+            for i in range(len(x)):
+                if x[i] > 3:
+                    n = x[i]
+            print(n)
+            return n + 0.5
+        """,
+        X,
+        refused_when_run="NP2TF530",
     ),
     "text of values": row(
         """
@@ -194,7 +247,40 @@ CONSTRUCTS: dict[str, Row] = {
             return f"{np.sum(x):.2f}"
         """,
         X,
+    ),
+    "text kept and joined": row(
+        """
+        def f(x):
+            total = 0
+            for v in x:
+                total += v
+            width = 9
+            text = f"{total:>{width}.2f}" f" of {len(x)} {{}}"
+            return text + "!", {"%": "%.1f and %s" % (total, x[:2])}, "{:d} {k}".format(len(x), k=x[1])
+        """,
+        X,
+    ),
+    "text that is compared": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] * 2
+            if f"{x[0]:.0f}" == "0":
+                return x
+            return x + 1
+        """,
+        X,
         refused="NP2TF401",
+    ),
+    "text that is looked up": row(
+        """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] * 2
+            return {"0.0": 1.5}.get(str(x[0]), -1)
+        """,
+        X,
+        refused_when_run="NP2TF531",
     ),
     "a list in a loop, popped and extended": row(
         """
@@ -267,7 +353,123 @@ CONSTRUCTS: dict[str, Row] = {
         """,
         "np.eye(3)",
         "np.zeros((3, 3))",
+        graph_only=True,
+        handled=("np.zeros((3, 3))",),
+    ),
+    "try in a loop, with continue and break": row(
+        """
+        def f(x):
+            out = np.zeros(len(x))
+            failures = []
+            for i in range(len(x)):
+                try:
+                    if x[i] < -5:
+                        raise ValueError(f"bad {i}")
+                    out[i] = x[i] + x[int(x[i]) + 3]
+                except ValueError as error:
+                    failures.append(str(error))
+                    continue
+                except IndexError:
+                    out[i] = -1
+                    break
+                else:
+                    out[i] += 1
+                finally:
+                    x[i] = 7
+                out[i] *= 2
+            return out, x, failures
+        """,
+        "np.arange(12.) % 4",
+        X,
+        Y,
+        handled=(X, Y),
+    ),
+    "return from try, under a test": row(
+        """
+        def f(x):
+            try:
+                if x[1] > 0:
+                    return x * 2
+                for i in range(len(x)):
+                    if x[i] < -7:
+                        return x - i
+                y = int(x[3] / (x[4] - x[4]))
+            except (OverflowError, ValueError):
+                return x * 0
+            return x + y
+        """,
+        X,
+        "-np.arange(12.)",
+        "-np.arange(12.) / 3",
+        handled=("-np.arange(12.) / 3",),
+    ),
+    "try and finally, another exception": row(
+        """
+        def f(x):
+            try:
+                for i in range(len(x)):
+                    x[i] = x[int(x[i]) // 2]
+                    assert x[i] < 5, "large"
+            except AssertionError as error:
+                raise RuntimeError("no") from error
+            finally:
+                x[0] = 9
+            return x
+        """,
+        "np.arange(12.) % 4",
+        X,
+    ),
+    "try around what always raises": row(
+        """
+        def f(x):
+            try:
+                y = x.reshape(5, 3)
+            except ValueError:
+                y = x.reshape(4, 3)
+            return y * 2 + np.sum(y)
+        """,
+        X,
+        refused_when_run="NP2TF532",
+    ),
+    "try around a shape that depends on data": row(
+        """
+        def f(x):
+            try:
+                y = x[x > 3][2]
+            except IndexError:
+                y = x[0] - 1
+            return y + np.sin(x)
+        """,
+        X,
+        refused_when_run="NP2TF533",
+    ),
+    "try around errors that a graph does not show": row(
+        """
+        def f(x):
+            try:
+                return np.histogram(x, 4)[0] + x[3]
+            except ValueError:
+                return x
+        """,
+        X,
+        "np.full(4, np.nan)",
         refused="NP2TF401",
+    ),
+    "a name that is lost with the exception": row(
+        """
+        def f(x):
+            last = -1
+            try:
+                for i in range(len(x)):
+                    last = i
+                    if x[i] > 4:
+                        raise KeyError(i)
+            except KeyError:
+                pass
+            return x, last
+        """,
+        X,
+        refused="NP2TF301",
     ),
     "raise under a condition": row(
         """

@@ -6,6 +6,8 @@ and of the contents of every argument afterwards.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import linecache
 import warnings
 from dataclasses import dataclass, field
@@ -42,12 +44,13 @@ class Outcome:
     error: tuple[str, str] | None = None
     arguments: Any = None
     aliases: Any = None
+    printed: str = ""
     warnings: list[str] = field(default_factory=list)
     ran: str = ""
 
     def differs_from(self, other: Outcome) -> str | None:
         """The first difference, None if there is none."""
-        for name in ("error", "result", "arguments", "aliases"):
+        for name in ("error", "printed", "result", "arguments", "aliases"):
             mine, theirs = getattr(self, name), getattr(other, name)
             if not alike(mine, theirs):
                 return f"{name}: {theirs!r} on NumPy, {mine!r} translated"
@@ -154,7 +157,12 @@ def observe(function: Any, args: tuple[Any, ...]) -> Outcome:
     """Call and describe."""
     out = Outcome()
     before = counts.compiled + counts.graph, counts.host, counts.unjitted
-    with warnings.catch_warnings(record=True) as caught, np.errstate(all="ignore"):
+    printed = io.StringIO()
+    with (
+        warnings.catch_warnings(record=True) as caught,
+        np.errstate(all="ignore"),
+        contextlib.redirect_stdout(printed),
+    ):
         warnings.simplefilter("always")
         try:
             result = function(*args)
@@ -163,6 +171,7 @@ def observe(function: Any, args: tuple[Any, ...]) -> Outcome:
         else:
             out.result = described(result)
             out.aliases = sharing(result, args)
+    out.printed = printed.getvalue()
     out.arguments = described(args)
     out.warnings = [str(one.message) for one in caught if one.category is UnjittedWarning]
     compiled, fallbacks = counts.compiled + counts.graph - before[0], counts.unjitted - before[2]

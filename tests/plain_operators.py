@@ -180,6 +180,12 @@ def _modules() -> dict[str, types.ModuleType]:
         max=max,
         math=math,
         list_of=list_of,
+        print=print,
+        on_host=lambda kinds: kinds,
+        text=str.format,
+        percent=operator.mod,
+        str=str,
+        repr=repr,
         **{name: getattr(builtins, name) for name in _NUMBERS},
     )
     return {"np2tf": package, "np2tf.tnp": tnp}

@@ -31,9 +31,10 @@ def converted(body: str, head: str = "x, y, n") -> tuple[str, list[str]]:
 
 TRY = """try:
     if s > 0:
+        s = 1
         raise KeyError
 except KeyError:
-    s = 0
+    s += 0
 return x[1:] @ x[:-1] + s
 """
 
@@ -48,7 +49,7 @@ return x[1:] @ x[:-1] + s
         ("match s:\n    case 1:\n        s = y\nreturn x[1:] @ x[:-1] + s", "NP2TF301"),
         ("with np.errstate(all='raise'):\n    x = x / s\nreturn x[1:] @ x[:-1]", "NP2TF401"),
         ("while True:\n    if x[0] > s:\n        raise ValueError\n    x = x + 1", "NP2TF301"),
-        (TRY, "NP2TF401"),
+        (TRY, "NP2TF301"),
         ("while s < 9 and (s := s / 2) > 1:\n    x = x + 1\nreturn x", "NP2TF301"),
         ("g = lambda v: v\nfor i in range(n):\n    s = g(s)\n    g = lambda v: v * i\nreturn s", "NP2TF301"),
         ("for i in range(n):\n    if s > 1 and (t := x[i]) > 2:\n        s += t\nreturn s", "NP2TF302"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
+import io
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,9 @@ def simple(draw: st.DrawFn, kind: str, name: str) -> str:
         return f"return a, {draw(st.sampled_from(NAMES))}, x, n"
     if kind == "assert":
         return f"assert {draw(conditions())}, 'a is %s' % a"
+    if kind == "print":
+        shown = (f"'{name} is', {name}", f"f'{{{name}}} {{x[0]:>4}}', sep=''", f"'%s %r' % (n, {name})")
+        return f"print({draw(st.sampled_from(shown))})"
     if kind == "raise":
         return f"raise ValueError({name})"
     return kind
@@ -92,9 +97,9 @@ def simple(draw: st.DrawFn, kind: str, name: str) -> str:
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int, loop: bool, more: tuple[str, ...] = ()) -> list[str]:
-    kinds = [*more, "assign", "assign", "augment", "store", "call", "assert"]
+    kinds = [*more, "assign", "assign", "augment", "store", "call", "assert", "print"]
     if depth:
-        kinds += ["if", "if", "if", "for", "while", "return"]
+        kinds += ["if", "if", "if", "for", "while", "return", "try", "try"]
     if depth < 3:
         kinds += ["raise"]
     if loop:
@@ -114,6 +119,8 @@ def statements(draw: st.DrawFn, depth: int, loop: bool, more: tuple[str, ...] = 
         return lines + (
             ["else:", *indented(draw(blocks(depth - 1, loop, more)))] if draw(st.booleans()) else []
         )
+    if kind == "try":
+        return draw(tries(depth, loop))
     if kind == "while":
         test = draw(st.sampled_from(("n < 5", "n < 4 and a < 9", "True")))
         body = ["n += 1", "if n > 7:", "    break", *draw(blocks(depth - 1, True, more))]
@@ -122,6 +129,23 @@ def statements(draw: st.DrawFn, depth: int, loop: bool, more: tuple[str, ...] = 
             ["else:", *indented(draw(blocks(depth - 1, loop, more)))] if draw(st.booleans()) else []
         )
     return [draw(simple(kind, name))]
+
+
+@st.composite
+def tries(draw: st.DrawFn, depth: int, loop: bool) -> list[str]:
+    lines = ["try:", *indented(draw(blocks(depth - 1, loop)))]
+    if draw(st.integers(0, 3)):
+        lines += ["except ValueError as error:", "    print('caught', error)"]
+        lines += indented(draw(blocks(depth - 1, loop)))
+    if draw(st.booleans()):
+        lines += ["except (AssertionError, ZeroDivisionError):", *indented(draw(blocks(depth - 1, loop)))]
+    handled = any(line.startswith("except") for line in lines)
+    ends = draw(st.integers(0, 3)) if handled else 2
+    if ends & 1:
+        lines += ["else:", *indented(draw(blocks(depth - 1, loop)))]
+    if ends & 2:
+        lines += ["finally:", *indented(draw(blocks(depth - 1, False)))]
+    return lines
 
 
 @st.composite
@@ -139,6 +163,14 @@ def programs(draw: st.DrawFn, inner: bool = False) -> str:
 
 
 def outcome(text: str) -> Any:
+    """What `f` returns or raises, and what it prints; "unbound" where it reads a name that is not bound."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        result = returned(text)
+    return result if isinstance(result, str) else (result, printed.getvalue())
+
+
+def returned(text: str) -> Any:
     array, number = np.array([3, 1, 2]), 2
     try:
         return executed(text)["f"](array, number), copy.copy(array)

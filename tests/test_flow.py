@@ -5,9 +5,9 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
+from np2tf.facts.binding import bound_after
 from np2tf.facts.flow import (
     assigned_first,
-    bound_after,
     free_names,
     function_locals,
     live_before,
@@ -94,6 +94,10 @@ def test_live_before(text: str, after: str, expected: str) -> None:
         ("if t:\n    x = 1\nelse:\n    raise E", "a x"),
         ("for i in it:\n    x = 1", "a"),
         ("x = 1\ndel x", "a"),
+        ("try:\n    x = 1\n    y = 2\nexcept E:\n    x = 2", "a x"),
+        ("try:\n    x = 1\nexcept E:\n    return", "a x"),
+        ("try:\n    x = 1\nexcept E:\n    pass\nelse:\n    y = 1\nfinally:\n    z = 1", "a z"),
+        ("try:\n    return\nfinally:\n    z = 1", None),
         ("return", None),
         ("if t:\n    return\nelse:\n    raise E", None),
     ],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import warnings
 from collections.abc import Iterator
 from types import ModuleType
@@ -37,10 +39,18 @@ def _has_main(case: Case) -> bool:
 CASES = [case for case in cases() if _has_main(case)]
 
 
-def _returned(data: bytes) -> object:
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
+def _returned(data: bytes) -> tuple[object, str]:
+    """What `main` returns, and what it prints."""
+    printed = io.StringIO()
+    with (
+        warnings.catch_warnings(),
+        np.errstate(all="ignore"),
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(printed),
+    ):
         warnings.simplefilter("ignore", UnjittedWarning)
-        return described(load(data)["main"]())
+        result = described(load(data)["main"]())
+    return result, printed.getvalue()
 
 
 @pytest.fixture
@@ -69,7 +79,7 @@ def test_execution(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
             try:
                 found = _returned(case.expected.read_bytes())
             except Exception as error:
-                found = error
+                found = error, ""
         if case.name in PROMOTED:
             found, expected = promoted(found), promoted(expected)
         if not alike(found, expected):

@@ -34,7 +34,7 @@ def test_below_staticmethod() -> None:
         "def f(n):\n    a = np.zeros((n, n))\n    a[0] = np.arange(n) * 2\n    return np.sin(a)\n",
         f"def f():\n    x = np.ones(3)\n{WORK}",
         f"async def f(x):\n{WORK}",
-        f"def f(x):\n    print(x)\n{WORK}",
+        f"def f(x):\n    print(x, file=OUT)\n{WORK}",
         "def f(x):\n    if np.sum(x) < 1:\n        return x[1:]\n    return f(np.abs(x[1:]) / 2) @ x\n",
         "def f(words):\n    n = {}\n    for w in words[1:]:\n        n[w] = len(w)\n    return n\n",
     ],
@@ -65,9 +65,8 @@ def test_arithmetic_on_slices_shows_arrays(value: str, placed: bool) -> None:
 
 
 def test_unfit_callee_makes_the_caller_unfit() -> None:
-    text = (
-        f"def f(x):\n    return g(x) + h(x)\n\n\ndef g(x):\n    print(x)\n    return x\n\n\ndef h(x):\n{WORK}"
-    )
+    text = "def f(x):\n    return g(x) + h(x)\n\n\ndef g(x):\n    print(x, file=OUT)\n    return x\n"
+    text += f"\n\ndef h(x):\n{WORK}"
     caller = f"def c(x):\n    x = f(x)\n{WORK}"
     result = np2tf.convert(f"import numpy as np\n\n{caller}\n\n{text}")
     assert result.text.count("@np2tf.jit") == 1
@@ -76,5 +75,5 @@ def test_unfit_callee_makes_the_caller_unfit() -> None:
 
 
 def test_ignored_by_comment() -> None:
-    text = f"import numpy as np\n\ndef f(x):\n    print(x)  # np2tf: ignore[NP2TF401]\n{WORK}"
+    text = f"import numpy as np\n\ndef f(x):\n    print(x, file=OUT)  # np2tf: ignore[NP2TF401]\n{WORK}"
     assert np2tf.convert(text).diagnostics == []

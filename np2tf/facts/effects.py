@@ -17,6 +17,8 @@ from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.classes import Classes
 from np2tf.facts.flow import GROWS, block, parameters
+from np2tf.facts.guarded import hidden, staged_parts
+from np2tf.facts.texts import Texts, print_problem
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import children, walk
 
@@ -102,7 +104,6 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Yield: "is a generator",
     cst.Await: "is a coroutine",
     cst.Global: "rebinds a name of the module",
-    cst.Try: "has a try block, whose handlers a graph cannot run",
     cst.TryStar: "has a try block, whose handlers a graph cannot run",
     cst.With: "has a with block, whose effects are unknown",
     cst.Import: "imports when it runs",
@@ -145,7 +146,7 @@ class Effects:
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """The functions, methods and properties of this module that it runs, each with one place."""
         found: dict[cst.FunctionDef, cst.CSTNode] = {}
-        for node in walk(function):
+        for node in staged_parts(function):
             if isinstance(node, cst.Call):
                 callee = self.module_function(node.func)
                 if callee is not None:
@@ -153,6 +154,11 @@ class Effects:
             for method in self.classes.called(node):
                 found.setdefault(method, node)
         return found
+
+    def _callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+        callee = self.module_function(node.func) if isinstance(node, cst.Call) else None
+        yield from [callee] if callee is not None else []
+        yield from self.classes.called(node)
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         """The top-level function that a name certainly is."""
@@ -184,7 +190,15 @@ class Effects:
         yield from self._one(node, function, in_message)
         message = in_message or isinstance(node, (cst.Raise, cst.Assert))
         for child in children(node):
-            yield from self._below(child, function, message)
+            if isinstance(child, cst.ExceptHandler):
+                # It only ever runs on the host.
+                yield from (
+                    Problem(part, _STATEMENTS[type(part)])
+                    for part in walk(child)
+                    if type(part) in _STATEMENTS and not isinstance(part, cst.With)
+                )
+            else:
+                yield from self._below(child, function, message)
 
     def _one(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
         reason = _STATEMENTS.get(type(node))
@@ -197,9 +211,16 @@ class Effects:
             if reason is not None:
                 yield Problem(node, reason)
         elif isinstance(node, cst.FormattedString) and not in_message:
-            yield Problem(node, "builds text")
+            if not Texts(function, self.facts).is_shown(node):
+                yield Problem(node, "builds text for something other than printing or returning it")
+        elif isinstance(node, cst.Try):
+            found = hidden(node, function, self.facts, self._callees_at)
+            if found is not None:
+                yield Problem(*found)
         elif isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], cst.Arg):
             yield Problem(node, "keeps a generator")
+        elif isinstance(node, cst.Name) and node.value == "print" and self._is_handed_on(node):
+            yield Problem(node, "hands on `print`")
         elif isinstance(node, cst.Name) and self._is_unstable(node):
             yield Problem(node, f"reads `{node.value}`, a name of the module that changes")
         elif isinstance(node, cst.FunctionDef) and node.decorators:
@@ -257,6 +278,8 @@ class Effects:
         name, scopes = func.value, self.facts.scopes
         owner = scopes.of(func).owner_of(name)
         if owner is None:
+            if name == "print":
+                return print_problem(self.facts, node)
             known = name in _BUILTINS or name in _EXCEPTIONS or (name == "super" and not node.args)
             return None if known else f"calls `{name}`, whose effects are unknown"
         bindings = owner.bindings[name]
@@ -314,6 +337,13 @@ class Effects:
         target = self.facts.parents[binding]
         assign = self.facts.parents[target] if target is not None else None
         return isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Lambda)
+
+    def _is_handed_on(self, node: cst.Name) -> bool:
+        """Whether a builtin is used otherwise than by calling it."""
+        up = self.facts.parents[node]
+        called = isinstance(up, cst.Call) and node is up.func
+        named = isinstance(up, cst.Attribute) or (isinstance(up, cst.Arg) and node is up.keyword)
+        return not called and not named and self.facts.scopes.of(node).owner_of(node.value) is None
 
     def _is_unstable(self, node: cst.Name) -> bool:
         """Whether a name is a variable of the module that some code of the file changes after binding it."""

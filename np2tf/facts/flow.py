@@ -169,11 +169,12 @@ def writes(nodes: Iterable[cst.CSTNode]) -> Names:
 
 def function_locals(function: cst.FunctionDef) -> Names:
     """The names that are local to a function: its parameters and what its body binds outright."""
-    bound = frozenset(parameters(function.params)) | _bound(block(function.body))
+    bound = frozenset(parameters(function.params)) | rebound(block(function.body))
     return bound - declared(function, cst.Global, cst.Nonlocal)
 
 
-def _bound(body: Iterable[cst.CSTNode]) -> Names:
+def rebound(body: Iterable[cst.CSTNode]) -> Names:
+    """The names that statements bind outright; a store through a name is none."""
     found: set[str] = set()
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
@@ -298,16 +299,27 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
     if isinstance(node, (cst.While, cst.For)):
         return _live_loop(node, after, jumps)
     if isinstance(node, (cst.Try, cst.TryStar)):
-        parts = [node.orelse, node.finalbody, *node.handlers]
-        tails = [live_before(block(getattr(part, "body", None)), after, jumps) for part in parts if part]
-        # Any part may be entered from anywhere in the body, so nothing that the body binds is dead before it.
-        return _union([after, *tails, live_before(block(node.body), _union([after, *tails]), jumps)])
+        handled = live_when_left(node, after, jumps)
+        behind = live_before(block(node.finalbody), after, jumps)
+        # The handlers may be entered from anywhere in the body, its `else` only from its end.
+        at_end = handled | live_before(block(node.orelse), behind, jumps)
+        return handled | live_before(block(node.body), at_end, jumps)
     if isinstance(node, cst.With):
         return live_before(block(node.body), after, jumps) | _union(reads(item.item) for item in node.items)
     if isinstance(node, cst.Match):
         cases = [live_before(block(case.body), after, jumps) | reads(case.guard) for case in node.cases]
         return _union([after, reads(node.subject), *cases])
     return _live_small(node, after, jumps)
+
+
+def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:
+    """The names that are needed when an exception has left the body of a `try`."""
+    behind = live_before(block(node.finalbody), after, jumps)
+    needed = live_before(block(node.finalbody), NONE, jumps)
+    for handler in node.handlers:
+        own = writes([handler.name]) if handler.name is not None else NONE
+        needed |= (live_before(block(handler.body), behind, jumps) - own) | reads(handler.type)
+    return needed
 
 
 def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
@@ -346,48 +358,3 @@ def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -
         if grown <= head:
             return head
         head |= grown
-
-
-# -- definite assignment --------------------------------------------------------------------------------
-
-
-def bound_after(statements: Sequence[cst.CSTNode], before: Names) -> Names | None:
-    """The names certainly bound behind `statements`; None where control never gets there."""
-    bound: Names | None = before
-    for statement in statements:
-        if bound is None:
-            return None
-        bound = _bound_out(statement, bound)
-    return bound
-
-
-def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
-    if isinstance(node, cst.SimpleStatementLine):
-        return bound_after(node.body, before)
-    if isinstance(node, (cst.Return, cst.Raise, cst.Break, cst.Continue)):
-        return None
-    if isinstance(node, cst.If):
-        one, other = bound_after(block(node.body), before), bound_after(block(node.orelse), before)
-        if one is None or other is None:
-            return other if one is None else one
-        return one & other
-    if isinstance(node, cst.With):
-        return bound_after(block(node.body), before | writes(node.items))
-    if isinstance(node, cst.Match) and _takes_all(node.cases[-1]):
-        ends = [bound_after(block(case.body), before | writes((case.pattern,))) for case in node.cases]
-        known = [end for end in ends if end is not None]
-        return known[0].intersection(*known) if known else None
-    if isinstance(node, (cst.While, cst.For, cst.Try, cst.TryStar, cst.Match)):
-        return before
-    if isinstance(node, cst.Del):
-        return before - writes((node,))
-    if isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.FunctionDef, cst.ClassDef)):
-        return before | writes((node,))
-    if isinstance(node, (cst.Import, cst.ImportFrom)):
-        return before | writes((node,))
-    return before
-
-
-def _takes_all(case: cst.MatchCase) -> bool:
-    """Whether a case is there for everything that the others do not match."""
-    return isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None

@@ -48,6 +48,7 @@ class _Side:
         self.leaves: list[Any] = []
         self.forms: list[Carried | None] = []
         untouched = Untouched(branch)
+        described = len(trace.shown.described)
         with tf.__internal__.FuncGraph("discovery").as_default() as graph, region(trace) as entered:
             try:
                 self.result = branch()
@@ -60,6 +61,7 @@ class _Side:
                 raise StagingError("calls in staged branches go too deep", "NP2TF523") from error
             except Exception as error:
                 self.error = error
+                del trace.shown.described[described:]  # by its message, which the host makes again
             finally:
                 self.written: list[Cell] = list(entered.written)
                 entered.undo()
@@ -154,6 +156,9 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
     if a.outline != b.outline:
         raise StagingError("the two sides of a branch return different structures", "NP2TF516")
     forms = [_common(m, n, f, g) for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)]
+    for side in (a, b):
+        for one, form in zip(side.forms, forms, strict=True):
+            trace.shown.join(one, form)
     if trace.xla and any(form is not None and None in form.shape for form in forms):
         raise StagingError(
             "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.core.protobuf import config_pb2, rewriter_config_pb2
 from tensorflow.python.eager import context, execute, record
 from tensorflow.python.framework import ops
 
@@ -16,15 +17,21 @@ class Caller:
     """A concrete function, called without binding its arguments by name and type again.
 
     A gradient tape has to see the call, and gets it by the usual way.
+
+    Args:
+        shown: whether the values are shown as text, so that the last digit counts: TensorFlow must not make
+            multiplications of divisions, then, nor take common factors out of sums.
     """
 
-    def __init__(self, function: Any) -> None:
+    def __init__(self, function: Any, shown: bool = False) -> None:
         self.function = function
         self._captured = list(function.captured_inputs)
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name
         self._count = len(function.outputs)
         self._context = context.context()
         options = self._context.function_call_options.as_attrs()
+        if shown:
+            options["config_proto"] = _to_the_letter(options["config_proto"])
         self._attributes = tuple(itertools.chain(*options.items()))
 
     def __call__(self, inputs: list[tf.Tensor]) -> Sequence[tf.Tensor]:
@@ -33,6 +40,15 @@ class Caller:
             return self.function(*inputs)
         inputs += self._captured
         return execute.execute(self._name, self._count, inputs, self._attributes, self._context)
+
+
+def _to_the_letter(serialized: bytes) -> bytes:
+    """A session's configuration in which no arithmetic is rewritten."""
+    settings = config_pb2.ConfigProto.FromString(serialized)
+    rewriting = settings.graph_options.rewrite_options
+    off = rewriter_config_pb2.RewriterConfig.OFF
+    rewriting.constant_folding = rewriting.arithmetic_optimization = rewriting.remapping = off
+    return settings.SerializeToString()
 
 
 def borrowed(array: np.ndarray) -> tf.Tensor:

@@ -16,7 +16,10 @@ def code_of(error: Exception) -> str:
 
 
 def place_of(error: Exception, code: types.CodeType) -> tuple[str, int]:
-    """File and line of the user's code, in the function with this `code` or below it, where `error` arose."""
+    """File and line of the user's code where `error` arose, at or below this `code`, or that it names."""
+    known = getattr(error, "place", None)
+    if known is not None:
+        return known  # type: ignore[no-any-return]
     line, traceback = code.co_firstlineno, error.__traceback__
     while traceback is not None:
         if traceback.tb_frame.f_code.co_filename == code.co_filename:

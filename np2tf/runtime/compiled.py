@@ -13,7 +13,9 @@ from np2tf.counts import counts
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
+from np2tf.runtime.output import Output, Printed
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
+from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
@@ -35,7 +37,8 @@ class OutOfBounds(IndexError):
 class _Result:
     """How one leaf of the result is made from the outputs: of which output, seen through which path."""
 
-    kind: str  # "constant", "argument", "array", "choice", "number", "tensor"
+    # "constant", "argument", "array", "choice", "number", "tensor", "text" (its place is behind its tensors)
+    kind: str
     place: int = -1
     constant: Any = None
     path: tuple[Any, ...] = ()
@@ -52,13 +55,27 @@ class Compiled:
         is_warm: whether it has run before.
         not_xla: why it is not one XLA program, if it is a graph.
         loops: for each staged loop "xla" or "graph".
+        prints: whether it prints.
+
+    Args:
+        body: what is traced.
+        arrays, numbers: the inputs, and the numbers that are constants unless `inputs` says otherwise.
+        inputs: which numbers are inputs.
+        handles: whether the code handles exceptions, so that none may be missed.
     """
 
     def __init__(
-        self, body: Body, arrays: Sequence[Any], numbers: Sequence[Any], inputs: Sequence[int] = ()
+        self,
+        body: Body,
+        arrays: Sequence[Any],
+        numbers: Sequence[Any],
+        inputs: Sequence[int] = (),
+        handles: bool = False,
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers = list(numbers)
+        self._output = Output()
+        self._handles = handles
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
@@ -108,16 +125,27 @@ class Compiled:
     def _traced(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True
     ) -> Any:
+        try:
+            return self._traced_once(body, arrays, specs, xla, loops, False)
+        except StagingError as error:
+            if error.code != "NP2TF530":
+                raise
+        return self._traced_once(body, arrays, specs, xla, loops, True)
+
+    def _traced_once(
+        self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool, exact: bool
+    ) -> Any:
         self._specs = specs
         self.loops: list[str] = []
 
         def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
-            trace = Trace(xla, compile_loops=loops and not xla)
+            trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops = trace.loops
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell in cells:
                 cell.argument = True
-            trace.violations = Cell(tf.constant(False))
+            trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
+            trace.output, trace.handles = self._output, self._handles
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with region(trace) as root:
@@ -127,13 +155,14 @@ class Compiled:
                         "an argument may have been written under a name that a staged loop or branch chose",
                         "NP2TF513",
                     )
+                trace.shown.check()
                 return self._outputs(
                     result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
         function = self._polymorphic.get_concrete_function(*specs)
-        self._call = Caller(function)
+        self._call = Caller(function, self.prints or any(made.kind == "text" for made in self._results))
         return function
 
     def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
@@ -158,8 +187,12 @@ class Compiled:
         outputs += [cells[k].value for k in written]
         violated = trace.violations.value
         self._may_fail = violated.op.type != "Const"
+        self.prints = trace.printed.value.op.type != "Const"
         # A graph whose tensors leave it shares no memory with its inputs.
         self._lends = all(made.kind != "tensor" for made in self._results)
+        self._count = len(outputs)
+        # Everything that is printed hangs on the last count of prints.
+        outputs += [trace.printed.value] if self.prints else []
         return [*outputs, violated] if self._may_fail else outputs
 
     def _result(
@@ -193,6 +226,9 @@ class Compiled:
                 places[key] = len(outputs)
                 outputs.append(leaf._cell.value if shared else leaf.tensor)
             return _Result("array", places[key], path=leaf._path if shared else ())
+        if isinstance(leaf, Text):
+            outputs += leaf.values.tensors
+            return _Result("text", len(outputs), constant=leaf)
         if isinstance(leaf, tf.Tensor):
             outputs.append(leaf)
             return _Result("tensor", len(outputs) - 1)
@@ -210,14 +246,20 @@ class Compiled:
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
-        outputs = self._call(inputs)
+        printed: list[Printed] = []
+        if self.prints:
+            outputs, printed = self._output.collect(lambda: self._call(inputs))
+        else:
+            outputs = self._call(inputs)
         if self._may_fail and outputs[-1].numpy():
             raise OutOfBounds
+        for one in printed:
+            one.show()
         if self.how == "xla":
             counts.compiled += 1
         else:
             counts.graph += 1
-        last = len(outputs) - self._may_fail
+        last = self._count
         bases: dict[int, Any] = {}
         # Before anything is written: an output may be an input, which has borrowed an array's memory.
         results = [self._made(made, arrays, outputs, bases, on_tensors) for made in self._results]
@@ -236,6 +278,9 @@ class Compiled:
             return made.constant
         if made.kind == "tensor":
             return outputs[made.place]
+        if made.kind == "text":
+            count = len(made.constant.values.tensors)
+            return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
         if made.kind == "argument":
             return _view_of(arrays[made.place], made.path)
         if made.kind == "number":

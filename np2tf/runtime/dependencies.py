@@ -6,6 +6,7 @@ changed.
 
 from __future__ import annotations
 
+import sys
 import types
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -13,6 +14,9 @@ from operator import getitem, setitem
 from typing import Any
 
 from np2tf.runtime.instances import ANY_ATTRIBUTE, class_members, functions_of, is_foreign
+
+#: What prints look up again whenever they print, of `sys` alone.
+_STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
 
 
 class Reader:
@@ -52,6 +56,11 @@ class Dependencies:
     def any_attribute(self) -> bool:
         """Whether the code may touch attributes under names that it computes."""
         return bool(self.names & ANY_ATTRIBUTE)
+
+    @property
+    def handles_exceptions(self) -> bool:
+        """Whether the code has handlers, which only the host runs (`np2tf.on_host`)."""
+        return "on_host" in self.names
 
     def follow_classes(self, classes: set[type]) -> None:
         """Add what the methods of the arguments' classes read."""
@@ -111,7 +120,7 @@ class Dependencies:
             and not is_foreign(value.__name__)
             and id(value) not in inside
         ):
-            for name in names & vars(value).keys():
+            for name in names & vars(value).keys() - _STREAMS[value is sys]:
                 self.readers.append(Reader(partial(getattr, value, name), partial(setattr, value, name)))
                 self._follow(vars(value)[name], names, inside | {id(value)})
 

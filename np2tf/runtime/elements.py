@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from np2tf.runtime.values import Carried, carried, flatten, join
 from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.dtypes import result_type_of
 from np2tf.tnp.ndarray import host_array, is_array, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.rows import Rows
@@ -97,6 +98,10 @@ def _joined(a: Carried, b: Carried) -> Carried:
         raise StagingError("the items of a list that grows in staged code differ in shape", "NP2TF307")
     if form.dtype != result_type_of((a.dtype, b.dtype)) or (a.dtype == np.bool_) is not (b.dtype == np.bool_):
         raise StagingError("the items of a list that grows in staged code differ in type", "NP2TF307")
+    entered = current_region()
+    if entered is not None:
+        for one in (a, b):
+            entered.trace.shown.join(one, form)
     return form
 
 

@@ -31,6 +31,7 @@ class Family:
     Attributes:
         compiled: the code by the numbers that are constants of it.
         on_host: whether the calls stay on the host from now on.
+        discarded: how many compiled calls have been repeated on the host, where exceptions are handled.
         fallback: why they cannot be compiled, if they cannot.
     """
 
@@ -42,6 +43,7 @@ class Family:
     best_host: float = float("inf")
     best_compiled: float = float("inf")
     warm_calls: int = 0
+    discarded: int = 0
     settled: bool = False
     pays: bool = False
     seen: list[Any] = field(default_factory=list)
@@ -71,6 +73,12 @@ class Family:
         self.warm_calls += 1
         self.best_compiled = min(self.best_compiled, seconds)
         self._settle()
+
+    def was_discarded(self) -> None:
+        """Note that a compiled call has been in vain; where most are, the calls stay on the host."""
+        self.discarded += 1
+        if not self.settled and self.discarded >= WARM_CALLS and self.discarded > self.warm_calls:
+            self.settled = self.on_host = True
 
     def _settle(self) -> None:
         """Choose the faster way once both have been measured well enough."""
@@ -120,6 +128,8 @@ class Family:
         """Where calls run from now on, in words."""
         if self.fallback is not None:
             return "host: cannot be compiled"
+        if self.on_host and self.discarded > self.warm_calls:
+            return "host: exceptions are handled there in most calls"
         if self.on_host:
             return "host: faster than compiled code"
         if not self.compiled:

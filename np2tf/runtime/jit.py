@@ -21,14 +21,16 @@ from np2tf.runtime.dependencies import Dependencies, current
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
 from np2tf.runtime.plain import PlainFunction
+from np2tf.runtime.prepared import Call
 from np2tf.runtime.recursion import HostCalls
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
 from np2tf.runtime.surroundings import compiles_at_once, is_recording
-from np2tf.runtime.twins import Twins, is_plain, settle
+from np2tf.runtime.twins import settle
 from np2tf.runtime.unchanged import leaving_alone
 from np2tf.runtime.values import bound
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
+from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.residence import has_tensor
 
@@ -40,31 +42,6 @@ TIERS = (None, "auto", "compile", "host")
 
 class UnjittedWarning(UserWarning):
     """A function that should be compiled runs as Python."""
-
-
-class _Call:
-    """One call, prepared."""
-
-    def __init__(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
-        self.signature = signature
-        self.args = args
-        self.kwargs = kwargs
-        self.is_plain = True
-
-    def body(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as it is traced: of staged arrays and numbers."""
-
-        def run(arrays: Any, numbers: Any) -> Any:
-            twins = Twins(self.signature, arrays, numbers)
-            args, kwargs = twins.of((self.args, self.kwargs))
-            entered = current_region()
-            assert entered is not None
-            entered.trace.instances = twins.instances
-            outcome = twins.outcome(function(*args, **kwargs))
-            self.is_plain = is_plain(outcome)
-            return outcome.result if self.is_plain else outcome
-
-        return run
 
 
 class Jitted:
@@ -116,7 +93,7 @@ class Jitted:
             # A call within a call on the host stays there.
             return bound(self._host.run(self.__wrapped__, *args, **kwargs))
         tier = self.tier or config.tier
-        if tier == "host":
+        if tier == "host" or raises_floating_point_errors():
             return self._left_on_host(None, args, kwargs)
         if tier == "auto" and self._is_short() and not has_tensor(args) and not has_tensor(kwargs.values()):
             return self._timed(args, kwargs)
@@ -178,7 +155,7 @@ class Jitted:
 
     # -- preparing -------------------------------------------------------------------------------------------
 
-    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _Call:
+    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
         while True:
             known = self._dependencies
             if known is None:
@@ -203,14 +180,14 @@ class Jitted:
                 continue
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
-            return _Call(signature, args, kwargs)
+            return Call(signature, args, kwargs)
 
-    def _family(self, call: _Call) -> Family:
+    def _family(self, call: Call) -> Family:
         key = call.signature.key
         found = self._families.get(key)
         return found if found is not None else self._families.setdefault(key, Family())
 
-    def _may_stay_on_host(self, call: _Call) -> bool:
+    def _may_stay_on_host(self, call: Call) -> bool:
         if (self.tier or config.tier) == "compile" or config.eager == "tensorflow" or compiles_at_once():
             return False
         return not any(
@@ -224,7 +201,7 @@ class Jitted:
             return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
         return "compiled: pinned by tier=compile" if tier == "compile" else ""
 
-    def _compiled(self, family: Family, call: _Call) -> tuple[Compiled, bool]:
+    def _compiled(self, family: Family, call: Call) -> tuple[Compiled, bool]:
         signature = call.signature
         family.notice(signature)
         found = family.find(signature)
@@ -239,8 +216,9 @@ class Jitted:
             counts.traces += 1
             inputs = family.inputs()
             try:
+                body, handled = call.body(self.__wrapped__), self._handles_exceptions
                 with leaving_alone(self._dependencies.readers if self._dependencies is not None else []):
-                    made = Compiled(call.body(self.__wrapped__), signature.arrays, signature.numbers, inputs)
+                    made = Compiled(body, signature.arrays, signature.numbers, inputs, handled)
             except StagingError:
                 if not inputs:
                     raise
@@ -250,9 +228,13 @@ class Jitted:
             family.compiled[family.key(signature, inputs)] = made
             return made, True
 
+    @property
+    def _handles_exceptions(self) -> bool:
+        return self._dependencies is not None and self._dependencies.handles_exceptions
+
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: _Call) -> Any:
+    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call) -> Any:
         arrays, numbers = call.signature.arrays, call.signature.numbers
         start = time.perf_counter()
         try:
@@ -265,7 +247,11 @@ class Jitted:
                 compiled.retrace_as_graph(call.body(self.__wrapped__), arrays)
                 result = compiled(arrays, numbers)
         except (OutOfBounds, tf.errors.OpError) as error:
-            # Nothing has been written back: the same call on the host raises NumPy's own error.
+            # Nothing has been written back: the same call on the host raises NumPy's own error …
+            if self._handles_exceptions:  # … or handles it
+                if self._may_stay_on_host(call):
+                    family.was_discarded()
+                return self._timed_on_host(family, call.args, call.kwargs)
             return self._unjitted(error, call.args, call.kwargs)
         if not compiled.is_plain:
             result = settle(result, call.signature.holders)

@@ -29,6 +29,7 @@ class Plan:
     """What the throw-away traces have shown."""
 
     forms: list[Carried | None]
+    ends: list[Carried | None] = field(default_factory=list)
     cells: list[Cell] = field(default_factory=list)
     fresh: dict[int, Cell] = field(default_factory=dict)
     exits: dict[int, Cell] = field(default_factory=dict)

@@ -59,6 +59,7 @@ class StagedLoop:
                 continue
             new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
             if new == forms:
+                plan.ends = [out.form for out in outs]
                 self._refuse_hazards(plan)
                 return plan
             forms = new
@@ -192,7 +193,9 @@ class StagedLoop:
         """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
             before = None if form is None or isinstance(leaf, Undefined) else carried(leaf)
-            if before is not None and before != form and (before.weak is None or before.shape != form.shape):  # type: ignore[union-attr]
+            if before is None or before == form:
+                continue
+            if self.trace.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
                 return True
         return False
 
@@ -203,6 +206,9 @@ class StagedLoop:
         plan = self.plan
         if self.trace.xla and self._grows():
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
+        for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
+            self.trace.shown.join(carried(leaf), form)
+            self.trace.shown.join(end, form)
         before = [cell.value for cell in plan.cells]
         slots = _Slots(self, plan)
         carried_in = [
@@ -236,8 +242,10 @@ class StagedLoop:
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
             state = self._bind(tensors, Plan(plan.forms))
-            with region(self.trace):
+            with region(self.trace) as entered:
                 going = self.test(counter, state)
+                if self.trace.printed in entered.written:
+                    raise StagingError("the test of a loop prints")
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come.
                 if self.trace.violations in plan.cells:

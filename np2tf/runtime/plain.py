@@ -151,6 +151,9 @@ class _Operators:
     not_ = staticmethod(operator.not_)
     and_ = staticmethod(lambda left, right: left and right())
     or_ = staticmethod(lambda left, right: left or right())
+    on_host = staticmethod(lambda kinds: kinds)
+    text = staticmethod(str.format)
+    percent = staticmethod(operator.mod)
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(sys.modules["np2tf"], name)

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.output import Output
 from np2tf.runtime.recursion import Calls
+from np2tf.runtime.shown import Shown
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell
 
@@ -20,20 +22,30 @@ class Trace:
     Attributes:
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
+        exact_types: whether a number must not be of a wider type in the first iteration of a loop.
+        handles: whether the code handles exceptions, so that none that NumPy raises may be missed.
         instances: the staged counterparts of the objects among the arguments.
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.
         calls: the calls of jitted functions that have been entered.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
+        printed: a cell that every print reads and writes, which keeps them in order.
+        output: where the compiled function's prints go, None if nobody takes them.
+        shown: what is known of the values whose text is asked for.
     """
 
-    def __init__(self, xla: bool, compile_loops: bool = False) -> None:
+    def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
+        self.exact_types = exact_types
+        self.handles = False
         self.instances: list[Any] = []
         self.loops: list[str] = []
         self.calls = Calls()
         self.violations = Cell(tf.constant(False))
+        self.printed = Cell(tf.constant(0))
+        self.output: Output | None = None
+        self.shown = Shown()
         self._inputs: dict[int, Cell] = {}
 
     def add_input(self, buffer: np.ndarray, cell: Cell) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, staging_handlers
 from np2tf.tnp.symint import Int, SymInt
 
 
@@ -38,7 +38,7 @@ def check_index(index: Int, length: int, axis: int) -> Int:
 
 def checks_bounds() -> bool:
     """Whether indices that are known at run time only are checked."""
-    return config.bounds == "checked"
+    return config.bounds == "checked" or staging_handlers()
 
 
 def record_violation(violated: tf.Tensor) -> None:

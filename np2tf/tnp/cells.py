@@ -72,6 +72,22 @@ def staging_at_once() -> bool:
     return bool(_stack.regions) and _stack.regions[-1].trace.at_once
 
 
+def staging_handlers() -> bool:
+    """Whether the code staged just now handles exceptions, so that none that NumPy raises may be missed."""
+    return bool(_stack.regions) and _stack.regions[-1].trace.handles
+
+
+def _refuse_open_shape(value: tf.Tensor | None) -> None:
+    """Where exceptions are handled, refuse what might raise one that a graph misses.
+
+    Raises:
+        StagingError: the shape of an array depends on data.
+    """
+    if value is None or not value.shape.is_fully_defined():
+        message = "exceptions are handled, and an array whose shape depends on data may raise one unseen"
+        raise StagingError(message, "NP2TF533")
+
+
 def current_region() -> Region | None:
     """The innermost region being staged, or None when running eagerly (or in somebody else's graph)."""
     return _stack.regions[-1] if _stack.regions else None
@@ -110,6 +126,8 @@ class Cell:
     def __init__(self, value: tf.Tensor) -> None:
         self._value = value
         self.birth = current_region()
+        if self.birth is not None and self.birth.trace.handles:
+            _refuse_open_shape(value)
         #: The array that owns this memory, once somebody may ask for it: the `base` of all views.
         self.owner: weakref.ref[Any] | None = None
         self.may_alias: tuple[Cell, ...] = ()

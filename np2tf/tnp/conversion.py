@@ -8,8 +8,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.casts import to_half, to_unsigned
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, staging_handlers
 from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp.ndarray import PLAIN, is_array, is_foreign, ndarray, scalar
 from np2tf.tnp.rows import Rows
@@ -50,11 +51,25 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
                 raise StagingError(f"TensorFlow has no dtype {value._host.dtype}", "NP2TF504")
             return tf.constant(value._host.astype(dtype, copy=False), tf_dtype(dtype))
         tensor = value.tensor
+        if dtype is not None and type(value) is scalar and staging_handlers():
+            _check_range(tensor, np.dtype(dtype))
     elif isinstance(value, tf.Variable):
         tensor = value.read_value()
     else:
         return _constant(value, dtype)
     return tensor if dtype is None else cast(tensor, dtype)
+
+
+def _check_range(tensor: tf.Tensor, dtype: np.dtype[Any]) -> None:
+    """Discard the call where NumPy would not put the number into an array of integers of this type."""
+    if (
+        dtype.kind in "iu"
+        and tensor.dtype != tf_dtype(dtype)
+        and (tensor.dtype.is_floating or tensor.dtype.is_integer)
+    ):
+        ends = np.iinfo(dtype)
+        wide = tf.cast(tensor, tf.float64)
+        record_violation(tf.logical_not((wide > float(ends.min) - 1) & (wide < float(ends.max))))
 
 
 def is_guest(value: Any) -> bool:

@@ -416,4 +416,7 @@ def _described(array: ndarray) -> str | None:
     """Text for an array whose value is not known while staging, None for any other."""
     if array._host is not None or hasattr(array.tensor, "numpy"):
         return None
+    entered = current_region()
+    if entered is not None:
+        entered.trace.shown.describe()
     return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"

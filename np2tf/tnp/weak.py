@@ -93,12 +93,20 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
     tensors = weak_tensor(left, kind), weak_tensor(right, kind)
     tensor = _ARITHMETIC[name](*tensors)
     if kind is not int:
+        if name == "power":
+            _check_power(*tensors, tensor)
         return weak_scalar(tensor, kind)
     known = combine(name, known_int(left), known_int(right), tensor)
     if name in _MAY_OVERFLOW and not _fits(name, known, known_int(left), known_int(right)):
         record_violation(_MAY_OVERFLOW[name](*tensors, tensor))
         known = SymInt.fresh(tensor)
     return weak_scalar(tensor, int, known)
+
+
+def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> None:
+    """Discard the call where Python raises an error, or gives a complex number for a float."""
+    finite = [tf.math.is_finite(tf.abs(one)) for one in (base, exponent, result)]
+    record_violation(finite[0] & finite[1] & tf.logical_not(finite[2]))
 
 
 def _bits(name: str, left: Any, right: Any, kind: type) -> Any:

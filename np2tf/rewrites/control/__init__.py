@@ -9,7 +9,7 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites.control import boolean, ternary
+from np2tf.rewrites.control import boolean, ternary, tries
 from np2tf.rewrites.control.calls import list_of, of_np2tf, of_np2tf_math
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
@@ -41,6 +41,10 @@ def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, 
         plan.add(name, of_np2tf)
     for func in decision.math:
         plan.add(func, of_np2tf_math)
+    for handler in decision.handlers:
+        plan.add(handler, tries.on_host)
+    for text, texted in decision.texts:
+        plan.add(text, texted)
     for comprehension in decision.comprehensions:
         plan.add(comprehension, list_of)
     if decision.marks.lowered:

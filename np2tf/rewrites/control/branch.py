@@ -171,6 +171,8 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
     if len(branch.lowered[0].body) != 1:
         return None
     only = branch.lowered[0].body[0]
+    if isinstance(only, cst.Expr) and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
+        return f"lambda: {code(only.value)}"
     if isinstance(only, cst.Return):
         return f"lambda: {_bracketed(only.value)}" if only.value is not None else "lambda: None"
     if (

@@ -24,6 +24,14 @@ def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
     return facts.scopes.of(node.func).owner_of(node.func.value) is None
 
 
+def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
+    """Whether an expression is there for an exception's message, which only the host makes."""
+    node: cst.CSTNode | None = part
+    while node is not None and not isinstance(node, cst.BaseSmallStatement):
+        node = facts.parents[node]
+    return isinstance(node, cst.Raise)
+
+
 class Calls:
     """Looks at the expressions of one function.
 
@@ -50,14 +58,14 @@ class Calls:
         for node in nodes:
             if isinstance(node, cst.Call) and is_builtin(self._facts, node, _OF_NUMBERS):
                 plain = bool(node.args) and not any(arg.keyword or arg.star for arg in node.args)
-                if plain and not self._static(node) and not self._is_text(node):
+                if plain and not self._static(node) and not is_text_for_exception(self._facts, node):
                     yield cst.ensure_type(node.func, cst.Name)
 
     def is_math(self, node: cst.CSTNode) -> bool:
         """Whether a call is one of Python's `math` with an argument that may be staged."""
         if not isinstance(node, cst.Call) or all(self._static(arg.value) for arg in node.args):
             return False
-        return self._is_of_math(node.func) and not self._is_text(node)
+        return self._is_of_math(node.func) and not is_text_for_exception(self._facts, node)
 
     def is_list_of(self, node: cst.CSTNode) -> bool:
         """Whether a comprehension may run over an array or many numbers, and computes with arrays."""
@@ -80,13 +88,6 @@ class Calls:
         if not isinstance(call, cst.Call) or len(call.args) != 1:
             return False
         return is_builtin(self._facts, call, ("sum", "min", "max", "list"))
-
-    def _is_text(self, call: cst.Call) -> bool:
-        """Whether a call is there for an exception's message, which only the host makes."""
-        node: cst.CSTNode | None = call
-        while node is not None and not isinstance(node, cst.BaseSmallStatement):
-            node = self._facts.parents[node]
-        return isinstance(node, cst.Raise)
 
     def _is_of_math(self, func: cst.BaseExpression) -> bool:
         root = func.value if isinstance(func, cst.Attribute) else func

@@ -9,8 +9,11 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
+from np2tf.facts.guarded import staged_parts
+from np2tf.rewrites.control import texts
 from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin
 from np2tf.rewrites.control.flags import is_true
+from np2tf.rewrites.control.half_changed import refuse_half_changed
 from np2tf.rewrites.control.lower import lower_function
 from np2tf.rewrites.control.marks import CannotLower, Marks
 from np2tf.rewrites.control.refusals import Refusals
@@ -56,15 +59,17 @@ class Decision:
     """`math.sqrt`, or `sqrt` imported from there, of what may be staged."""
     comprehensions: list[Comprehension] = field(default_factory=list)
     """Comprehensions and generators over arrays and long ranges, which become `np2tf.list_of`."""
+    texts: list[tuple[cst.CSTNode, texts.Edit]] = field(default_factory=list)
+    """Prints, and text of what may be staged, with what becomes of them."""
+    handlers: list[cst.ExceptHandler] = field(default_factory=list)
     independent: list[cst.CSTNode] = field(default_factory=list)
     """The loops whose rounds do not need one another, which become `np2tf.map_loop`."""
 
     @property
     def lowers_anything(self) -> bool:
         """Whether any of the function's text changes."""
-        return bool(
-            self.marks.lowered or self.expressions or self.builtins or self.math or self.comprehensions
-        )
+        lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
+        return bool(self.marks.lowered) or any(lists)
 
 
 def decide(function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING) -> Decision:
@@ -77,6 +82,7 @@ def decide(function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING) 
         decision = _Decider(function, facts, plain, counters).decide()
         marks = decision.marks.copy()
         try:
+            refuse_half_changed(block(function.body), marks)
             lower_function(function, marks)
         except CannotLower as error:
             # A `for` that cannot be lowered for its jumps may still run as Python, unrolled.
@@ -98,7 +104,8 @@ class _Decider:
         self._plain = plain
         self._static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
         self._refusals = Refusals(function, facts, self._static)
-        self._nodes = list(walk(function))
+        self._nodes = list(staged_parts(function))
+        """What may run while the function is staged: everything but handlers of exceptions."""
 
     def decide(self) -> Decision:
         while True:
@@ -115,6 +122,8 @@ class _Decider:
         decision.builtins = [name for loop in loops for name in calls.sequences(loop)]
         decision.builtins += calls.builtins(self._nodes)
         decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
+        decision.handlers = [node for node in walk(self._function) if isinstance(node, cst.ExceptHandler)]
+        decision.texts = list(texts.edits(self._function, self._facts, self._static, self._nodes))
         self._check(decision)
         return decision
 

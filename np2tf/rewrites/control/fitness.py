@@ -15,9 +15,10 @@ from np2tf.facts.classes import decorators
 from np2tf.facts.effects import Effects
 from np2tf.facts.flow import block, parameters
 from np2tf.facts.recursion import Recursion
+from np2tf.facts.texts import is_call
 from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.rewrites.control.marks import CannotLower
-from np2tf.tree.walk import walk
+from np2tf.tree.walk import children, walk
 
 _ENOUGH = 3
 _COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
@@ -165,7 +166,7 @@ def _is_worth(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool
     if not any(_shows_arrays(node, facts) or effects.classes.holds_array(node) for node in nodes):
         return False
     for body in (_repeated(node) for node in nodes):
-        if body is not None and any(isinstance(node, _COMPUTES) for node in walk(body)):
+        if body is not None and any(isinstance(node, _COMPUTES) for node in _unprinted(body, facts)):
             return True
     if not _takes_arrays(function, facts):
         return False
@@ -173,6 +174,14 @@ def _is_worth(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool
         return True
     operations = sum(_is_array_work(node, facts) for node in nodes)
     return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
+
+
+def _unprinted(node: cst.CSTNode, facts: Facts) -> Iterator[cst.CSTNode]:
+    """`node` and what is below it, without what is only printed."""
+    if not is_call(facts, node, ("print",)):
+        yield node
+        for child in children(node):
+            yield from _unprinted(child, facts)
 
 
 def _repeated(node: cst.CSTNode) -> cst.CSTNode | None:

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import libcst as cst
 
+from np2tf.rewrites.control import tries
 from np2tf.rewrites.control.flags import flagged, is_bool, is_true, without_assignments
 from np2tf.rewrites.control.layout import block_of, code, else_of, footer_of, has_comment, line, statements_of
 from np2tf.rewrites.control.leaving import LOOPS, jump_of, jumps_in, leaves, reachable, returns_like
@@ -67,6 +68,8 @@ class JumpFree:
                 out.append(self._map_branches(statement, lambda part: self._loops(part, depth)))
             elif isinstance(statement, cst.With):
                 out.append(self._with_body(statement, self._loops(statements_of(statement.body), depth)))
+            elif isinstance(statement, cst.Try):
+                out.append(self._try(statement, lambda part: self._loops(part, depth)))
             elif isinstance(statement, cst.Match):
                 cases = [
                     case.with_changes(body=block_of(self._loops(statements_of(case.body), depth)))
@@ -155,7 +158,7 @@ class JumpFree:
         """The body of a Python loop: only a `continue` can be taken from under a lowered test there."""
         frame = _Frame(plain=True)
         for index, statement in enumerate(body):
-            if isinstance(statement, cst.If) and self._has_lowered_jump(statement):
+            if isinstance(statement, (cst.If, cst.Try)) and self._has_lowered_jump(statement):
                 changed = [*body[:index], *self._guarded(body[index:], frame)]
                 return [line(f"{frame.skip} = False"), *changed] if frame.skip else changed
         return list(body)
@@ -170,6 +173,8 @@ class JumpFree:
                 return [*out, *self._jump(statement, jump, frame)]
             if isinstance(statement, cst.With) and list(jumps_in([statement])):
                 return [*out, *self._guarded_with(statement, body[index + 1 :], frame)]
+            if isinstance(statement, cst.Try) and list(jumps_in([statement])):
+                return [*out, *self._guarded_try(statement, body[index + 1 :], frame)]
             if not isinstance(statement, cst.If) or not list(jumps_in([statement])):
                 if list(jumps_in([statement])):
                     raise CannotLower("NP2TF303", statement)
@@ -217,6 +222,21 @@ class JumpFree:
         flags = self._flags(node, frame)
         first = self._with_body(node, self._guarded(statements_of(node.body), frame))
         return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+
+    def _guarded_try(self, node: cst.Try, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        """A `try` that jumps leave: each block sets the flags, and its `else` asks for them."""
+        tries.refuse_jumps_at_its_end(node)
+        flags = self._flags(node, frame)
+
+        def unless_left(part: list[Statement]) -> list[Statement]:
+            changed = self._guarded(part, frame)
+            return [self._unless(flags, changed)] if list(jumps_in(statements_of(node.body))) else changed
+
+        first = self._try(node, lambda part: self._guarded(part, frame), unless_left)
+        return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+
+    def _try(self, node: cst.Try, change: tries.Change, orelse: tries.Change | None = None) -> cst.Try:
+        return self._marks.carry(node, tries.mapped(node, change, orelse))  # type: ignore[return-value]
 
     def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
         """The flags that the jumps in a statement set."""
@@ -288,6 +308,11 @@ class JumpFree:
                     inside = self._tail(statements_of(statement.body))
                     return [*body[:index], self._with_body(statement, inside)]
                 return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
+            if isinstance(statement, cst.Try) and self._has_lowered_jump(statement):
+                tries.refuse_jumps_at_its_end(statement)
+                if index + 1 == len(body) and statement.orelse is None:
+                    return [*body[:index], self._try(statement, self._tail)]
+                return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
             if not isinstance(statement, cst.If) or not self._has_lowered_jump(statement):
                 if isinstance(statement, LOOPS) and statement in self._marks:
                     assert not list(jumps_in([statement]))
@@ -307,7 +332,7 @@ class JumpFree:
             other += [part.deep_clone() for part in rest] if not then_leaves else rest
         return [self._if(node, self._tail(then), self._tail(other))]
 
-    def _tail_by_flag(self, node: cst.If | cst.With, rest: Sequence[Statement]) -> list[Statement]:
+    def _tail_by_flag(self, node: cst.If | cst.With | cst.Try, rest: Sequence[Statement]) -> list[Statement]:
         returned = self._naming.name("returned")
         returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
         frame = _Frame(stop=returned, returns=returns)
@@ -322,6 +347,9 @@ class JumpFree:
         """Whether a jump leaves `node` from under a lowered test."""
         if isinstance(node, cst.With):
             return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
+        if isinstance(node, cst.Try):
+            inside = [part for suite in tries.blocks(node) for part in statements_of(suite)]
+            return any(self._has_lowered_jump(part, under) for part in inside)
         if isinstance(node, cst.If):
             under = under or node in self._marks
             if under and list(jumps_in([node])):

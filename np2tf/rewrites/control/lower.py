@@ -17,7 +17,7 @@ from np2tf.facts.flow import (
     parameters,
     writes,
 )
-from np2tf.rewrites.control import assert_, branch, for_, while_
+from np2tf.rewrites.control import assert_, branch, for_, tries, while_
 from np2tf.rewrites.control.closures import Closures
 from np2tf.rewrites.control.jumps import JumpFree
 from np2tf.rewrites.control.layout import else_of, footer_of, line, statements_of, suite
@@ -111,6 +111,8 @@ class Lowering:
             return assert_.lower(self, node, scope)
         if isinstance(node, cst.Match) and any(part in self.marks for part in walk(node)):
             return [self._plain_match(node, live, scope, jumps, tail)]
+        if isinstance(node, cst.Try) and any(part in self.marks for part in walk(node)):
+            return [self._try(node, live, scope, jumps, tail)]
         if isinstance(node, cst.With) and any(part in self.marks for part in walk(node)):
             inside = self.block(statements_of(node.body), live, scope.inner(), jumps, tail)
             return [node.with_changes(body=_like(node.body, inside))]
@@ -138,6 +140,28 @@ class Lowering:
             made = self.block(statements_of(case.body), live, inner, jumps, tail)
             cases.append(case.with_changes(body=_like(case.body, made)))
         return node.with_changes(cases=cases)
+
+    def _try(self, node: cst.Try, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.Try:
+        needed = tries.needed_behind_body(node, live, jumps)
+        final = statements_of(node.finalbody.body) if node.finalbody is not None else []
+        behind = live_before(final, live, jumps)
+        own = statements_of(node.body)
+        first = self.block(own, needed, scope.inner(), jumps, tail and node.orelse is None)
+        made = node.with_changes(body=_like(node.body, first))
+
+        def part(body: cst.BaseSuite, after: Names, last: bool) -> cst.IndentedBlock:
+            inner = scope.inner(writes([node]))
+            return _like(body, self.block(statements_of(body), after, inner, jumps, last))
+
+        handlers = [one.with_changes(body=part(one.body, behind, tail)) for one in node.handlers]
+        made = made.with_changes(handlers=handlers)
+        if node.orelse is not None:
+            body = part(node.orelse.body, behind, tail)
+            made = made.with_changes(orelse=node.orelse.with_changes(body=body))
+        if node.finalbody is not None:
+            body = part(node.finalbody.body, live, False)
+            made = made.with_changes(finalbody=node.finalbody.with_changes(body=body))
+        return made
 
     def _plain_loop(self, node: cst.While | cst.For, live: Names, scope: Scope, jumps: Jumps) -> Statement:
         if not any(part in self.marks for part in walk(node)):

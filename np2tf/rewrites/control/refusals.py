@@ -18,7 +18,6 @@ from np2tf.rewrites.control.static import Static
 from np2tf.tree.walk import children, walk
 
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
-    cst.Try: "a try block",
     cst.TryStar: "a try block",
     cst.With: "a with block",
     cst.Yield: "a yield",
@@ -149,9 +148,10 @@ def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:
 
 
 def _walk_here(node: cst.CSTNode) -> Iterable[cst.CSTNode]:
-    """`node` and what is below it, without the bodies of functions defined there."""
+    """`node` and what is below it, without the bodies of functions and the handlers of exceptions there."""
     yield node
     if isinstance(node, (cst.FunctionDef, cst.Lambda)):
         return
     for child in children(node):
-        yield from _walk_here(child)
+        if not isinstance(child, cst.ExceptHandler):
+            yield from _walk_here(child)

@@ -6,6 +6,8 @@ import numpy as np
 import tensorflow as tf
 from numpy.linalg import LinAlgError
 
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import staging_handlers
 from np2tf.tnp.conversion import cast
 from np2tf.tnp.dtypes import result_type
 from np2tf.tnp.linalg.products import rank_of
@@ -34,6 +36,21 @@ def matrix(a: tf.Tensor) -> tf.Tensor:
     if rank_of(a) < 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")
     return floating(a)[0]
+
+
+def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) -> None:
+    """Where exceptions are handled: whether a matrix is singular may hang on the last digit, so ask NumPy.
+
+    Args:
+        a: square matrices.
+        pivots: their pivots, if they are known.
+    """
+    if not staging_handlers():
+        return
+    sizes = tf.abs(tf.linalg.diag_part(tf.linalg.lu(a)[0]) if pivots is None else pivots)
+    limit = 100 * (a.shape[-1] or 1) * np.finfo(sizes.dtype.as_numpy_dtype).eps
+    good = tf.reduce_min(sizes, -1) > tf.cast(limit, sizes.dtype) * tf.reduce_max(sizes, -1)
+    record_violation(tf.logical_not(tf.reduce_all(good)))
 
 
 def require_square(a: tf.Tensor) -> None:

@@ -11,7 +11,7 @@ from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.linalg.checks import matrix, square
+from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, square
 from np2tf.tnp.normalize import Array, op
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
@@ -78,6 +78,7 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     failed = tf.reduce_any(tf.math.is_nan(tf.math.real(tf.linalg.diag_part(lower))))
     if not tf.executing_eagerly():
         record_violation(failed)
+        discard_if_nearly_singular(a, tf.square(tf.linalg.diag_part(lower)))
     elif bool(failed):
         raise LinAlgError("Matrix is not positive definite")
     return tf.linalg.adjoint(lower) if upper else lower

@@ -11,7 +11,16 @@ from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.linalg.checks import epsilon, floating, matrix, real_dtype, require_square, scaled, square
+from np2tf.tnp.linalg.checks import (
+    discard_if_nearly_singular,
+    epsilon,
+    floating,
+    matrix,
+    real_dtype,
+    require_square,
+    scaled,
+    square,
+)
 from np2tf.tnp.linalg.factoring import svd_of
 from np2tf.tnp.linalg.products import lengths, rank_of
 from np2tf.tnp.normalize import Array, Int, op
@@ -33,7 +42,9 @@ __all__ = [
 @op(np.linalg.inv)
 def inv(a: Array) -> tf.Tensor:
     """Inverses of square matrices."""
-    return tf.linalg.inv(square(a))
+    a = square(a)
+    discard_if_nearly_singular(a)
+    return tf.linalg.inv(a)
 
 
 @op(np.linalg.det)
@@ -82,6 +93,7 @@ def solve(a: Array, b: Array) -> tf.Tensor:
             f"(m,m),(m,n)->(m,n) (size {right.shape[-2] if rank_of(right) > 1 else 0} "
             f"is different from {a.shape[-1]})"
         )
+    discard_if_nearly_singular(a)
     solution = tf.linalg.solve(*_stacked_alike(a, right))
     return solution[..., 0] if vector else solution
 
@@ -164,7 +176,9 @@ def matrix_power(a: Array, n: Int) -> tf.Tensor:
         eye = tf.eye(tf.shape(a)[-1], batch_shape=tf.shape(a)[:-2], dtype=tf.float64)
         return tf.ensure_shape(tf.cast(eye, a.dtype), a.shape)
     if n < 0:
-        a, n = tf.linalg.inv(square(a)), -n
+        a = square(a)
+        discard_if_nearly_singular(a)
+        a, n = tf.linalg.inv(a), -n
     result = None
     while n:
         n, odd = divmod(n, 2)

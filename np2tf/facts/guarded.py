@@ -1,0 +1,95 @@
+"""`try` blocks: what stands in them, and whether a graph would show every exception that NumPy raises there.
+
+While a function is staged no handler ever runs: an exception discards the call, which is repeated on the
+host. So a `try` is staged rightly where none can be missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.facts import Facts
+from np2tf.tree.names import words
+from np2tf.tree.walk import children, walk
+
+#: Chapters of NumPy whose functions raise nothing that depends on data, or are known to discard the call.
+_CHAPTERS = words("ufuncs products logic constants dtypes numbers")
+_FUNCTIONS = words(
+    """
+    array asarray asanyarray ascontiguousarray copy zeros zeros_like ones ones_like empty empty_like full
+    full_like eye identity diag tri tril triu meshgrid arange linspace
+    sum prod mean std var max min amax amin ptp all any cumsum cumprod count_nonzero argmax argmin median
+    sort argsort where take take_along_axis clip errstate
+    reshape ravel transpose swapaxes moveaxis squeeze expand_dims atleast_1d atleast_2d broadcast_to
+    concatenate stack vstack hstack column_stack flip fliplr flipud roll shape ndim size
+    inv solve cholesky det slogdet norm eigh eigvalsh matrix_power qr trace diagonal cross matmul multi_dot
+    LinAlgError
+    """
+)
+_METHODS = _FUNCTIONS | words(
+    "dot conj conjugate astype fill flatten view append extend pop items keys values get"
+)
+
+Callees = Callable[[cst.CSTNode], Iterator[cst.FunctionDef]]
+
+
+def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """`node` and what is below it, without the handlers of exceptions: these run on the host."""
+    yield node
+    for child in children(node):
+        if not isinstance(child, cst.ExceptHandler):
+            yield from staged_parts(child)
+
+
+def hidden(
+    node: cst.Try, function: cst.FunctionDef, facts: Facts, callees: Callees
+) -> tuple[cst.CSTNode, str] | None:
+    """What in a `try` may raise an exception that a graph would not show: the place, and the reason."""
+    if not node.handlers:
+        return None
+    return _hidden(node.body, function, facts, callees, {function})
+
+
+def _hidden(
+    top: cst.CSTNode, function: cst.FunctionDef, facts: Facts, callees: Callees, seen: set[cst.FunctionDef]
+) -> tuple[cst.CSTNode, str] | None:
+    for node in walk(top):
+        if isinstance(node, cst.Call):
+            name = _unsafe(node, facts)
+            if name is not None:
+                return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
+            local = isinstance(node.func, cst.Name) and _is_inner(node.func, facts)
+            if local and top is not function.body:
+                return _hidden(function.body, function, facts, callees, seen)
+        for callee in callees(node):
+            if callee not in seen:
+                seen.add(callee)
+                found = _hidden(callee.body, callee, facts, callees, seen)
+                if found is not None:
+                    return node, found[1]
+    return None
+
+
+def _is_inner(name: cst.Name, facts: Facts) -> bool:
+    owner = facts.scopes.of(name).owner_of(name.value)
+    return owner is not None and not owner.is_module
+
+
+def _unsafe(call: cst.Call, facts: Facts) -> str | None:
+    """The name of a function that is called, if it may hide an exception."""
+    qualified = facts.imports.qualified(call.func)
+    if qualified is not None:
+        rule = rules.find(qualified)
+        name = qualified.rpartition(".")[2]
+        known = name in _FUNCTIONS or (rule is not None and rule.chapter in _CHAPTERS)
+        if name == "norm" and any(arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]):
+            known = False  # singular values may not converge
+        return None if known else qualified
+    if isinstance(call.func, cst.Attribute):
+        method = call.func.attr.value
+        rule = rules.find(f"numpy.ndarray.{method}")
+        return f".{method}" if rule is not None and method not in _METHODS else None
+    return None

@@ -1,0 +1,105 @@
+"""Text made of values: which expressions are that, and whether it is only printed and returned."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.tree.walk import walk
+
+_STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
+_STREAMS = ("sys.stdout", "sys.stderr", "None")
+_OF_PRINT = ("sep", "end", "file", "flush")
+
+
+class Texts:
+    """Looks at the text that one function makes."""
+
+    def __init__(self, function: cst.FunctionDef, facts: Facts) -> None:
+        self._function = function
+        self._facts = facts
+        self._asked: set[str] = set()
+
+    def is_text(self, node: cst.CSTNode) -> bool:
+        """Whether an expression visibly makes text of values."""
+        if isinstance(node, cst.FormattedString):
+            return not isinstance(self._facts.parents[node], cst.ConcatenatedString)
+        if isinstance(node, cst.ConcatenatedString):
+            inner = isinstance(self._facts.parents[node], cst.ConcatenatedString)
+            return not inner and any(isinstance(part, cst.FormattedString) for part in walk(node))
+        if isinstance(node, cst.BinaryOperation):
+            return isinstance(node.operator, cst.Modulo) and isinstance(node.left, _STRINGS[:2])
+        return isinstance(node, cst.Call) and (self._is_format(node) or is_call(self._facts, node, _MAKERS))
+
+    def is_shown(self, node: cst.CSTNode) -> bool:
+        """Whether text goes nowhere but to `print`, other such text, and what the function returns."""
+        up = self._facts.parents[node]
+        if isinstance(up, cst.Arg):
+            call = self._facts.parents[up]
+            if not isinstance(call, cst.Call):
+                return False
+            if is_call(self._facts, call, ("print",)):
+                return up.keyword is None
+            return (self._is_format(call) or is_call(self._facts, call, _MAKERS)) and self.is_shown(call)
+        if isinstance(up, cst.AssignTarget):
+            return False
+        if isinstance(up, (cst.Assign, cst.AugAssign)):
+            targets = [one.target for one in up.targets] if isinstance(up, cst.Assign) else [up.target]
+            return all(isinstance(one, cst.Name) and self._name_is_shown(one.value) for one in targets)
+        if isinstance(up, (cst.Return, cst.Expr)):
+            return True
+        if isinstance(up, cst.BinaryOperation):
+            added = isinstance(up.operator, cst.Add) or (self.is_text(up) and node is up.right)
+            return added and self.is_shown(up)
+        if isinstance(up, (cst.Element, cst.FormattedStringExpression, cst.ConcatenatedString)):
+            return self.is_shown(up)
+        if isinstance(up, (cst.Tuple, cst.List, cst.Dict, cst.FormattedString)):
+            return self.is_shown(up)
+        return isinstance(up, cst.DictElement) and node is up.value and self.is_shown(up)
+
+    def _is_format(self, call: cst.Call) -> bool:
+        """`"…".format(…)`."""
+        func = call.func
+        return (
+            isinstance(func, cst.Attribute)
+            and func.attr.value == "format"
+            and isinstance(func.value, _STRINGS[:2])
+        )
+
+    def _name_is_shown(self, name: str) -> bool:
+        """Whether a name of the function is read only where text may go."""
+        if name in self._asked:
+            return True
+        self._asked.add(name)
+        uses = [node for node in walk(self._function) if isinstance(node, cst.Name) and node.value == name]
+        return all(self._is_other(node) or self.is_shown(node) for node in uses)
+
+    def _is_other(self, node: cst.Name) -> bool:
+        """Whether a name stands where it is not read."""
+        up = self._facts.parents[node]
+        if isinstance(up, cst.Attribute):
+            return node is up.attr
+        if isinstance(up, cst.Arg):
+            return node is up.keyword
+        return isinstance(up, cst.AssignTarget) or (isinstance(up, cst.AugAssign) and node is up.target)
+
+
+_MAKERS = ("str", "repr")
+
+
+def is_call(facts: Facts, node: cst.CSTNode, names: tuple[str, ...]) -> bool:
+    """Whether a node is a call of one of these builtins."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Name) or node.func.value not in names:
+        return False
+    return facts.scopes.of(node.func).owner_of(node.func.value) is None
+
+
+def print_problem(facts: Facts, call: cst.Call) -> str | None:
+    """Why a call of the builtin `print` cannot be staged, as the rest of "it …"."""
+    for arg in call.args:
+        name = arg.keyword.value if arg.keyword is not None else ""
+        if arg.star == "**" or (name and name not in _OF_PRINT):
+            return "prints with settings that are unknown"
+        if name == "file" and facts.code(arg.value) not in _STREAMS:
+            return "prints to a file"
+    return None

@@ -1,0 +1,119 @@
+"""`print` and text of values: `np2tf.print(…)`, `np2tf.text("{:.2f}", s)` for `f"{s:.2f}"` and its like."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.texts import Texts, is_call
+from np2tf.rewrites.control.calls import is_text_for_exception, of_np2tf
+from np2tf.rewrites.control.layout import code
+from np2tf.rewrites.control.static import Static
+from np2tf.tree.walk import walk
+
+Edit = Callable[[cst.CSTNode], cst.CSTNode]
+
+
+def edits(
+    function: cst.FunctionDef, facts: Facts, static: Static, nodes: Iterable[cst.CSTNode]
+) -> Iterator[tuple[cst.CSTNode, Edit]]:
+    """The prints and texts of a function that stand for run time, and what becomes of each."""
+    texts = Texts(function, facts)
+    for node in nodes:
+        if is_text_for_exception(facts, node):
+            continue
+        if is_call(facts, node, ("print",)):
+            yield cst.ensure_type(node, cst.Call).func, of_np2tf  # type: ignore[misc]
+        elif texts.is_text(node) and not _is_known(node, static) and texts.is_shown(node):
+            edit = _edit(node)
+            if edit is not None:
+                yield node, edit
+
+
+def _is_known(node: cst.CSTNode, static: Static) -> bool:
+    """Whether text is made of nothing but what is known while staging."""
+    if isinstance(node, cst.Call):
+        return all(static(arg.value) for arg in node.args)
+    if isinstance(node, cst.BinaryOperation):
+        return static(node.right)
+    parts = [part for part in walk(node) if isinstance(part, cst.FormattedStringExpression)]
+    return all(static(part.expression) for part in parts)
+
+
+def _edit(node: cst.CSTNode) -> Edit | None:
+    if isinstance(node, cst.BinaryOperation):
+        return lambda updated: _call("percent", [updated.left, updated.right])  # type: ignore[attr-defined]
+    if not isinstance(node, cst.Call):
+        template = _template(node)
+        return None if template is None else lambda updated: _text(template, updated)
+    if isinstance(node.func, cst.Name):
+        return lambda updated: updated.with_changes(func=of_np2tf(updated.func))  # type: ignore[attr-defined]
+    return _of_format
+
+
+def _of_format(updated: cst.CSTNode) -> cst.CSTNode:
+    """`np2tf.text("{}", x)` for `"{}".format(x)`."""
+    call = cst.ensure_type(updated, cst.Call)
+    first = cst.Arg(cst.ensure_type(call.func, cst.Attribute).value)
+    return call.with_changes(func=_of_np2tf("text"), args=[first, *call.args])
+
+
+def _text(template: str, updated: cst.CSTNode) -> cst.CSTNode:
+    return _call("text", [cst.parse_expression(template), *_values(updated)])
+
+
+def _call(name: str, values: Sequence[cst.BaseExpression]) -> cst.Call:
+    return cst.Call(_of_np2tf(name), [cst.Arg(_bracketed(value)) for value in values])
+
+
+def _of_np2tf(name: str) -> cst.Attribute:
+    return cst.Attribute(cst.Name("np2tf"), cst.Name(name))
+
+
+def _bracketed(value: cst.BaseExpression) -> cst.BaseExpression:
+    if isinstance(value, cst.Tuple) and not value.lpar:
+        return value.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])
+    return value
+
+
+def _values(node: cst.CSTNode) -> list[cst.BaseExpression]:
+    """The expressions in a formatted string, in the order in which `str.format` counts them."""
+    if isinstance(node, cst.ConcatenatedString):
+        return [*_values(node.left), *_values(node.right)]
+    found: list[cst.BaseExpression] = []
+    for part in node.parts if isinstance(node, cst.FormattedString) else ():
+        if isinstance(part, cst.FormattedStringExpression):
+            found.append(part.expression)
+            found += [one.expression for one in part.format_spec or () if hasattr(one, "expression")]
+    return found
+
+
+def _template(node: cst.CSTNode) -> str | None:
+    """What `str.format` needs to make the same text, as source text; None where it cannot."""
+    if isinstance(node, cst.ConcatenatedString):
+        left, right = _template(node.left), _template(node.right)
+        return None if left is None or right is None else f"{left} {right}"
+    if isinstance(node, cst.SimpleString):
+        return code(node).replace("{", "{{").replace("}", "}}") if "\\N" not in node.value else None
+    assert isinstance(node, cst.FormattedString)
+    fields = [_field(part) for part in node.parts]
+    if None in fields or any("\\N" in code(part) for part in node.parts):
+        return None
+    prefix = node.start.rstrip("\"'").lower().replace("f", "")
+    return f"{prefix}{node.start.lstrip('rRfF')}{''.join(map(str, fields))}{node.end}"
+
+
+def _field(part: cst.BaseFormattedStringContent) -> str | None:
+    """One part of a formatted string, as `str.format` has it."""
+    if isinstance(part, cst.FormattedStringText):
+        return part.value
+    assert isinstance(part, cst.FormattedStringExpression)
+    if part.equal is not None:
+        return None
+    conversion = f"!{part.conversion}" if part.conversion is not None else ""
+    if part.format_spec is None:
+        return f"{{{conversion}}}"
+    inner = [_field(one) for one in part.format_spec]
+    return None if None in inner else f"{{{conversion}:{''.join(map(str, inner))}}}"

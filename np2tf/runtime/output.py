@@ -1,0 +1,44 @@
+"""What a compiled call prints: kept until it is accepted, for a discarded call is repeated on the host."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import threading
+from collections.abc import Callable
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One print: its text, the name of the stream in `sys`, and whether to flush it."""
+
+    text: str
+    stream: str
+    flush: bool
+
+    def show(self) -> None:
+        """Print."""
+        builtins.print(self.text, end="", file=getattr(sys, self.stream), flush=self.flush)
+
+
+@dataclass
+class Output:
+    """The prints of one compiled function; its graph hands them over, from threads of TensorFlow."""
+
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _parts: list[Printed] = field(default_factory=list)
+    _context: Context = field(default_factory=Context)
+
+    def collect(self, run: Callable[[], Any]) -> tuple[Any, list[Printed]]:
+        """What `run()` returns, and what it has printed."""
+        with self._lock:
+            self._parts = []
+            self._context = copy_context()  # np.printoptions of the caller
+            return run(), self._parts
+
+    def add(self, make: Callable[[], str], stream: str, flush: bool) -> None:
+        """Take one print; the text is made in the context of the call."""
+        self._parts.append(Printed(self._context.copy().run(make), stream, flush))
