@@ -2,7 +2,8 @@
 
 Each side is first traced into a throw-away graph, to learn what it returns and which cells it writes. The two
 results are then widened to a common form, as NumPy would; cells written on either side become results as
-well.
+well. A branch inside such a throw-away graph is only foreseen: what it gives is a placeholder of the right
+form, so that each branch is not traced twice for each of those around it.
 """
 
 from __future__ import annotations
@@ -41,6 +42,9 @@ class _Side:
 
     Attributes:
         error: the exception that this side raises, if it does.
+        after: the cells that it writes, with the values that they have then.
+        suspects: for each leaf the cells from outside that it may share memory with.
+        ops: what it consists of, with the branches inside it.
     """
 
     def __init__(self, trace: Trace, branch: Branch) -> None:
@@ -50,11 +54,13 @@ class _Side:
         untouched = Untouched(branch)
         described = len(trace.shown.described)
         with tf.__internal__.FuncGraph("discovery").as_default() as graph, region(trace) as entered:
+            trace.foreseen.append([])
             try:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
                 self.forms = [carried(leaf) for leaf in self.leaves]
                 self.origins = [origin(leaf) for leaf in self.leaves]
+                self.suspects = [suspects(leaf) for leaf in self.leaves]
             except StagingError:
                 raise
             except RecursionError as error:
@@ -63,10 +69,11 @@ class _Side:
                 self.error = error
                 del trace.shown.described[described:]  # by its message, which the host makes again
             finally:
-                self.written: list[Cell] = list(entered.written)
+                inside = trace.foreseen.pop()
+                self.after = {cell: cell._value for cell in entered.written}
                 entered.undo()
                 untouched.check()
-        self.ops = graph.get_operations()
+        self.ops = [*graph.get_operations(), *inside]
         self.graph = graph
 
     def align(self, other: _Side) -> None:
@@ -81,6 +88,7 @@ class _Side:
                 carried(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
             ]
             self.origins = [None if k is None else self.origins[k] for k in places]
+            self.suspects = [set() if k is None else self.suspects[k] for k in places]
         self.leaves, self.result = leaves, result
 
 
@@ -105,9 +113,10 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         record_violation(tf.logical_not(test))
         return then()
     forms = _common_forms(trace, *sides)
-    cells = list(dict.fromkeys(sides[0].written + sides[1].written))
+    cells = list({**sides[0].after, **sides[1].after})
     sources: list[set[Cell]] = [set() for _ in forms]
     tracked = _tracked(forms, *sides)
+    by_choice = trace.xla and all(map(_is_cheap, sides))
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
@@ -123,7 +132,12 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
             ]
             return results + [number_among(found, leaves[k]) for k, found in tracked.items()]
 
-    if trace.xla and all(map(_is_cheap, sides)):
+    if trace.foreseen:
+        results = _foreseen(trace, forms, len(tracked), cells, sides)
+        sources = [a | b for a, b in zip(sides[0].suspects, sides[1].suspects, strict=True)]
+        if not by_choice or not all(map(_is_small, results)):
+            trace.foreseen[-1].append(None)
+    elif by_choice:
         yes, no = (
             _restoring(functools.partial(side, branch, pin=False), cells) for branch in (then, otherwise)
         )
@@ -147,6 +161,24 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     for k, found in tracked.items():
         leaves[k]._cell.identity = next(rest), found
     return sides[0].rebuild(leaves)
+
+
+def _foreseen(
+    trace: Trace, forms: list[Carried | None], tracked: int, cells: list[Cell], sides: tuple[_Side, _Side]
+) -> list[tf.Tensor]:
+    """Placeholders for what the branch will give; writes some to its cells."""
+    trace.foreseen[-1] += [op for side in sides for op in side.ops]
+    for cell in cells:
+        before = cell.value
+        shapes = [side.after[cell].shape if cell in side.after else before.shape for side in sides]
+        cell.write(_placeholder(before.dtype, shapes[0].most_specific_compatible_shape(shapes[1])))
+    specs = [spec for form in forms if form is not None for spec in form.specs()]
+    specs += [tf.TensorSpec((), tf.int32)] * tracked
+    return [_placeholder(spec.dtype, spec.shape) for spec in specs]
+
+
+def _placeholder(dtype: tf.DType, shape: tf.TensorShape) -> tf.Tensor:
+    return tf.compat.v1.placeholder(dtype, shape)
 
 
 def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
@@ -255,7 +287,9 @@ def _is_cheap(side: _Side) -> bool:
     return len(side.ops) <= _CHEAP_OPS and all(map(_is_cheap_op, side.ops))
 
 
-def _is_cheap_op(op: tf.Operation) -> bool:
+def _is_cheap_op(op: tf.Operation | None) -> bool:
+    if op is None:  # a branch that is not made by choice
+        return False
     if op.type in ("Placeholder", "Const"):
         return True
     if op.type == "XlaDynamicUpdateSlice":

@@ -27,6 +27,7 @@ class Trace:
         instances: the staged counterparts of the objects among the arguments.
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.
+        foreseen: for each throw-away trace of a branch's side going on, the ops of the branches inside it.
         calls: the calls of jitted functions that have been entered.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
         printed: a cell that every print reads and writes, which keeps them in order.
@@ -41,6 +42,7 @@ class Trace:
         self.handles = False
         self.instances: list[Any] = []
         self.loops: list[str] = []
+        self.foreseen: list[list[tf.Operation | None]] = []
         self.calls = Calls()
         self.violations = Cell(tf.constant(False))
         self.printed = Cell(tf.constant(0))
