@@ -12,6 +12,8 @@ from pathlib import Path
 
 import tensorflow as tf
 
+from np2tf.runtime.open_shapes import needs_open_shapes
+
 if sys.version_info >= (3, 11):
     import tomllib
 else:  # pragma: no cover
@@ -25,6 +27,8 @@ PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
 #: Their kernels refuse negative numbers, which XLA passes over without a word.
 UNCHECKED = frozenset({"Bincount", "DenseBincount"})
+#: Stands for what XLA does wrong with such arrays (`open_shapes`).
+OPEN = "an array whose shape depends on data"
 
 
 @dataclass(frozen=True)
@@ -67,10 +71,12 @@ def placement(kind: str) -> Placement:
 
 def ops_of(graph: tf.Graph) -> set[str]:
     """Types of all ops in a graph, those inside loops, branches and functions included."""
-    definition = graph.as_graph_def()
+    definition = graph.as_graph_def(add_shapes=True)
     found = {node.op for node in definition.node}
     for function in definition.library.function:
         found.update(node.op for node in function.node_def)
+    if needs_open_shapes(definition):
+        found.add(OPEN)
     return found
 
 
@@ -82,4 +88,4 @@ def xla_pays(ops: set[str]) -> bool:
 def against_xla(ops: set[str]) -> set[str]:
     """Those of `ops` that XLA lacks or makes slow on this device."""
     known = placement(device_kind())
-    return ops & (PYTHON | UNCHECKED | known.lacking | known.slow)
+    return ops & ({OPEN} | PYTHON | UNCHECKED | known.lacking | known.slow)

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import flattened, length, normalize_axes, rank
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.extremes import reduce_extreme
 from np2tf.tnp.kernels import COMPLEX
@@ -241,7 +242,10 @@ def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
     Raises:
         ValueError: there is no element to start from.
     """
-    if _is_zero(length(a, axes)) and not _has_no_result(a, axes):
+    size = length(a, axes)
+    if isinstance(size, tf.Tensor):
+        record_violation(tf.equal(size, 0))
+    if _is_zero(size) and not _has_no_result(a, axes):
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
 
 
@@ -318,6 +322,8 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     x, along = flattened(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
+    if x.shape[along] is None:
+        record_violation(tf.equal(tf.shape(x)[along], 0))
     result = position_of(name, x, along)
     if not keepdims:
         return result

@@ -7,6 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.strands import inner_product
 from np2tf.tnp.ufunc import Ufunc
@@ -68,6 +69,9 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The inner product of two vectors: as a sum of products it has fewer operations than as matrices."""
+    if a.shape[0] is None or b.shape[0] is None:
+        # A vector of one element would be broadcast.
+        record_violation(tf.not_equal(tf.size(a), tf.size(b)))
     if a.dtype == tf.bool:
         return tf.reduce_any(a & b)
     if a.dtype == tf.float16:
