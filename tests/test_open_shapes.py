@@ -86,7 +86,8 @@ def compiled(source: str, *args: Any) -> tuple[Any, str]:
 
 
 def test_what_xla_does_rightly_stays_in_xla() -> None:
-    found, where = compiled("def f(x):\n    v = x[x > 1]\n    return (v * v - v.mean()).sum()\n", np.arange(5.0))
+    source = "def f(x):\n    v = x[x > 1]\n    return (v * v - v.mean()).sum()\n"
+    found, where = compiled(source, np.arange(5.0))
     assert where == "xla"
     assert found == 20.0
 

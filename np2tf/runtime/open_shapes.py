@@ -1,9 +1,9 @@
 """Arrays whose shapes depend on data: what XLA does rightly with them.
 
 XLA keeps an array such as `x[x > 0]` in a buffer of the greatest size that it may have. An elementwise op on
-two such arrays goes over the buffers, so operands that NumPy refuses give a result, or corrupt memory; the
-last element is that of the buffer. TensorFlow's kernels know the shapes, and raise where they do not fit, upon
-which the call is repeated on the host. So what is not known to be right in XLA is left to them.
+two such arrays goes over the buffers, so operands that NumPy refuses give a result, or corrupt memory;
+the last element is that of the buffer. TensorFlow's kernels know the shapes and raise where they do not
+fit, upon which the call is repeated on the host. So what is not known to be right in XLA is left to them.
 """
 
 from __future__ import annotations
