@@ -11,6 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.counts import counts
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.direct import converted
@@ -70,7 +71,9 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
         return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
     if counts is None and staging_for_xla():
         raise StagingError("repeat with counts known only at run time", "NP2TF505")
-    return tensor_array(tf.repeat(a, as_tensor(repeats, np.int64), axis=axis))
+    staged = as_tensor(repeats, np.int64)
+    record_violation(tf.reduce_any(staged < 0))
+    return tensor_array(tf.repeat(a, staged, axis=axis))
 
 
 @op(np.tile)

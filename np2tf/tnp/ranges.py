@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.dtypes import kind_of, result_type, result_type_of, tf_dtype
 from np2tf.tnp.hosted import SMALL, hosted, known
@@ -79,7 +80,7 @@ def _settled(value: Any) -> Any:
 
 def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     if step == 0:
-        raise ZeroDivisionError("division by zero")
+        return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))  # raises
     count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
     if count <= SMALL:
         return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))
@@ -99,8 +100,10 @@ def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     )
     if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
         low, high, by = (as_tensor(value, np.int64) for value in (start, stop, step))
+        record_violation(tf.equal(by, 0))
         return tensor_array(cast(tf.range(low, high, by), wanted))
     low, high, by = (as_tensor(value, np.float64) for value in (start, stop, step))
+    record_violation(tf.logical_not(tf.math.is_finite((high - low) / by)))
     count = tf.maximum(tf.cast(tf.math.ceil((high - low) / by), tf.int64), 0)
     first, second = cast(low, wanted), cast(low + by, wanted)
     return tensor_array(_progression(tf.range(count), first, second - first, wanted))

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import normalize_axes, rank
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.dtypes import result_type
 from np2tf.tnp.kernels import COMPLEX
@@ -47,7 +48,9 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
 
 def _check_total(total: tf.Tensor) -> None:
     known = tf.get_static_value(total)
-    if known is not None and np.any(known == 0):
+    if known is None:
+        record_violation(tf.reduce_any(tf.equal(total, tf.zeros((), total.dtype))))
+    elif np.any(known == 0):
         raise ZeroDivisionError("Weights sum to zero, can't be normalized")
 
 

@@ -53,6 +53,21 @@ def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) ->
     record_violation(tf.logical_not(tf.reduce_all(good)))
 
 
+def require_finite(a: tf.Tensor) -> None:
+    """Check that a singular value decomposition has a chance.
+
+    Raises:
+        LinAlgError: a known `a` has an infinite element or a NaN.
+    """
+    size = tf.abs(a)
+    spoiled = tf.logical_not(tf.reduce_all(tf.math.is_finite(size)))
+    known = tf.get_static_value(spoiled)
+    if known is None:
+        record_violation(spoiled)
+    elif known:
+        raise LinAlgError("SVD did not converge")
+
+
 def require_square(a: tf.Tensor) -> None:
     """Check that `a` is a stack of square matrices.
 

@@ -11,7 +11,7 @@ from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, square
+from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
 from np2tf.tnp.normalize import Array, op
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
@@ -19,6 +19,7 @@ __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdva
 
 def svd_of(a: tf.Tensor, full_matrices: bool) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
     """U, the singular values, and the adjoint of V."""
+    require_finite(a)
     values, left, right = tf.linalg.svd(a, full_matrices=full_matrices)
     return left, values, tf.linalg.adjoint(right)
 
@@ -27,6 +28,7 @@ def singular_values(a: tf.Tensor, hermitian: bool = False) -> tf.Tensor:
     """Singular values, the greatest first."""
     if hermitian:
         return tf.sort(tf.abs(tf.math.real(tf.linalg.eigvalsh(a))), direction="DESCENDING")
+    require_finite(a)
     return tf.linalg.svd(a, compute_uv=False)
 
 
