@@ -18,7 +18,7 @@ import tensorflow as tf
 from np2tf.tnp import ufuncs
 from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import is_array, scalar, tensor_array
-from np2tf.tnp.normalize import casting_error
+from np2tf.tnp.outputs import casting_error
 
 #: name of an update -> the operator that does it in place.
 UPDATES: dict[str, Callable[[Any, Any], Any]] = {

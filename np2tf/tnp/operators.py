@@ -17,7 +17,8 @@ from np2tf.tnp.conversion import cast, is_guest, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, wrap
-from np2tf.tnp.normalize import LEFT_TO_NUMPY, casting_error, store_into
+from np2tf.tnp.normalize import LEFT_TO_NUMPY
+from np2tf.tnp.outputs import casting_error, store_into
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed, stays_on_host
 from np2tf.tnp.ufunc import Ufunc

@@ -17,14 +17,8 @@ from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.dtypes import kind_of, ufunc_loop
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap, wrap_tensor
-from np2tf.tnp.normalize import (
-    LEFT_TO_NUMPY,
-    OPS,
-    check_output,
-    left_to_numpy,
-    on_host,
-    store_into,
-)
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
+from np2tf.tnp.outputs import check_output, store_into
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import held, is_plain, runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections

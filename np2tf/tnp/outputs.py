@@ -1,0 +1,66 @@
+"""`out=`: what a result may be written to, and NumPy's errors where it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp.lenses import is_read_only
+from np2tf.tnp.ndarray import is_array, scalar
+
+
+def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufunc = np.add) -> Any:
+    """Write a result into `out` as a ufunc does, and return `out`.
+
+    Raises:
+        TypeError: the result cannot be cast to out's dtype under the 'same_kind' rule.
+    """
+    if isinstance(out, tuple):
+        parts = result if isinstance(result, tuple) else (result,)
+        stored = tuple(
+            part if into is None else store_into(into, part, casting, ufunc)
+            for into, part in zip(out, parts, strict=True)
+        )
+        return stored if len(stored) > 1 else stored[0]
+    check_output(out)
+    if not np.can_cast(result.dtype, out.dtype, casting):
+        raise casting_error(ufunc, result.dtype, out.dtype, casting)
+    _check_shapes(result, out)
+    out[...] = result
+    return out
+
+
+def check_output(out: Any) -> None:
+    """See that something can be written to.
+
+    Raises:
+        TypeError: it is no array.
+        ValueError: it is read-only.
+    """
+    if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
+        raise TypeError("return arrays must be of ArrayType")
+    held: Any = out
+    if is_array(out) and held._cell is not None and is_read_only(held._path):
+        raise ValueError("output array is read-only")
+
+
+def _check_shapes(result: Any, out: Any) -> None:
+    made, have = tf.TensorShape(result.shape), tf.TensorShape(out.shape)
+    if not made.is_fully_defined() or not have.is_fully_defined():
+        return
+    pairs = zip(reversed(made.as_list()), reversed(have.as_list()), strict=False)
+    if made.rank > have.rank or any(n not in (1, m) for n, m in pairs):
+        raise ValueError(
+            f"non-broadcastable output operand with shape {tuple(have)} doesn't match the broadcast shape "
+            f"{tuple(made)}"
+        )
+
+
+def casting_error(
+    ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any], casting: str = "same_kind"
+) -> TypeError:
+    """NumPy's error for a result that a casting rule does not let into an output array."""
+    error = np._core._exceptions._UFuncOutputCastingError  # type: ignore[attr-defined]
+    return error(ufunc, casting, result, out, 0)
