@@ -1,9 +1,9 @@
-"""Two loops of whole-array steps, translated, beside the same written by hand for XLA, and NumPy.
+"""Loops of whole-array steps, translated, beside the same written by hand for XLA, and NumPy.
 
     python benchmarks/by_hand.py        (needs jax beside np2tf)
 
-Mandelbrot and conjugate gradients are the iterations of fixtures/programs that gain least. What a person gets
-from XLA with `jax.jit` and `lax.while_loop` is as much as can be had from it on this machine.
+Mandelbrot, conjugate gradients and n-body are the iterations of fixtures/programs that gain least. What one
+gets from XLA with `jax.jit` and `lax.while_loop` is as much as can be had from it on this machine.
 """
 
 from __future__ import annotations
@@ -69,6 +69,26 @@ def cg(b: Any, ax: Any, ay: Any, inv_diag: Any) -> Any:
     return lax.while_loop(lambda state: (state[0] < 2000) & ~state[1], step, start)[2]
 
 
+@jax.jit
+def simulate(pos: Any, vel: Any, mass: Any) -> Any:
+    """`nbody.simulate`, 250 steps."""
+    dt, eps = 0.005, 0.1
+
+    def accelerations(pos: Any) -> Any:
+        d = pos[None, :, :] - pos[:, None, :]
+        inv_r3 = (jnp.sum(d**2, axis=-1) + eps**2) ** -1.5
+        return jnp.einsum("ijk,ij,j->ik", d, inv_r3, mass)
+
+    def step(s: Any, state: Any) -> Any:
+        pos, vel, acc, path = state
+        vel = vel + 0.5 * dt * acc
+        pos = pos + dt * vel
+        acc = accelerations(pos)
+        return pos, vel + 0.5 * dt * acc, acc, path.at[s].set(pos[0])
+
+    return lax.fori_loop(0, 250, step, (pos, vel, accelerations(pos), jnp.zeros((250, 3))))[0]
+
+
 def best(function: Callable[..., Any], *args: Any) -> float:
     """The shortest of several calls, in milliseconds; the first one is not counted."""
     jax.block_until_ready(function(*args))
@@ -89,14 +109,16 @@ def report(name: str, plain: Any, translated: Any, by_hand: Any, args: tuple[Any
 
 
 def main() -> None:
-    """Print both."""
+    """Print them all."""
     np2tf.config.tier = "compile"
     sys.path.insert(0, str(PROGRAMS))
     import conjugate_gradient
     import mandelbrot
+    import nbody
 
     points = np2tf.import_module("mandelbrot", str(PROGRAMS / "mandelbrot.py"))
     gradients = np2tf.import_module("conjugate_gradient", str(PROGRAMS / "conjugate_gradient.py"))
+    bodies = np2tf.import_module("nbody", str(PROGRAMS / "nbody.py"))
     print(f"{'ms':20}{'NumPy':>10}{'np2tf':>10}{'jax by hand':>14}{'ratio':>9}{'jax, ratio':>14}")
     c = mandelbrot.complex_grid(-2.0, 0.6, -1.2, 1.2, 1200, 1000)
     report(
@@ -105,6 +127,13 @@ def main() -> None:
         lambda c: points.escape_times(c, 30),
         escape_times,
         (c,),
+    )
+    report(
+        "nbody",
+        lambda pos, vel, mass: nbody.simulate(pos.copy(), vel.copy(), mass, 0.005, 250)[0],
+        lambda pos, vel, mass: bodies.simulate(pos.copy(), vel.copy(), mass, 0.005, 250)[0],
+        simulate,
+        nbody.plummer_sphere(220),
     )
     ax, ay = conjugate_gradient.face_coefficients(conjugate_gradient.coefficient(128))
     grid = (np.arange(128) + 0.5) / 128

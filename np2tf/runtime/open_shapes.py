@@ -31,6 +31,8 @@ _FITTING_NAMES = (
 )
 #: Right with numbers and arrays of one element for the other operands, whose shapes always fit.
 _FITTING = frozenset(_FITTING_NAMES.split())
+#: In the names of what `tf.vectorized_map` makes: shapes that it divides and joins again fit one another.
+_BATCHED = "/pfor/"
 #: Sizes, -1 for unknown ones; None for an unknown rank.
 _Shape = tuple[int, ...] | None
 
@@ -45,7 +47,7 @@ def needs_open_shapes(definition: Any) -> bool:
 def _needs(nodes: Iterable[Any], known: Mapping[str, list[_Shape]]) -> bool:
     nodes = list(nodes)
     shapes = {**known, **{node.name: _listed(node.attr) for node in nodes}}
-    return any(_is_beyond_xla(node, shapes) for node in nodes)
+    return any(_is_beyond_xla(node, shapes) for node in nodes if _BATCHED not in node.name)
 
 
 def _is_beyond_xla(node: Any, shapes: Mapping[str, list[_Shape]]) -> bool:
