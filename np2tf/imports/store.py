@@ -57,7 +57,7 @@ def translation(path: str, read: Callable[[str], bytes], options: Options) -> Tr
     if made is None:
         data = read(path)
         made = _kept_or_made(kept, data, path, options) if _MARK in data else Translation(None, ())
-        if not any(one.code == "NP2TF905" for one in made.findings):
+        if _is_lasting(made):
             sources.remember(path, seen, made)
     return made
 
@@ -69,10 +69,15 @@ def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Tran
         code, findings = found
         return Translation(code, tuple(Finding(*one) for one in findings), key=key)
     made = _made(data, path, options, key)
-    if not any(one.code == "NP2TF905" for one in made.findings):
+    if _is_lasting(made):
         kept.store(key, (made.code, tuple(map(tuple, made.findings))), _readable(made, path))
         _tell_problem(kept)
     return made
+
+
+def _is_lasting(made: Translation) -> bool:
+    """Whether it may be kept: what is np2tf's own fault may be mended tomorrow."""
+    return not any(found.code == "NP2TF905" for found in made.findings)
 
 
 @lru_cache(maxsize=8)

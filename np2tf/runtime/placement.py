@@ -70,7 +70,7 @@ def placement(kind: str) -> Placement:
 
 
 def ops_of(graph: tf.Graph) -> set[str]:
-    """Types of all ops in a graph, those inside loops, branches and functions included."""
+    """Types of all ops in a graph, in loops, branches and functions too; with `OPEN` where XLA is wrong."""
     definition = graph.as_graph_def(add_shapes=True)
     found = {node.op for node in definition.node}
     for function in definition.library.function:
