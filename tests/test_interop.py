@@ -141,12 +141,15 @@ def variables_are_trained() -> None:
 
 @case
 def a_tape_makes_jacobians() -> None:
-    # TensorFlow asks the target for its `shape.rank`: it has to be a tensor.
-    x = ours(np.array([1.0, 2.0, 3.0]))
-    with tf.GradientTape() as tape:
+    x, unused = ours(np.array([1.0, 2.0, 3.0])), ours()
+    with tf.GradientTape(persistent=True) as tape:
         tape.watch(x)
         y = x**2
-    np.testing.assert_allclose(tape.jacobian(y.tensor, x), np.diag([2.0, 4.0, 6.0]))
+    same(tape.jacobian(y, x), np.diag([2.0, 4.0, 6.0]))
+    found = tape.jacobian(y, {"x": [x, x.tensor], "unused": unused})
+    same(found["x"][0], np.diag([2.0, 4.0, 6.0]))
+    assert tf.is_tensor(found["x"][1])
+    assert found["unused"] is None
 
 
 @case
@@ -155,8 +158,30 @@ def a_tape_makes_batch_jacobians() -> None:
     with tf.GradientTape() as tape:
         tape.watch(x)
         y = x**2
-    found = np.asarray(tape.batch_jacobian(y.tensor, x.tensor))
-    np.testing.assert_allclose(found, np.stack([np.diag(2 * row) for row in VALUES]))
+    same(tape.batch_jacobian(y, x), np.stack([np.diag(2 * row) for row in VALUES]))
+
+
+@case
+def tapes_watch_arrays_on_the_host() -> None:
+    with np2tf.config.using(eager="auto"):
+        x = tnp.array(VALUES)
+        with tf.GradientTape(persistent=True) as tape:
+            tape.watch(x)
+            y = x**2
+        same(tape.gradient(y, x), 2 * VALUES)
+        same(tape.batch_jacobian(y, x), np.stack([np.diag(2 * row) for row in VALUES]))
+
+
+@case
+def what_shares_memory_on_the_host_is_not_watched() -> None:
+    # A write to the other would not be seen.
+    with np2tf.config.using(eager="auto"):
+        x, data = tnp.array(VALUES), VALUES.copy()
+        row = x[0]
+        for shared in (x, row, tnp.asarray(data)):
+            with tf.GradientTape() as tape, pytest.raises(TypeError, match="a copy can"):
+                tape.watch(shared)
+            assert shared._host is not None
 
 
 @case

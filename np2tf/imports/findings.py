@@ -63,7 +63,10 @@ class Translation(NamedTuple):
     text: str = ""
     """The translation, for readers; a cached one is not read again."""
     key: str = ""
-    """Says of which source, and by which translator (`fingerprint.key_of`)."""
+    """Says of which source, and by which translator (`fingerprint.key_of`); empty where there was nothing to
+    translate."""
+    own_code: types.CodeType | None = None
+    """Where there was nothing to translate, the module's own."""
 
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.machinery
 import types
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 from np2tf.imports.findings import Finding, TranslationWarning, tell
@@ -44,13 +45,14 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
     def get_code(self, fullname: str) -> types.CodeType | None:
         """The module's code: compiled from its translation, or the original's, with its bytecode file."""
-        made = translation(self.get_filename(fullname), self.get_data, self.options)
+        as_it_is = partial(super().get_code, fullname)
+        made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
         self.translated, self._key = made.code is not None, made.key
         self.findings = made.findings
         if made.findings:
             whole = any(found.severity == "error" for found in made.findings)
             tell(made.findings, "; the module runs untranslated" if whole else "")
-        return made.code if self.translated else super().get_code(fullname)
+        return made.code or made.own_code or as_it_is()
 
     @property
     def original(self) -> bytes | None:

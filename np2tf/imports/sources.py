@@ -57,7 +57,7 @@ class _Kept(NamedTuple):
     key: str
     findings: tuple[Any, ...]
     code: bytes | memoryview
-    """As marshal writes it; empty for none."""
+    """As marshal writes it; empty for none. Without a key it is the module's own."""
 
 
 class Sources:
@@ -79,6 +79,8 @@ class Sources:
         if found is None or found.seen != seen:
             return None
         code = marshal.loads(found.code) if found.code else None
+        if not found.key:
+            return Translation(None, (), own_code=code)
         return Translation(code, tuple(Finding(*one) for one in found.findings), key=found.key)
 
     def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
@@ -88,8 +90,9 @@ class Sources:
         if not self._new:
             atexit.register(self.write)
         folder, name = os.path.split(path)
-        code = b"" if made.code is None else marshal.dumps(made.code)
-        new = _Kept(tuple(seen), made.key, tuple(map(tuple, made.findings)), code)
+        code = made.code or made.own_code
+        written = b"" if code is None else marshal.dumps(code)
+        new = _Kept(tuple(seen), made.key, tuple(map(tuple, made.findings)), written)
         self._new.setdefault(folder, {})[name] = new
 
     def write(self) -> None:

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Callable
 from functools import lru_cache
+from types import CodeType
 from typing import TYPE_CHECKING
 
 from np2tf.imports.cache import Cache
@@ -39,13 +40,20 @@ def cache() -> Cache | None:
     return Cache(os.path.join(folder, "translations"), limit)
 
 
-def translation(path: str, read: Callable[[str], bytes], options: Options) -> Translation:
+def translation(
+    path: str,
+    read: Callable[[str], bytes],
+    options: Options,
+    own_code: Callable[[], CodeType | None] = lambda: None,
+) -> Translation:
     """A module's translation, from the cache if it is there. Only a miss loads the translator.
 
     Args:
         path: the source file.
         read: the bytes of a file; an OSError of it comes up.
         options: of the translation.
+        own_code: compiles the module as it is. Called where there is nothing to translate, so that its code
+            is found among the translations, not in one more file; its errors come up.
     """
     kept = cache()
     if kept is None:
@@ -56,7 +64,10 @@ def translation(path: str, read: Callable[[str], bytes], options: Options) -> Tr
     made = sources.find(path, seen)
     if made is None:
         data = read(path)
-        made = _kept_or_made(kept, data, path, options) if _MARK in data else Translation(None, ())
+        if _MARK in data:
+            made = _kept_or_made(kept, data, path, options)
+        else:
+            made = Translation(None, (), own_code=own_code())
         if _is_lasting(made):
             sources.remember(path, seen, made)
     return made

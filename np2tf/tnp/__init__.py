@@ -15,6 +15,7 @@ import numpy as _numpy
 
 from np2tf.config import config as _config
 from np2tf.tnp import operators as operators
+from np2tf.tnp import protocols as protocols
 from np2tf.tnp.at import at as at
 from np2tf.tnp.host import host_module as _host_module
 from np2tf.tnp.host import provide as _provide

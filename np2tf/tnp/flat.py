@@ -54,7 +54,8 @@ class flatiter:
     def __iter__(self) -> Iterator[Any]:
         if self._on_host():
             return iter(self.base._host.flat)  # type: ignore[union-attr]
-        return iter(flat_view(self.base))
+        elements: Any = flat_view(self.base)
+        return iter(elements)
 
     def __next__(self) -> Any:
         place = self._iterator.index

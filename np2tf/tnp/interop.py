@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import wraps
 from types import FunctionType
 from typing import Any
 
@@ -9,7 +11,7 @@ import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
-from np2tf.tnp.ndarray import ndarray, scalar, wrap_tensor
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.ufunc import Ufunc
 
 #: What AutoGraph looks for: a function with this attribute is called as it is, not converted.
@@ -31,6 +33,40 @@ class _Gradient(CompositeTensorGradient):
 
     def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
         return wrap_tensor(component_grads)
+
+
+def _watching(watch: Callable[..., None]) -> Callable[..., None]:
+    """`GradientTape.watch`: what is watched lives on TensorFlow from then on."""
+
+    @wraps(watch)
+    def watching(tape: tf.GradientTape, tensor: Any) -> None:
+        for array in filter(is_array, tf.nest.flatten(tensor)):
+            array.move_to_tensorflow()
+        watch(tape, tensor)
+
+    return watching
+
+
+def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of tapes that asks its arguments for a `tf.TensorShape`, which arrays do not have."""
+
+    @wraps(method)
+    def of_tensors(tape: tf.GradientTape, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_array, tf.nest.flatten([target, sources]))):
+            return method(tape, target, sources, *args, **kwargs)
+        given, asked = tf.nest.map_structure(_tensor_of, (target, sources))
+        found = method(tape, given, asked, *args, **kwargs)
+        return tf.nest.map_structure(_as_its_source, sources, found)
+
+    return of_tensors
+
+
+def _tensor_of(value: Any) -> Any:
+    return value.tensor if is_array(value) else value
+
+
+def _as_its_source(source: Any, derivative: Any) -> Any:
+    return wrap_tensor(derivative) if is_array(source) else derivative
 
 
 def _type_spec(self: ndarray) -> ArraySpec:
@@ -62,6 +98,10 @@ ndarray._type_spec = property(_type_spec)  # type: ignore[attr-defined]
 ndarray.__composite_gradient__ = _Gradient()  # type: ignore[attr-defined]
 ndarray.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
 CompositeTensor.register(ndarray)
+# TensorFlow has no protocol for these.
+tf.GradientTape.watch = _watching(tf.GradientTape.watch)
+for _name in ("jacobian", "batch_jacobian"):
+    setattr(tf.GradientTape, _name, _of_tensors(getattr(tf.GradientTape, _name)))
 setattr(Ufunc, _NOT_CONVERTED, {})
 for _class in (ndarray, scalar, Ufunc):
     not_converted(dict(vars(_class)))

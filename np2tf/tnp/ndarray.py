@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import types
 import weakref
-from collections.abc import Iterator
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
@@ -127,6 +127,20 @@ class ndarray(metaclass=_ArrayType):
         cell, path = self.storage()
         cell.write(write_path(cell.value, path, value) if path else value)
 
+    def move_to_tensorflow(self) -> None:
+        """Hold the contents as a tensor from now on: a gradient tape can watch nothing else.
+
+        Raises:
+            TypeError: others see the same memory, and would not see what is written from now on.
+        """
+        if self._host is None or current_region() is not None:
+            return
+        # One reference is this object's, and one the question itself.
+        if self._host.base is not None or getrefcount(self._host) > 2:
+            raise TypeError("an array that shares its memory on the host cannot be watched; a copy can")
+        self._cell, self._path = self.storage()
+        self._host = self._cache = None
+
     def view_through(self, lens: Lens) -> ndarray:
         """A view of this tensor array, one lens further on."""
         cell, path = self.storage()
@@ -214,72 +228,6 @@ class ndarray(metaclass=_ArrayType):
         """Bytes of all elements."""
         return self.size * self.itemsize
 
-    # -- Python's protocols ----------------------------------------------------------------------------------
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.numpy(), dtype=dtype, copy=copy)
-
-    def __tf_tensor__(self, dtype: tf.DType | None = None, name: str | None = None) -> tf.Tensor:
-        tensor = self.tensor
-        if dtype is not None and not dtype.is_compatible_with(tensor.dtype):
-            raise TypeError(f"an array of {tensor.dtype.name} given where TensorFlow wants {dtype.name}")
-        return tensor
-
-    def __len__(self) -> int:
-        shape = self.shape
-        if not shape:
-            raise TypeError("len() of unsized object")
-        if not isinstance(shape[0], int):
-            raise StagingError("the length of an array is known only at run time")
-        return shape[0]
-
-    def __iter__(self) -> Iterator[Any]:
-        if self._host is not None and current_region() is None:
-            if type(self._host) is np.ndarray and self._host.ndim == 1:
-                return iter(self._host)
-            return map(wrap, iter(self._host))
-        if not self.shape:
-            raise TypeError("iteration over a 0-d array")
-        return (self[i] for i in range(len(self)))  # type: ignore[index]
-
-    def __bool__(self) -> bool:
-        return bool(self.numpy())
-
-    def __int__(self) -> int:
-        return int(self.numpy())
-
-    def __float__(self) -> float:
-        return float(self.numpy())
-
-    def __complex__(self) -> complex:
-        return complex(self.numpy())
-
-    def __index__(self) -> int:
-        return self.numpy().__index__()
-
-    def __contains__(self, item: Any) -> bool:
-        return bool((self == item).any())
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return _described(self) or repr(self.numpy())
-
-    def __str__(self) -> str:
-        return _described(self) or str(self.numpy())
-
-    def __format__(self, spec: str) -> str:
-        return _described(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return wrap, (np.array(self.numpy()),)
-
-    def __copy__(self) -> ndarray:
-        return self.__deepcopy__({})
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> ndarray:
-        return wrap(self._host.copy()) if self._host is not None else tensor_array(self.tensor)
-
 
 class scalar(ndarray):
     """A number that is a tensor: what NumPy would give as np.float64 and the like, or Python as int or float.
@@ -301,18 +249,6 @@ class scalar(ndarray):
         if self.weak is not None or not hasattr(tensor, "numpy"):
             return scalar
         return self.dtype.type
-
-    def __hash__(self) -> int:  # type: ignore[override]
-        return hash(self.numpy()[()])
-
-    def __repr__(self) -> str:
-        return _described(self) or repr(self.numpy()[()])
-
-    def __str__(self) -> str:
-        return _described(self) or str(self.numpy()[()])
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return type(self.numpy()[()]), (self.numpy()[()],)
 
 
 def is_array(value: Any) -> bool:
@@ -410,13 +346,3 @@ def wrap_tensor(value: Any) -> Any:
     if isinstance(value, tuple):
         return type(value)(*map(wrap_tensor, value))
     return value
-
-
-def _described(array: ndarray) -> str | None:
-    """Text for an array whose value is not known while staging, None for any other."""
-    if array._host is not None or hasattr(array.tensor, "numpy"):
-        return None
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.describe()
-    return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"

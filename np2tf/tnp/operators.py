@@ -271,8 +271,6 @@ def _install() -> None:
         setattr(ndarray, f"__{short}__", _unary(getattr(operator, f"__{short}__"), getattr(ufuncs, name)))
     for name, function in (("__getitem__", _getitem), ("__setitem__", _setitem)):
         setattr(ndarray, name, function)
-    # Defining __eq__ on the class body would have cleared it; numbers hash by value, arrays do not.
-    ndarray.__hash__ = None  # type: ignore[assignment]
 
 
 _install()

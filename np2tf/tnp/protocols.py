@@ -1,0 +1,148 @@
+"""Arrays among Python's own protocols: conversion, iteration, text, copying and pickling."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap
+
+# -- conversion ----------------------------------------------------------------------------------------------
+
+
+def _array(self: ndarray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+
+def _tensor(self: ndarray, dtype: tf.DType | None = None, name: str | None = None) -> tf.Tensor:
+    tensor = self.tensor
+    if dtype is not None and not dtype.is_compatible_with(tensor.dtype):
+        raise TypeError(f"an array of {tensor.dtype.name} given where TensorFlow wants {dtype.name}")
+    return tensor
+
+
+def _bool(self: ndarray) -> bool:
+    return bool(self.numpy())
+
+
+def _int(self: ndarray) -> int:
+    return int(self.numpy())
+
+
+def _float(self: ndarray) -> float:
+    return float(self.numpy())
+
+
+def _complex(self: ndarray) -> complex:
+    return complex(self.numpy())
+
+
+def _index(self: ndarray) -> int:
+    return self.numpy().__index__()
+
+
+# -- containers ----------------------------------------------------------------------------------------------
+
+
+def _len(self: ndarray) -> int:
+    shape = self.shape
+    if not shape:
+        raise TypeError("len() of unsized object")
+    if not isinstance(shape[0], int):
+        raise StagingError("the length of an array is known only at run time")
+    return shape[0]
+
+
+def _iter(self: Any) -> Iterator[Any]:
+    if self._host is not None and current_region() is None:
+        if type(self._host) is np.ndarray and self._host.ndim == 1:
+            return iter(self._host)
+        return map(wrap, iter(self._host))
+    if not self.shape:
+        raise TypeError("iteration over a 0-d array")
+    return (self[i] for i in range(len(self)))
+
+
+def _contains(self: Any, item: Any) -> bool:
+    return bool((self == item).any())
+
+
+# -- text ----------------------------------------------------------------------------------------------------
+
+
+def _described(array: ndarray) -> str | None:
+    """Text for an array whose value is not known while staging, None for any other."""
+    if array._host is not None or hasattr(array.tensor, "numpy"):
+        return None
+    entered = current_region()
+    if entered is not None:
+        entered.trace.shown.describe()
+    return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
+
+
+def _shown_by(show: Callable[[Any], str]) -> Callable[[ndarray], str]:
+    return lambda self: _described(self) or show(self.numpy())
+
+
+def _number_shown_by(show: Callable[[Any], str]) -> Callable[[scalar], str]:
+    return lambda self: _described(self) or show(self.numpy()[()])
+
+
+def _format(self: ndarray, spec: str) -> str:
+    return _described(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
+
+
+# -- copies --------------------------------------------------------------------------------------------------
+
+
+def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
+    return wrap(self._host.copy()) if self._host is not None else tensor_array(self.tensor)
+
+
+def _reduce(self: ndarray) -> tuple[Any, ...]:
+    return wrap, (np.array(self.numpy()),)
+
+
+def _reduce_number(self: scalar) -> tuple[Any, ...]:
+    number = self.numpy()[()]
+    return type(number), (number,)
+
+
+def _hash_number(self: scalar) -> int:
+    return hash(self.numpy()[()])
+
+
+_OF_ARRAYS = {
+    "__array__": _array,
+    "__tf_tensor__": _tensor,
+    "__bool__": _bool,
+    "__int__": _int,
+    "__float__": _float,
+    "__complex__": _complex,
+    "__index__": _index,
+    "__len__": _len,
+    "__iter__": _iter,
+    "__contains__": _contains,
+    "__repr__": _shown_by(repr),
+    "__str__": _shown_by(str),
+    "__format__": _format,
+    "__copy__": lambda self: _deepcopy(self, {}),
+    "__deepcopy__": _deepcopy,
+    "__reduce__": _reduce,
+    # Numbers hash by value, arrays do not.
+    "__hash__": None,
+}
+_OF_NUMBERS = {
+    "__repr__": _number_shown_by(repr),
+    "__str__": _number_shown_by(str),
+    "__reduce__": _reduce_number,
+    "__hash__": _hash_number,
+}
+for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
+    for _name, _function in _protocols.items():
+        setattr(_class, _name, _function)
