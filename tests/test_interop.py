@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import pickle
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -182,6 +183,32 @@ def what_shares_memory_on_the_host_is_not_watched() -> None:
             with tf.GradientTape() as tape, pytest.raises(TypeError, match="a copy can"):
                 tape.watch(shared)
             assert shared._host is not None
+
+
+@case
+def iterators_of_numpy_arrays_refuse_our_masks() -> None:
+    # Which nobody but NumPy can change.
+    with np2tf.config.using(eager="auto"), pytest.raises(IndexError, match="boolean indices for iterators"):
+        VALUES.flat[tnp.array([True] * 6)]
+
+
+@case
+def threads_write_to_parts_of_one_array() -> None:
+    rows = tnp.zeros((8, 2000))
+    views = [rows[k] for k in range(4)]
+
+    def write(k: int) -> None:
+        for start in range(0, 2000, 100):
+            rows[k + 4, start : start + 100] = k
+            np.add(views[k], 1, out=views[k])
+
+    threads = [threading.Thread(target=write, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = np.repeat([20.0, 20.0, 20.0, 20.0, 0.0, 1.0, 2.0, 3.0], 2000).reshape(8, 2000)
+    same(rows, expected)
 
 
 @case

@@ -164,6 +164,33 @@ def product_cases(name: str) -> Iterator[Case]:
             yield Case(name, (a, b))
 
 
+#: Every kind of part, each with each.
+_PARTS = [-np.inf, np.inf, np.nan, 0.0, -0.0, 3.0, -2.0]
+COMPLEX_SPECIAL = np.array([complex(a, b) for a in _PARTS for b in _PARTS])
+
+
+def _of_complex(operands: int) -> set[str]:
+    return {
+        value.__name__
+        for value in vars(np).values()
+        if isinstance(value, np.ufunc) and value.nin == operands and not value.signature
+        if "D" * operands in {one.partition("->")[0] for one in value.types}
+    }
+
+
+OF_COMPLEX, OF_TWO_COMPLEX = _of_complex(1), _of_complex(2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_complex_numbers_with_infinite_parts_nan_and_signed_zeros(mode):
+    check((Case(name, (COMPLEX_SPECIAL,)) for name in OF_COMPLEX), mode)
+    pair = (COMPLEX_SPECIAL[:, None], COMPLEX_SPECIAL)
+    # XLA's and C's limits of powers with infinite operands are not NumPy's: see docs/op-library.md.
+    check((Case(name, pair) for name in OF_TWO_COMPLEX - {"power", "float_power"}), mode)
+    finite = COMPLEX_SPECIAL[np.isfinite(COMPLEX_SPECIAL)]
+    check((Case(name, (finite[:, None], finite)) for name in ("power", "float_power")), mode)
+
+
 def check(cases: Iterator[Case], mode: str) -> None:
     found = [f"{case}: {difference}" for case, difference in differences(cases, mode)]
     assert not found, "\n".join(found)

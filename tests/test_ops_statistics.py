@@ -79,6 +79,9 @@ def quantiles() -> Iterator[Case]:
         yield Case(name, (GAPS,))
         yield Case(name, (GAPS,), {"axis": 1})
         yield Case(name, (GAPS,), {"axis": 0, "keepdims": True})
+        yield Case(
+            name, (np.array([[np.inf, np.inf, 1.0], [np.nan, np.inf, np.inf], [4.0, 2.0, 1.0]]),), {"axis": 1}
+        )
     for name in ("percentile", "nanpercentile"):
         yield Case(name, (GAPS, 40), {"axis": 1})
         yield Case(name, (GAPS, [0, 40, 100]), {"axis": 0})
@@ -177,6 +180,17 @@ def interpolations() -> Iterator[Case]:
     for dtype in REALS:
         yield Case("interp", (values(dtype, 6), RISING, W[:4]))
     yield Case("interp", (SPECIAL, RISING, W[:4]))
+    ends = np.array([0.5, np.nan, -np.inf, np.inf, 0.0, 1.0])
+    for xp in ([-np.inf, 1.0], [0.0, np.inf], [-np.inf, np.inf], [0.0, 1.0]):
+        for fp in (
+            [0.0, 10.0],
+            [10.0, 10.0],
+            [-np.inf, 10.0],
+            [0.0, np.inf],
+            [np.inf, np.inf],
+            [-np.inf, np.inf],
+        ):
+            yield Case("interp", (ends, np.array(xp), np.array(fp)))
     yield Case("interp", (2.0, RISING, W[:4]))
     yield Case("interp", (Y, RISING, W[:4]), {"left": -7.0, "right": np.nan})
     yield Case("interp", (Y, np.array([3.0, 0.5, 2.0]), W[:3]), {"period": 4})
@@ -211,6 +225,7 @@ def roundings() -> Iterator[Case]:
     yield Case("clip", (np.array([1, 2], "uint8"), 0, 300))
     yield Case("nan_to_num", (SPECIAL,))
     yield Case("nan_to_num", (SPECIAL.astype("float32"),), {"nan": 7.0, "posinf": 3.0, "neginf": -3.0})
+    yield Case("nan_to_num", (SPECIAL,), {"nan": np.inf, "posinf": 3.0})
     yield Case("nan_to_num", (SPECIAL + 1j,))
     yield Case("real_if_close", (Y,))
     yield Case("angle", (IMAGINARY,), {"deg": True})

@@ -243,9 +243,14 @@ def interp(
         last = tf.shape(xp, out_type=tf.int64)[0] - 2
         place = tf.clip_by_value(positions(xp, x, "right") - 1, tf.constant(0, tf.int64), last)
         slopes = (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1])
-        start, value = tf.gather(xp, place), tf.gather(fp, place)
-        inside = tf.gather(slopes, place) * (x - start) + value
+        slope, start, value = (tf.gather(of, place) for of in (slopes, xp, fp))
+        end, end_value = tf.gather(xp, place + 1), tf.gather(fp, place + 1)
+        inside = slope * (x - start) + value
+        # Infinite points: from the other end, as NumPy does.
+        inside = tf.where(tf.math.is_nan(inside), slope * (x - end) + end_value, inside)
+        inside = tf.where(tf.math.is_nan(inside) & (value == end_value), value, inside)
         inside = tf.where(x == xp[-1], fp[-1], tf.where(x == start, value, inside))
+        inside = tf.where(tf.math.is_nan(x), x, inside)
     return tf.where(x < xp[0], low, tf.where(x > xp[-1], high, inside))
 
 

@@ -23,6 +23,11 @@ from np2tf.tnp.quick import count_regions
 MOST_NESTED = 32
 
 
+#: Held while a part of a base is replaced, which reads the whole and writes the whole: threads may write to
+#: parts of one array at the same time, as they may in NumPy.
+writing = threading.RLock()
+
+
 class Region:
     """A stretch of staged code.
 

@@ -13,12 +13,12 @@ from np2tf.tnp.advanced import positions
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, promote
-from np2tf.tnp.dtypes import kind_of, result_type
+from np2tf.tnp.dtypes import result_type
 from np2tf.tnp.indexing import getitem
 from np2tf.tnp.masks import masked, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array, wrap
 from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
-from np2tf.tnp.residence import has_tensor, placed, runs_on_host
+from np2tf.tnp.residence import placed, runs_on_host
 
 __all__ = [
     "argwhere",
@@ -223,7 +223,7 @@ attach("compress", _compress_method)
 # -- by choice -------------------------------------------------------------------------------------
 
 
-@op(np.choose, method=True)
+@op(np.choose)
 def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") -> ndarray:
     count = len(choices)
     picks = (
@@ -236,6 +236,14 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
     shape = tf.broadcast_dynamic_shape(tf.shape(picks), tf.shape(result))
     static = tf.broadcast_static_shape(picks.shape, result.shape)
     return tensor_array(tf.broadcast_to(result, static if static.is_fully_defined() else shape))
+
+
+def _choose_method(a: Any, *choices: Any, **kwargs: Any) -> Any:
+    """One sequence of choices, or each an argument of its own."""
+    return choose(a, choices[0] if len(choices) == 1 else choices, **kwargs)
+
+
+attach("choose", _choose_method)
 
 
 def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
@@ -301,14 +309,10 @@ def _known(value: Any) -> Any:
 
 
 def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
-    single = (
-        isinstance(condlist, (list, tuple))
-        and not isinstance(condlist[0], (list, tuple))
-        and kind_of(condlist[0]) in (int, float, np.dtype(bool))
-        and not has_tensor(condlist[:1])
-    )
-    if single or (not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == x.shape.rank):
-        return [truth(as_tensor(condlist))]
+    """NumPy's rule for one condition that is not in a list: a number, or numbers for an array."""
+    is_number = not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == 0
+    if is_number or (x.shape.rank != 0 and as_tensor(condlist[0]).shape.rank == 0):
+        condlist = [condlist]
     return [truth(as_tensor(condition)) for condition in condlist]
 
 
@@ -322,7 +326,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
         index = as_tensor(arg)
         if index.shape.rank != 1:
             raise ValueError("Cross index must be 1 dimensional")
-        if index.shape[0] == 0:
+        if index.shape[0] == 0 and isinstance(arg, (list, tuple)):
             index = tf.cast(index, tf.int64)
         if index.dtype == tf.bool:
             index = true_places(index)[:, 0]

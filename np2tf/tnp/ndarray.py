@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, current_region
+from np2tf.tnp.cells import Cell, current_region, writing
 from np2tf.tnp.lenses import Bitcast, Lens, Part, is_read_only, read_path, write_path
 from np2tf.tnp.symint import SymInt
 
@@ -125,7 +125,8 @@ class ndarray(metaclass=_ArrayType):
             self._host[...] = value.numpy()
             return
         cell, path = self.storage()
-        cell.write(write_path(cell.value, path, value) if path else value)
+        with writing:
+            cell.write(write_path(cell.value, path, value) if path else value)
 
     def move_to_tensorflow(self) -> None:
         """Hold the contents as a tensor from now on: a gradient tape can watch nothing else.

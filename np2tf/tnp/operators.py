@@ -12,7 +12,7 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.tnp import direct_indexing, ufuncs
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, writing
 from np2tf.tnp.conversion import cast, is_guest, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import is_read_only
@@ -233,10 +233,16 @@ def _setitem(self: ndarray, key: Any, value: Any) -> None:
     if held is not None and quick.host and type(key) in _KEYS and type(value) in _NUMBERS:
         held[key] = value
         return
-    if held is None and quick.unstaged and direct_indexing.written(self, key, value):
-        return
     if _indexed_on_host(self):
         self._host[to_numpy(key)] = to_numpy(value)  # type: ignore[index]
+        return
+    with writing:
+        _write_part(self, key, value)
+
+
+def _write_part(self: ndarray, key: Any, value: Any) -> None:
+    """``self[key] = value`` of a tensor, which is read and replaced as a whole."""
+    if self._host is None and quick.unstaged and direct_indexing.written(self, key, value):
         return
     try:
         setitem(self, key, value)

@@ -208,8 +208,12 @@ def percentile(
 def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: int) -> tf.Tensor:
     if n % 2:
         return cast(ordered[..., n // 2], wanted)
+    return _mean_of_two(ordered[..., n // 2 - 1], ordered[..., n // 2], wanted)
+
+
+def _mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.Tensor:
     wide = np.dtype(np.float32) if wanted == np.float16 else wanted
-    pair = cast(ordered[..., n // 2 - 1], wide) + cast(ordered[..., n // 2], wide)
+    pair = cast(low, wide) + cast(high, wide)
     return cast(pair / tf.constant(2, pair.dtype), wanted)
 
 
@@ -237,6 +241,18 @@ def median(
 # -- without NaN ---------------------------------------------------------------------------------------------
 
 
+def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
+    """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
+    rows, axes, n = _rows(a, axis)
+    if n == 0:
+        raise StagingError("quantiles of nothing", "NP2TF503")
+    ordered, nan = _sorted(rows)
+    assert nan is not None
+    last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
+    warn_where(last < 0, ALL_NAN)
+    return ordered, last, axes
+
+
 def _of_the_rest(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
@@ -245,12 +261,7 @@ def _of_the_rest(
         return _quantiles(a, fractions, weak, axis, method, keepdims)
     if method != "linear":
         raise StagingError(f"quantiles without NaN by the method {method}", "NP2TF503")
-    rows, axes, n = _rows(a, axis)
-    if n == 0:
-        raise StagingError("quantiles of nothing", "NP2TF503")
-    ordered, nan = _sorted(rows)
-    assert nan is not None
-    last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
+    ordered, last, axes = _sorted_without_nan(a, axis)
     flat = tf.constant(fractions.reshape(-1).astype(np.float64))
     virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat
     low = tf.cast(tf.floor(virtual), tf.int64)
@@ -258,11 +269,10 @@ def _of_the_rest(
     given = np.dtype(a.dtype.as_numpy_dtype)
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     wanted = result_type_of((given, float if weak else floating))
-    lead = len(rows.shape) - 1
+    lead = rank(ordered) - 1
     before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
     after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
     result = _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
-    warn_where(last < 0, ALL_NAN)
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
     result = tf.transpose(result, [rank(result) - 1, *range(rank(result) - 1)])
     result = (
@@ -314,4 +324,13 @@ def nanmedian(
     """https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html"""
     if not a.dtype.is_floating:
         return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
-    return _of_the_rest(a, np.asarray(0.5), True, axis, "linear", keepdims)
+    ordered, last, axes = _sorted_without_nan(a, axis)
+    known = tf.maximum(last, 0)
+    low, high = (
+        tf.squeeze(tf.gather(ordered, place, batch_dims=rank(ordered) - 1), -1)
+        for place in (known // 2, (known + 1) // 2)
+    )
+    count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
+    result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
+    result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
+    return _restored(result, rank(a), axes, keepdims, 0)

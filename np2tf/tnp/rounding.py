@@ -133,8 +133,8 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     high = as_tensor(limits.max if posinf is None else posinf, dtype)
     low = as_tensor(limits.min if neginf is None else neginf, dtype)
     infinity = constant(np.inf, x)
-    x = tf.where(tf.math.is_nan(x), as_tensor(nan, dtype), x)
-    return tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
+    finite = tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
+    return tf.where(tf.math.is_nan(x), as_tensor(nan, dtype), finite)
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:

@@ -70,7 +70,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "float_power": kernel(tf.pow, complex=of_complex.power),
     "negative": kernel(tf.negative, unsigned=integers.negative),
     "positive": identity,
-    "absolute": kernel(tf.abs, boolean=identity, unsigned=identity),
+    "absolute": kernel(tf.abs, boolean=identity, unsigned=identity, complex=of_complex.absolute),
     "fabs": tf.abs,
     "sign": kernel(
         floats.sign,
@@ -79,7 +79,9 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
         complex=of_complex.sign,
     ),
     "square": tf.square,
-    "reciprocal": kernel(lambda x: constant(1, x) / x, signed=integers.reciprocal),
+    "reciprocal": kernel(
+        lambda x: constant(1, x) / x, signed=integers.reciprocal, complex=of_complex.reciprocal
+    ),
     "conjugate": kernel(identity, complex=tf.math.conj),
     "gcd": integers.gcd,
     "lcm": integers.lcm,
@@ -118,16 +120,19 @@ _ROUNDING: dict[str, Callable[..., Any]] = {
     "heaviside": floats.heaviside,
 }
 _MATHS: dict[str, Callable[..., Any]] = {
-    **{name: real(getattr(tf.math, name)) for name in ("sqrt", "exp", "expm1", "log", "log1p")},
-    **{name: real(getattr(tf.math, name)) for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")},
+    **{name: real(getattr(tf.math, name)) for name in ("log", "tan", "sinh", "cosh", "tanh")},
     **{
-        f"arc{name}": real(getattr(tf.math, f"a{name}"))
+        name: real(getattr(tf.math, name), complex=getattr(of_complex, name))
+        for name in ("sqrt", "exp", "expm1", "log1p", "sin", "cos")
+    },
+    **{
+        f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(of_complex, f"arc{name}"))
         for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
     },
     "arctan2": real(tf.math.atan2),
     "hypot": real(floats.hypot),
     "cbrt": real(floats.cbrt),
-    "exp2": real(floats.exp2),
+    "exp2": real(floats.exp2, complex=of_complex.exp2),
     "log2": real(floats.log2, complex=of_complex.scaled_log(2.0)),
     "log10": real(floats.log10, complex=of_complex.scaled_log(10.0)),
     "logaddexp": real(floats.logaddexp),
