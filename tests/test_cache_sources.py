@@ -130,9 +130,14 @@ def test_a_source_without_numpy_is_not_read_to_see_that(source: Path):
     def no_reading(name: str) -> bytes:
         raise AssertionError(name)
 
-    assert store.translation(str(source), lambda name: source.read_bytes(), Options()).code is None
+    compiled = [compile("x = 1\n", str(source), "exec")]
+    first = store.translation(str(source), lambda name: source.read_bytes(), Options(), compiled.pop)
     new_process()
-    assert store.translation(str(source), no_reading, Options()).code is None
+    second = store.translation(str(source), no_reading, Options(), compiled.pop)
+    assert first.code is None
+    assert second.code is None
+    assert second.own_code == first.own_code
+    assert second.own_code is not None
 
 
 def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source: Path):

@@ -51,13 +51,32 @@ class Seen(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """One source's translation."""
+    """One source's translation, as marshal takes it."""
 
     seen: tuple[int, ...]
     key: str
+    """Empty where there was nothing to translate: then the code is the module's own."""
     findings: tuple[Any, ...]
     code: bytes | memoryview
-    """As marshal writes it; empty for none. Without a key it is the module's own."""
+    """As marshal writes it; empty for none."""
+
+
+class _Folder(NamedTuple):
+    """The translations of one folder as they are read: nothing is made of what is not asked for."""
+
+    table: dict[str, tuple[tuple[int, ...], str, tuple[Any, ...], int, int]]
+    """Name -> what `_Kept` has, with the place and the length of the code."""
+    codes: memoryview
+
+    def get(self, name: str) -> _Kept | None:
+        found = self.table.get(name)
+        if found is None:
+            return None
+        seen, key, findings, start, length = found
+        return _Kept(seen, key, findings, self.codes[start : start + length])
+
+
+_EMPTY = _Folder({}, memoryview(b""))
 
 
 class Sources:
@@ -66,7 +85,7 @@ class Sources:
     def __init__(self, cache: Cache, options: object) -> None:
         self._cache = cache
         self._options = options
-        self._folders: dict[str, dict[str, _Kept]] = {}
+        self._folders: dict[str, _Folder] = {}
         self._new: dict[str, dict[str, _Kept]] = {}
 
     def find(self, path: str, seen: Seen | None) -> Translation | None:
@@ -81,7 +100,7 @@ class Sources:
         code = marshal.loads(found.code) if found.code else None
         if not found.key:
             return Translation(None, (), own_code=code)
-        return Translation(code, tuple(Finding(*one) for one in found.findings), key=found.key)
+        return Translation(code, tuple(map(Finding._make, found.findings)), key=found.key)
 
     def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
         """A file that was `seen` before it was read has this translation."""
@@ -98,26 +117,24 @@ class Sources:
     def write(self) -> None:
         """Keep what is new, and what other processes have written in the meantime if it still holds."""
         for folder, new in self._new.items():
-            merged = {**self._read(folder), **new}
-            index, codes = {}, []
-            for name, (seen, key, findings, code) in merged.items():
-                if seen == Seen.of(os.path.join(folder, name)):
-                    index[name] = (seen, key, findings, len(code))
-                    codes.append(code)
+            there = self._read(folder)
+            index, codes, start = {}, [], 0
+            for name in there.table.keys() | new.keys():
+                kept = new.get(name) or there.get(name)
+                if kept is not None and kept.seen == Seen.of(os.path.join(folder, name)):
+                    index[name] = (*kept[:3], start, len(kept.code))
+                    codes.append(kept.code)
+                    start += len(kept.code)
             head = marshal.dumps(index)
             self._cache.store_bytes(self._entry(folder), b"".join([_LENGTH.pack(len(head)), head, *codes]))
         self._new.clear()
 
-    def _read(self, folder: str) -> dict[str, _Kept]:
+    def _read(self, folder: str) -> _Folder:
         content = self._cache.load_bytes(self._entry(folder))
         if content is None:
-            return {}
+            return _EMPTY
         start = _LENGTH.size + _LENGTH.unpack_from(content)[0]
-        found = {}
-        for name, (seen, key, findings, length) in marshal.loads(content[_LENGTH.size : start]).items():
-            found[name] = _Kept(seen, key, findings, content[start : start + length])
-            start += length
-        return found
+        return _Folder(marshal.loads(content[_LENGTH.size : start]), content[start:])
 
     def _entry(self, folder: str) -> str:
         return key_of(b"the sources of a folder", folder, self._options)
