@@ -18,6 +18,7 @@ from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.classes import Classes
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
+from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import Texts, print_problem
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import children, walk
@@ -205,7 +206,8 @@ class Effects:
         if reason is not None and not self.is_errstate(node):
             yield Problem(node, reason)
         elif isinstance(node, (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For)):
-            yield from self._stores(node, function)
+            for part, reason in store_problems(node, function, self.facts, self.classes):
+                yield Problem(part, reason)
         elif isinstance(node, cst.Call) and not in_message:
             reason = self._call(node, function)
             if reason is not None:
@@ -238,30 +240,6 @@ class Effects:
         if not all(isinstance(mode, cst.SimpleString) and mode.value[1:-1] in _QUIET for mode in modes):
             return False
         return len(named) == len(node.items) and set(named) == {"numpy.errstate"}
-
-    def _stores(
-        self, node: cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For, function: cst.FunctionDef
-    ) -> Iterator[Problem]:
-        targets = [item.target for item in node.targets] if isinstance(node, cst.Assign) else [node.target]
-        for part in [leaf for target in targets for leaf in _leaves(target)]:
-            if self.classes.is_self(root_of(part)) and not isinstance(part, cst.Name):
-                continue
-            if isinstance(part, cst.Attribute):
-                yield Problem(part, "writes an attribute")
-            elif isinstance(part, cst.Subscript):
-                base: cst.CSTNode = part
-                while isinstance(base, cst.Subscript) or (isinstance(base, cst.Attribute) and _is_view(base)):
-                    base = base.value
-                if not isinstance(base, cst.Name) or not self._is_own(base, function):
-                    yield Problem(part, "writes into something that is not its own")
-                elif _string_key(part) and base.value in parameters(function.params):
-                    yield Problem(part, "writes into a dict that it was given")
-
-    def _is_own(self, name: cst.Name, function: cst.FunctionDef) -> bool:
-        """Whether a name belongs to the function or to one inside it."""
-        owner = self.facts.scopes.of(name).owner_of(name.value)
-        inside = self.facts.scopes.inside(function)
-        return owner is not None and any(scope is owner for scope in inside.within())
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | None:
         """Why a call cannot be staged."""
@@ -312,7 +290,7 @@ class Effects:
             name = base if isinstance(base, cst.Name) else None
             own = (
                 name is not None
-                and self._is_own(name, function)
+                and is_own(name, function, self.facts)
                 and name.value not in parameters(function.params)
             )
             return None if own else f"changes `{self.facts.code(base)}`, which is not its own"
@@ -379,18 +357,3 @@ def _every_param(params: cst.Parameters) -> list[cst.Param]:
 
 def _is_tuple(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Tuple)
-
-
-def _leaves(target: cst.CSTNode) -> list[cst.CSTNode]:
-    if isinstance(target, (cst.Tuple, cst.List)):
-        return [leaf for element in target.elements for leaf in _leaves(element.value)]
-    return [target]
-
-
-def _is_view(node: cst.Attribute) -> bool:
-    return node.attr.value in ("T", "real", "imag", "flat")
-
-
-def _string_key(node: cst.Subscript) -> bool:
-    index = node.slice[0].slice
-    return isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)

@@ -84,7 +84,9 @@ class Dependencies:
             if not functions and not isinstance(
                 member, (types.MemberDescriptorType, types.GetSetDescriptorType)
             ):
-                self.readers.append(Reader(partial(getattr, base, name)))
+                # What is plain data must be the same after a trace.
+                bind = partial(setattr, base, name) if getattr(base, name, None) is member else None
+                self.readers.append(Reader(partial(getattr, base, name), bind))
 
     def _collect(self, function: Any) -> None:
         function = getattr(function, "__wrapped__", function)

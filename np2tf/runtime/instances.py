@@ -106,10 +106,11 @@ def assign(value: Any, values: dict[str, Any]) -> None:
 
 
 def reset(value: Any, values: dict[str, Any]) -> None:
-    """Give an object these attributes and no others."""
-    for name in attributes(value).keys() - values.keys():
+    """Give an object these attributes and no others; what is as it should be is not touched."""
+    now = attributes(value)
+    for name in now.keys() - values.keys():
         object.__delattr__(value, name)
-    assign(value, values)
+    assign(value, {name: one for name, one in values.items() if name not in now or now[name] is not one})
 
 
 def class_members(kind: type, names: set[str]) -> Iterator[tuple[type, str, Any]]:

@@ -8,12 +8,10 @@ makes the change in the caller's own.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from np2tf.runtime.containers import containers
-from np2tf.runtime.instances import assign, attributes, new_instance_of, reset, with_attributes
+from np2tf.runtime.instances import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.signature import Signature, kind_of
 from np2tf.staging import StagingError
 
@@ -98,7 +96,7 @@ class Twins:
         changes: dict[int, Any] = {}
         for place, (twin, before) in enumerate(zip(self._twins, self._before, strict=True)):
             now = _contents(twin)
-            if _same(now, before):
+            if same_contents(now, before):
                 continue
             if self._by_name[place]:
                 raise StagingError(
@@ -146,7 +144,8 @@ def _contents(twin: Any) -> Any:
     return dict(twin) if type(twin) is dict else attributes(twin)
 
 
-def _same(a: Any, b: Any) -> bool:
+def same_contents(a: Any, b: Any) -> bool:
+    """Whether two lists or dicts hold the very same things, in the same order."""
     if type(a) is dict:
         return list(a) == list(b) and all(a[key] is b[key] for key in a)
     return len(a) == len(b) and all(m is n for m, n in zip(a, b, strict=True))
@@ -194,57 +193,3 @@ def _inward(value: Any, holders: Sequence[Any]) -> Any:
         items = [_inward(item, holders) for item in value]
         return tuple(items) if kind is tuple else kind(*items)
     return value
-
-
-#: What a side of a branch or an iteration of a loop makes of the objects: one dict of attributes for each.
-States = list[dict[str, Any]]
-
-
-class _Held:
-    """A list, dict or other non-tensor in an attribute: carried through branches and loops as one thing."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _holders(value: Any) -> list[Any]:
-    return list(containers(value).values())
-
-
-class Attributes:
-    """The attributes of the twins as variables that a staged branch or loop may assign."""
-
-    def __init__(self, instances: Sequence[Any]) -> None:
-        self._instances = instances
-        self._held: dict[int, _Held] = {}
-
-    def read(self) -> States:
-        """The attributes now."""
-        return [
-            {name: self._hold(value) for name, value in attributes(one).items()} for one in self._instances
-        ]
-
-    def write(self, states: States) -> None:
-        """Set the attributes."""
-        for one, state in zip(self._instances, states, strict=True):
-            reset(one, {n: v.value if type(v) is _Held else v for n, v in state.items()})
-
-    def apart(self, run: Callable[[], Any]) -> tuple[Any, States]:
-        """What `run` returns, and what it makes of the attributes, which keep the values they have."""
-        before = self.read()
-        contents = {id(one): (one, copy(one)) for held in self._held.values() for one in _holders(held.value)}
-        try:
-            return run(), self.read()
-        finally:
-            self.write(before)
-            changed = [one for one, items in contents.values() if not _same(one, items)]
-            for one in changed:
-                one.clear()
-                (one.extend if type(one) is list else one.update)(contents[id(one)][1])
-            if changed:
-                raise StagingError("a list or dict in an attribute is changed by staged code", "NP2TF513")
-
-    def _hold(self, value: Any) -> Any:
-        if kind_of(value) in ("array", "number", "constant", "tuple"):
-            return value
-        return self._held.setdefault(id(value), _Held(value))
