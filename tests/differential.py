@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import sys
+import types
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
@@ -83,7 +85,8 @@ def described(value: Any, around: tuple[Any, ...] = ()) -> Any:
         return ("dict", *[(key, described(item, around)) for key, item in value.items()])
     held = attributes(value)
     if any(value is one for one in around) or not held:
-        return ("object", type(value).__name__ if held else repr(value))
+        told = repr(value) if type(value).__repr__ is not object.__repr__ else ""
+        return ("object", type(value).__name__ if held else told)
     inside = [(name, described(item, (*around, value))) for name, item in sorted(held.items())]
     return ("object", type(value).__name__, *inside)
 
@@ -161,6 +164,7 @@ def load(text: str | bytes) -> dict[str, Any]:
     name = f"<program {next(_numbers)}>"
     if isinstance(text, str):
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    sys.modules.setdefault("program", types.ModuleType("program"))  # dataclasses look for it
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(text, name, "exec"), space)
     return space

@@ -363,4 +363,316 @@ OBJECTS: dict[str, Row] = {
         f"*[Model(np.ones(3))] * 2, {X}",
         refused="NP2TF401",
     ),
+    "an object made before a loop": _row(
+        """
+        def f(x):
+            p = State(2 * x[:3], x[1])
+            for i in range(len(x)):
+                p.total = p.total * 0.5 + x[i]
+                if p.total > 3:
+                    p.pos = p.pos + p.total
+                    p.flag += 1
+            return p.total, p.pos, p.flag
+        """,
+        X,
+        f"{X} - 9",
+    ),
+    "an object made here and given back": _row(
+        """
+        def f(x):
+            p = State(x[:3])
+            q = State(x, 1.0)
+            p.child = q
+            for v in x:
+                q.total = q.total + v * p.total
+                p.total = v
+            return p, q, [q, p.pos]
+        """,
+        X,
+        numbers=True,
+    ),
+    "an object that holds the caller's array": _row(
+        """
+        def f(x):
+            p = State(x)
+            for i in range(len(x) - 1):
+                p.pos[i] = p.pos[i] + x[i + 1]
+            if p.pos[0] > 0:
+                p.pos = p.pos * 2
+            p.pos[0] = -1.0
+            return p
+        """,
+        X,
+        f"{X} - 9",
+    ),
+    "an object that a parameter is given": _row(
+        """
+        def f(state, x):
+            state.child = State(x[:2])
+            for i in range(len(x)):
+                state.child.total = state.child.total + x[i]
+            return state.child.total
+        """,
+        f"{S}, {X}",
+        f"linked({S}, {T}), {X}",
+        numbers=True,
+    ),
+    "an object made in every round": _row(
+        """
+        def f(x):
+            s = 0.0
+            for i in range(len(x)):
+                p = State(x[i])
+                if x[i] > 4:
+                    p.total = x[i] * 2
+                    p.flag = 1
+                s += p.total + p.flag * p.pos
+            return s
+        """,
+        X,
+    ),
+    "an object that is another one in every round": _row(
+        """
+        def f(x):
+            p = State(x[0])
+            for i in range(len(x)):
+                p = State(p.pos + x[i])
+            return p.pos
+        """,
+        X,
+    ),
+    "a dataclass, one of its base, a namespace": row(
+        """
+        import types
+        from dataclasses import dataclass, field
+        from types import SimpleNamespace
+
+        SCALE = 3.0
+
+        @dataclass
+        class Box:
+            low: float = 0.0
+            high: float = 1.0
+            seen: list = field(default_factory=list)
+
+            def __post_init__(self):
+                self.width = (self.high - self.low) * SCALE
+
+        class Point:
+            dimension = 2
+
+            def __init__(self, x, y):
+                self.x, self.y = x, y
+
+        class Heavy(Point):
+            __slots__ = ("mass",)
+
+            def __init__(self, x, mass):
+                super().__init__(x, -x)
+                self.mass = mass
+
+        def f(x):
+            box, point = Box(high=x[3]), Heavy(x[1], 2.0)
+            rest, last = types.SimpleNamespace(n=0), SimpleNamespace(v=x)
+            for i in range(len(x)):
+                point.x = point.x + point.mass * box.width
+                if point.x > box.high:
+                    point.mass *= -0.5
+                    rest.n += 1
+                last.v = last.v + point.y * point.dimension
+            return point, rest.n, last.v, box.seen
+        """,
+        X,
+        f"{X} - 9",
+    ),
+    "a namespace as a parameter": row(
+        """
+        from types import SimpleNamespace
+
+        def f(p, x):
+            while p.total < 50:
+                p.total = p.total + x[2]
+                p.steps += 1
+                p.last = p.total * 2
+            return p.last
+        """,
+        f"SimpleNamespace(total=1.0, steps=0), {X}",
+        f"SimpleNamespace(total=99.0, steps=0, last=1.0), {X}",
+        numbers=True,
+    ),
+    "a frozen dataclass that is written to": row(
+        """
+        from dataclasses import dataclass
+
+        @dataclass(frozen=True)
+        class Box:
+            low: float = 0.0
+
+        def f(box, x):
+            for i in range(len(x)):
+                if x[i] > 3:
+                    box.low = x[i]
+            return x * 2
+        """,
+        f"Box(), {X}",
+        f"Box(), {X} - 30",
+    ),
+    "a class that looks at what is set": row(
+        """
+        class Watched:
+            def __init__(self):
+                self.writes = 0
+
+            def __setattr__(self, name, value):
+                self.__dict__[name] = value
+                print(name)
+
+        def f(one, x):
+            for i in range(len(x)):
+                if x[i] > 3:
+                    one.low = 1.0
+            return x * 2
+        """,
+        f"Watched(), {X}",
+        refused_when_run="NP2TF520",
+    ),
+    "a descriptor that keeps what is set": row(
+        """
+        class Positive:
+            def __get__(self, one, kind=None):
+                return self.value
+
+            def __set__(self, one, value):
+                self.value = value
+
+        class Model:
+            w = Positive()
+
+        def f(one, x):
+            one.w = 1.0
+            for i in range(len(x)):
+                if x[i] > 3:
+                    one.w = x[i]
+            return one.w
+        """,
+        f"Model(), {X}",
+        refused_when_run="NP2TF520",
+    ),
+    "a property that sets": row(
+        """
+        class Model:
+            def __init__(self, w):
+                self._w = w
+
+            @property
+            def w(self):
+                return self._w * 2
+
+            @w.setter
+            def w(self, value):
+                self._w = value / 2
+
+        def f(one, x):
+            for i in range(len(x)):
+                if x[i] > 3:
+                    one.w = one.w + x[i]
+            return one.w
+        """,
+        f"Model(1.0), {X}",
+        f"Model(np.ones(2)), {X}",
+        numbers=True,
+    ),
+    "a property that tells when it is set": row(
+        """
+        class Model:
+            def __init__(self, w):
+                self._w = w
+
+            @property
+            def w(self):
+                return self._w * 2
+
+            @w.setter
+            def w(self, value):
+                print("set")
+                self._w = value / 2
+
+        def f(one, x):
+            for i in range(len(x)):
+                if x[i] > 3:
+                    one.w = one.w + x[i]
+            return one.w
+        """,
+        f"Model(1.0), {X}",
+        refused_when_run="NP2TF520",
+    ),
+    "an object whose making does more": row(
+        """
+        MADE = []
+
+        class Model:
+            def __init__(self, w):
+                self.w = w
+                MADE.append(1)
+
+        def f(x):
+            one = Model(x)
+            for i in range(len(x)):
+                one.w = one.w + x[i]
+            return one.w, len(MADE)
+        """,
+        X,
+        X,
+        refused="NP2TF401",
+    ),
+    "an object made with a loop": row(
+        """
+        class Model:
+            def __init__(self, x):
+                self.w = 0.0
+                for v in x:
+                    self.w = self.w + v
+
+        def f(x):
+            one = Model(x)
+            for i in range(len(x)):
+                one.w = one.w + x[i]
+            return one.w
+        """,
+        X,
+        refused="NP2TF401",
+    ),
+    "an object made with checks": row(
+        """
+        class Model:
+            def __init__(self, x, n=3):
+                if n < 1:
+                    raise ValueError("n")
+                self.w = np.zeros(n)
+                self.x = x
+
+        def f(x):
+            one = Model(x, 2)
+            for i in range(len(x)):
+                one.w = one.w + x[i]
+                one.x[0] = 5.0
+            return one.w
+        """,
+        X,
+    ),
+    "independent rounds of which each writes an attribute": _row(
+        """
+        def count(state, v):
+            state.total = state.total + v
+            return state.total
+
+        def f(state, x):
+            out = np.zeros(len(x))
+            for i in range(len(x)):
+                out[i] = count(state, x[i])
+            return out
+        """,
+        f"{S}, {X}",
+        numbers=True,
+    ),
 }

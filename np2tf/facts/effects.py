@@ -16,6 +16,7 @@ from np2tf import rules
 from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.classes import Classes
+from np2tf.facts.constructors import Constructors
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
@@ -134,9 +135,11 @@ class Effects:
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unstable: set[str] | None = None
     classes: Classes = field(init=False)
+    constructors: Constructors = field(init=False)
 
     def __post_init__(self) -> None:
         self.classes = Classes(self.facts)
+        self.constructors = Constructors(self.facts, self.classes)
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """What the function's own text does that cannot be staged; its callees are not looked at."""
@@ -148,17 +151,14 @@ class Effects:
         """The functions, methods and properties of this module that it runs, each with one place."""
         found: dict[cst.FunctionDef, cst.CSTNode] = {}
         for node in staged_parts(function):
-            if isinstance(node, cst.Call):
-                callee = self.module_function(node.func)
-                if callee is not None:
-                    found.setdefault(callee, node)
-            for method in self.classes.called(node):
-                found.setdefault(method, node)
+            for callee in self._callees_at(node):
+                found.setdefault(callee, node)
         return found
 
     def _callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
-        callee = self.module_function(node.func) if isinstance(node, cst.Call) else None
-        yield from [callee] if callee is not None else []
+        if isinstance(node, cst.Call):
+            callee = self.module_function(node.func)
+            yield from [callee] if callee is not None else self.constructors.run_by(node.func)
         yield from self.classes.called(node)
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
@@ -246,6 +246,8 @@ class Effects:
         qualified = self.facts.imports.qualified(node.func)
         if qualified is not None:
             return _numpy_reason(qualified)
+        if self.constructors.makes(node.func):
+            return None
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, function)
         if isinstance(node.func, cst.Name):

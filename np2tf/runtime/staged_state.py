@@ -17,7 +17,7 @@ from np2tf.staging import StagingError
 T = TypeVar("T")
 
 
-def _attributes(trace: Trace, *known: Any) -> Attributes:
+def attributes_within(trace: Trace, *known: Any) -> Attributes:
     """Those of the arguments, and of what the functions of a loop or branch know and are given."""
     return Attributes((trace.instances, *known), may_be_missing=trace.attributes_are_named)
 
@@ -47,7 +47,7 @@ def _watched(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
 
 def branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
     """`stage_branches`, with the attributes that a side assigns among its results."""
-    state = _attributes(trace, then, otherwise)
+    state = attributes_within(trace, then, otherwise)
     if not state.instances:
         return stage_branches(trace, test, _watched(state, then), _watched(state, otherwise))
 
@@ -65,7 +65,7 @@ class Loop:
     def __init__(
         self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds = UNKNOWN_ROUNDS
     ) -> None:
-        self._attributes = attributes = _attributes(trace, test, step, state)
+        self._attributes = attributes = attributes_within(trace, test, step, state)
         if not attributes.instances:
             watched = _watched(attributes, test), _watched(attributes, step)
             self._loop = stage_loop(trace, *watched, state, rounds)

@@ -23,8 +23,9 @@ class Own(NamedTuple):
 
 
 class New(NamedTuple):
-    """In a result: an object that the function has made."""
+    """In a result: the `number`-th object that the function has made."""
 
+    number: int
     kind: type
     state: dict[str, Any]
 
@@ -48,6 +49,7 @@ class Twins:
         self._before: list[Any] = []
         self._place: dict[int, int] = {}
         self._by_name: list[bool] = []
+        self._new: dict[int, int] = {}
 
     @property
     def instances(self) -> list[Any]:
@@ -125,7 +127,7 @@ class Twins:
         if what == "instance":
             kind = new_instance_of(value, depth)
             state = {name: self._outward(item, depth + 1) for name, item in attributes(value).items()}
-            return New(kind, state)
+            return New(self._new.setdefault(id(value), len(self._new)), kind, state)
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
             raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
         return value
@@ -165,8 +167,9 @@ def _holds_marks(value: Any) -> bool:
 
 def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
     """Make the changes in the caller's own lists, dicts and objects; returns the result with those in it."""
-    changes = {place: _inward(new, holders) for place, new in outcome.changes.items()}
-    result = _inward(outcome.result, holders)
+    made: dict[int, Any] = {}
+    changes = {place: _inward(new, holders, made) for place, new in outcome.changes.items()}
+    result = _inward(outcome.result, holders, made)
     for place, new in changes.items():
         holder = holders[place]
         if type(holder) is list:
@@ -179,17 +182,19 @@ def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
     return result
 
 
-def _inward(value: Any, holders: Sequence[Any]) -> Any:
+def _inward(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
     kind = type(value)
     if kind is Own:
         return holders[value.place]
     if kind is New:
-        return with_attributes(value.kind, _inward(value.state, holders))
+        if value.number not in made:
+            made[value.number] = with_attributes(value.kind, _inward(value.state, holders, made))
+        return made[value.number]
     if kind is list:
-        return [_inward(item, holders) for item in value]
+        return [_inward(item, holders, made) for item in value]
     if kind is dict:
-        return {key: _inward(item, holders) for key, item in value.items()}
+        return {key: _inward(item, holders, made) for key, item in value.items()}
     if isinstance(value, tuple):
-        items = [_inward(item, holders) for item in value]
+        items = [_inward(item, holders, made) for item in value]
         return tuple(items) if kind is tuple else kind(*items)
     return value
