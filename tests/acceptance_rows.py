@@ -129,7 +129,6 @@ SILENTLY_WRONG = {
         """,
         "np.ones(3)",
         "-np.ones(3)",
-        refused="NP2TF401",
     ),
     "lambda over a name that the loop assigns": row(
         """

@@ -9,6 +9,8 @@ from __future__ import annotations
 import contextlib
 import io
 import linecache
+import sys
+import types
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
@@ -22,6 +24,7 @@ import tensorflow as tf
 import np2tf
 from np2tf.counts import counts
 from np2tf.rewrites.control import fitness
+from np2tf.runtime.instances import attributes
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.tnp.ndarray import is_array, scalar
 
@@ -57,8 +60,13 @@ class Outcome:
         return None
 
 
-def described(value: Any) -> Any:
-    """A result as nested tuples: what kind of thing it is, its dtype and its contents."""
+def described(value: Any, around: tuple[Any, ...] = ()) -> Any:
+    """A result as nested tuples: what kind of thing it is, its dtype and its contents.
+
+    Args:
+        value: what is described.
+        around: the objects that it is an attribute of.
+    """
     if is_array(value):
         if isinstance(value, scalar):
             return described(value.numpy()[()])
@@ -72,10 +80,15 @@ def described(value: Any) -> Any:
     if isinstance(value, tf.Tensor):
         return ("tensor", value.dtype.name, tuple(value.shape), value.numpy())
     if isinstance(value, (list, tuple)):
-        return (type(value).__name__, *map(described, value))
+        return (type(value).__name__, *[described(item, around) for item in value])
     if isinstance(value, dict):
-        return ("dict", *[(key, described(item)) for key, item in value.items()])
-    return ("object", repr(value) if not hasattr(value, "__dict__") else type(value).__name__)
+        return ("dict", *[(key, described(item, around)) for key, item in value.items()])
+    held = attributes(value)
+    if any(value is one for one in around) or not held:
+        told = repr(value) if type(value).__repr__ is not object.__repr__ else ""
+        return ("object", type(value).__name__ if held else told)
+    inside = [(name, described(item, (*around, value))) for name, item in sorted(held.items())]
+    return ("object", type(value).__name__, *inside)
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -108,23 +121,31 @@ def promoted(description: Any) -> Any:
     return tuple(map(promoted, description))
 
 
-def _arrays(value: Any) -> list[Any]:
+def _shareable(value: Any, around: tuple[Any, ...] = ()) -> list[Any]:
+    """The arrays and objects in a value."""
     if isinstance(value, (list, tuple)):
-        return [array for item in value for array in _arrays(item)]
+        return [one for item in value for one in _shareable(item, around)]
     if isinstance(value, dict):
-        return _arrays(list(value.values()))
+        return _shareable(list(value.values()), around)
     if is_array(value):
         return [] if isinstance(value, scalar) else [value]
-    return [value] if isinstance(value, np.ndarray) else []
+    if isinstance(value, np.ndarray):
+        return [value]
+    held = attributes(value)
+    if not held or any(value is one for one in around):
+        return []
+    return [value, *_shareable([item for _, item in sorted(held.items())], (*around, value))]
 
 
 def sharing(result: Any, arguments: Any) -> Any:
-    """Which arrays of the result share memory with one another, and with arguments."""
-    arrays = [*_arrays(result), *_arrays(arguments)]
-    return tuple(_shared(a, b) for k, a in enumerate(arrays[: len(_arrays(result))]) for b in arrays[k + 1 :])
+    """Which arrays and objects of the result and the arguments share memory with one another."""
+    parts = [*_shareable(result), *_shareable(arguments)]
+    return tuple(_shared(a, b) for k, a in enumerate(parts) for b in parts[k + 1 :])
 
 
 def _shared(a: Any, b: Any) -> bool:
+    if not all(is_array(x) or isinstance(x, np.ndarray) for x in (a, b)):
+        return a is b
     buffers = [x._host if is_array(x) else x for x in (a, b)]
     if any(buffer is None for buffer in buffers):
         return is_array(a) and is_array(b) and a._cell is b._cell and a._cell is not None
@@ -143,14 +164,16 @@ def load(text: str | bytes) -> dict[str, Any]:
     name = f"<program {next(_numbers)}>"
     if isinstance(text, str):
         linecache.cache[name] = (len(text), None, text.splitlines(True), name)
+    sys.modules.setdefault("program", types.ModuleType("program"))  # dataclasses look for it
     space: dict[str, Any] = {"__name__": "program"}
     exec(compile(text, name, "exec"), space)
     return space
 
 
-def arguments_of(text: str) -> tuple[Any, ...]:
-    """Fresh arguments from their text, such as ``np.arange(3.), 2``."""
-    return eval(f"({text},)" if text.strip() else "()", {"np": np, "tnp": np2tf.tnp, "tf": tf})
+def arguments_of(text: str, space: dict[str, Any] | None = None) -> tuple[Any, ...]:
+    """Fresh arguments from their text, such as ``np.arange(3.), 2``, or a call of what a module defines."""
+    names = {**(space or {}), "np": np, "tnp": np2tf.tnp, "tf": tf}
+    return eval(f"({text},)" if text.strip() else "()", names)
 
 
 def observe(function: Any, args: tuple[Any, ...]) -> Outcome:

@@ -18,6 +18,7 @@ from acceptance_rows import REFUSED_THERE, SILENTLY_WRONG, Row
 from closure_rows import CLOSURES
 from construct_rows import CONSTRUCTS
 from differential import arguments_of, load, observe, promoted
+from object_rows import OBJECTS
 from recursion_rows import RECURSIONS
 
 import np2tf
@@ -25,7 +26,7 @@ from np2tf.counts import counts
 from np2tf.pipeline import Result
 from np2tf.rewrites.control import fitness
 
-ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSIONS}
+ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSIONS, **OBJECTS}
 
 
 @contextmanager
@@ -65,17 +66,18 @@ def run(row: Row, way: str, text: str) -> list[str]:
     if counter == "compiled" and row.graph_only:
         counter = "graph"
     problems = []
-    expected = load(row.source)["f"]
+    expected = load(row.source)
     with np2tf.config.using(**settings), mode():
-        found = load(text)["f"]
+        found = load(text)
         for call in row.calls:
-            wanted = observe(expected, arguments_of(call))
+            wanted = observe(expected["f"], arguments_of(call, expected))
             before = getattr(counts, counter) if counter else 0
-            got = observe(found, arguments_of(call))
+            got = observe(found["f"], arguments_of(call, found))
             if way == "tensors":
                 got.aliases = wanted.aliases
             if row.numbers:
                 got.result, wanted.result = promoted(got.result), promoted(wanted.result)
+                got.arguments, wanted.arguments = promoted(got.arguments), promoted(wanted.arguments)
             difference = got.differs_from(wanted)
             if difference:
                 problems.append(f"{way}, f({call}): {difference} {got.warnings}")

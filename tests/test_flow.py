@@ -49,7 +49,9 @@ def test_reads(text: str, expected: str) -> None:
     ("text", "expected"),
     [
         ("b = 1\na = 2\nb = 3", ["b", "a"]),
-        ("x[i].y = v", ["x"]),
+        ("x[i].y = v", []),
+        ("x.y[i] = v", []),
+        ("x.T[i] = v", ["x"]),
         ("a, *b = v", ["a"]),
         ("for i, j in it:\n    x += 1", ["i", "j", "x"]),
         ("f((n := 1))", ["n"]),

@@ -256,6 +256,39 @@ def test_what_cannot_be_taken_apart_is_refused():
         assert caught.value.code == "NP2TF520"
 
 
+def test_attributes_of_classes_and_functions_must_not_change():
+    class Counted:
+        count = 0
+
+        def __init__(self):
+            self.x = np.ones(2)
+
+    @np2tf.jit
+    def f(one, x):
+        Counted.count = type(one).count + 1
+        return x * one.x
+
+    def helper():
+        return 1
+
+    @np2tf.jit
+    def g(x):
+        np2tf.cond(x[0] > 0, lambda: setattr(helper, "count", 1), lambda: None)
+        return x * 2
+
+    @np2tf.jit
+    def h(one, x):
+        np2tf.cond(x[0] > 5, lambda: setattr(type(one), "count", 5), lambda: None)
+        return x * one.count
+
+    one = Counted()
+    for call in (lambda: f(one, np.ones(2)), lambda: g(np.ones(2)), lambda: h(one, np.ones(2))):
+        with pytest.raises(StagingError):
+            call()
+    assert Counted.count == 0
+    assert not hasattr(helper, "count")
+
+
 def test_an_object_read_by_name_must_not_change():
     shared = State(np.ones(2), 1.0)
 

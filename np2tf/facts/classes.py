@@ -54,18 +54,20 @@ class Classes:
         return all(dotted(arg.value) in _PLAIN_BASES or self._simple_base(arg.value) for arg in node.bases)
 
     def _simple_base(self, node: cst.BaseExpression) -> bool:
-        base = self._class_named(node)
+        base = self.class_named(node)
         return base is not None and self.is_simple(base)
 
-    def _class_named(self, node: cst.BaseExpression) -> cst.ClassDef | None:
+    def class_named(self, node: cst.CSTNode) -> cst.ClassDef | None:
+        """The class at the top of the module that a name certainly is."""
         if not isinstance(node, cst.Name):
             return None
-        bindings = self.facts.scopes.module.bindings.get(node.value, [])
+        owner = self.facts.scopes.of(node).owner_of(node.value)
+        bindings = owner.bindings[node.value] if owner is not None and owner.is_module else []
         only = bindings[0] if len(bindings) == 1 else None
         return only if isinstance(only, cst.ClassDef) and only in self._members else None
 
     def _bases(self, node: cst.ClassDef) -> list[cst.ClassDef]:
-        found = [self._class_named(arg.value) for arg in node.bases]
+        found = [self.class_named(arg.value) for arg in node.bases]
         return [base for base in found if base is not None and base is not node]
 
     def _derived(self, node: cst.ClassDef) -> list[cst.ClassDef]:
@@ -126,15 +128,20 @@ class Classes:
             return []
         start = self._owner[around]
         places = self._bases(start) if of_super else [start]
-        first = [found for place in places for found in [self._inherited(place, node.attr.value)] if found]
+        first = [found for place in places for found in [self.inherited(place, node.attr.value)] if found]
         overriding = [self._members[one].get(node.attr.value) for one in self._derived(start)]
         every = [*first[:1], *(one for one in overriding if one is not None)]
         return list(dict.fromkeys(every)) if first else []
 
-    def _inherited(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+    def lineage(self, node: cst.ClassDef) -> list[cst.ClassDef]:
+        """A class and its bases in this module."""
+        return [node, *(far for base in self._bases(node) for far in self.lineage(base))]
+
+    def inherited(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+        """The method of that name that objects of a class have."""
         if name in self._members[node]:
             return self._members[node][name]
-        return next((found for base in self._bases(node) if (found := self._inherited(base, name))), None)
+        return next((found for base in self._bases(node) if (found := self.inherited(base, name))), None)
 
 
 def decorators(function: cst.FunctionDef) -> list[str | None]:

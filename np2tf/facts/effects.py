@@ -16,8 +16,10 @@ from np2tf import rules
 from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.classes import Classes
+from np2tf.facts.constructors import Constructors
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
+from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import Texts, print_problem
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import children, walk
@@ -133,9 +135,11 @@ class Effects:
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unstable: set[str] | None = None
     classes: Classes = field(init=False)
+    constructors: Constructors = field(init=False)
 
     def __post_init__(self) -> None:
         self.classes = Classes(self.facts)
+        self.constructors = Constructors(self.facts, self.classes)
 
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """What the function's own text does that cannot be staged; its callees are not looked at."""
@@ -147,17 +151,14 @@ class Effects:
         """The functions, methods and properties of this module that it runs, each with one place."""
         found: dict[cst.FunctionDef, cst.CSTNode] = {}
         for node in staged_parts(function):
-            if isinstance(node, cst.Call):
-                callee = self.module_function(node.func)
-                if callee is not None:
-                    found.setdefault(callee, node)
-            for method in self.classes.called(node):
-                found.setdefault(method, node)
+            for callee in self._callees_at(node):
+                found.setdefault(callee, node)
         return found
 
     def _callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
-        callee = self.module_function(node.func) if isinstance(node, cst.Call) else None
-        yield from [callee] if callee is not None else []
+        if isinstance(node, cst.Call):
+            callee = self.module_function(node.func)
+            yield from [callee] if callee is not None else self.constructors.run_by(node.func)
         yield from self.classes.called(node)
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
@@ -205,7 +206,8 @@ class Effects:
         if reason is not None and not self.is_errstate(node):
             yield Problem(node, reason)
         elif isinstance(node, (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For)):
-            yield from self._stores(node, function)
+            for part, reason in store_problems(node, function, self.facts, self.classes):
+                yield Problem(part, reason)
         elif isinstance(node, cst.Call) and not in_message:
             reason = self._call(node, function)
             if reason is not None:
@@ -239,35 +241,13 @@ class Effects:
             return False
         return len(named) == len(node.items) and set(named) == {"numpy.errstate"}
 
-    def _stores(
-        self, node: cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For, function: cst.FunctionDef
-    ) -> Iterator[Problem]:
-        targets = [item.target for item in node.targets] if isinstance(node, cst.Assign) else [node.target]
-        for part in [leaf for target in targets for leaf in _leaves(target)]:
-            if self.classes.is_self(root_of(part)) and not isinstance(part, cst.Name):
-                continue
-            if isinstance(part, cst.Attribute):
-                yield Problem(part, "writes an attribute")
-            elif isinstance(part, cst.Subscript):
-                base: cst.CSTNode = part
-                while isinstance(base, cst.Subscript) or (isinstance(base, cst.Attribute) and _is_view(base)):
-                    base = base.value
-                if not isinstance(base, cst.Name) or not self._is_own(base, function):
-                    yield Problem(part, "writes into something that is not its own")
-                elif _string_key(part) and base.value in parameters(function.params):
-                    yield Problem(part, "writes into a dict that it was given")
-
-    def _is_own(self, name: cst.Name, function: cst.FunctionDef) -> bool:
-        """Whether a name belongs to the function or to one inside it."""
-        owner = self.facts.scopes.of(name).owner_of(name.value)
-        inside = self.facts.scopes.inside(function)
-        return owner is not None and any(scope is owner for scope in inside.within())
-
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | None:
         """Why a call cannot be staged."""
         qualified = self.facts.imports.qualified(node.func)
         if qualified is not None:
             return _numpy_reason(qualified)
+        if self.constructors.makes(node.func):
+            return None
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, function)
         if isinstance(node.func, cst.Name):
@@ -312,7 +292,7 @@ class Effects:
             name = base if isinstance(base, cst.Name) else None
             own = (
                 name is not None
-                and self._is_own(name, function)
+                and is_own(name, function, self.facts)
                 and name.value not in parameters(function.params)
             )
             return None if own else f"changes `{self.facts.code(base)}`, which is not its own"
@@ -379,18 +359,3 @@ def _every_param(params: cst.Parameters) -> list[cst.Param]:
 
 def _is_tuple(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Tuple)
-
-
-def _leaves(target: cst.CSTNode) -> list[cst.CSTNode]:
-    if isinstance(target, (cst.Tuple, cst.List)):
-        return [leaf for element in target.elements for leaf in _leaves(element.value)]
-    return [target]
-
-
-def _is_view(node: cst.Attribute) -> bool:
-    return node.attr.value in ("T", "real", "imag", "flat")
-
-
-def _string_key(node: cst.Subscript) -> bool:
-    index = node.slice[0].slice
-    return isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)

@@ -35,6 +35,9 @@ GROWS = frozenset(
     ]
 )
 
+#: Attributes of an array that are the array itself, seen otherwise.
+VIEWS = frozenset({"T", "real", "imag", "flat"})
+
 _COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 
@@ -77,11 +80,16 @@ def bound_targets(target: cst.CSTNode) -> list[str]:
 
 
 def stored_through(target: cst.CSTNode) -> list[str]:
-    """The base names of the subscripts and attributes that an assignment target stores into."""
+    """The base names of the subscripts and attributes that an assignment target stores into.
+
+    An attribute of an object is not one: the object stays the same, and its name with it.
+    """
     if isinstance(target, (cst.Tuple, cst.List)):
         return [name for element in target.elements for name in stored_through(element.value)]
     base = target
     while isinstance(base, (cst.Subscript, cst.Attribute)):
+        if isinstance(base, cst.Attribute) and base.attr.value not in VIEWS:
+            return []
         base = base.value
     return [base.value] if isinstance(base, cst.Name) and base is not target else []
 

@@ -307,7 +307,8 @@ def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> C
         return None
     if isinstance(a, Undefined) or isinstance(b, Undefined):
         name, form = (a.name, form_b) if isinstance(a, Undefined) else (b.name, form_a)
-        return None if form is None else replace(form, optional=name)
+        if form is not None:
+            return replace(form, optional=name)
     if form_a is None or form_b is None:
         raise StagingError(
             f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other",

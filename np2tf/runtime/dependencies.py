@@ -6,6 +6,7 @@ changed.
 
 from __future__ import annotations
 
+import functools
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -13,7 +14,15 @@ from functools import partial
 from operator import getitem, setitem
 from typing import Any
 
-from np2tf.runtime.instances import ANY_ATTRIBUTE, class_members, functions_of, is_foreign
+from np2tf.runtime.instances import (
+    ANY_ATTRIBUTE,
+    class_members,
+    constructors,
+    functions_of,
+    has_instances,
+    is_foreign,
+)
+from np2tf.runtime.setters import does_more, sets_attribute
 
 #: What prints look up again whenever they print, of `sys` alone.
 _STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
@@ -45,7 +54,10 @@ class Dependencies:
         self.names: set[str] = set()
         self._seen: set[int] = set()
         self._classes: dict[type, set[str]] = {}
+        self._codes: list[types.CodeType] = []
+        self._setters: dict[str, Any] = {}
         self._collect(function)
+        self.follow_classes(set())
 
     @property
     def classes(self) -> set[type]:
@@ -57,6 +69,12 @@ class Dependencies:
         """Whether the code may touch attributes under names that it computes."""
         return bool(self.names & ANY_ATTRIBUTE)
 
+    @functools.cached_property
+    def hidden_setter(self) -> str:
+        """An attribute that the code sets by way of a property which does more than that; "" for none."""
+        acting = (name for name, setter in self._setters.items() if does_more(setter))
+        return next((name for name in acting if sets_attribute(self._codes, name)), "")
+
     @property
     def handles_exceptions(self) -> bool:
         """Whether the code has handlers, which only the host runs (`np2tf.on_host`)."""
@@ -67,6 +85,7 @@ class Dependencies:
         known = -1
         for kind in classes:
             self._classes.setdefault(kind, set())
+        vars(self).pop("hidden_setter", None)
         while known != len(self.names):
             known = len(self.names)
             for kind, done in list(self._classes.items()):
@@ -78,13 +97,24 @@ class Dependencies:
             if key in done:
                 continue
             done.add(key)
+            if isinstance(member, property) and member.fset is not None:
+                self._setters[name] = member.fset
             functions = list(functions_of(member))
             for function in functions:
                 self._collect(function)
             if not functions and not isinstance(
                 member, (types.MemberDescriptorType, types.GetSetDescriptorType)
             ):
-                self.readers.append(Reader(partial(getattr, base, name)))
+                # What is plain data must be the same after a trace.
+                bind = partial(setattr, base, name) if getattr(base, name, None) is member else None
+                self.readers.append(Reader(partial(getattr, base, name), bind))
+
+    def _follow_constructors(self, kind: type) -> None:
+        """Add what is read where an object of a class is made."""
+        if kind not in self._classes and has_instances(kind):
+            self._classes[kind] = set()
+            for function in constructors(kind):
+                self._collect(function)
 
     def _collect(self, function: Any) -> None:
         function = getattr(function, "__wrapped__", function)
@@ -95,6 +125,7 @@ class Dependencies:
             for value in default:
                 self.readers.append(Reader(lambda value=value: value))  # type: ignore[misc]
                 self._follow(value, None, set())
+        self._codes.append(function.__code__)
         names = set(_names(function.__code__))
         self.names |= names
         for cell in function.__closure__ or ():
@@ -114,6 +145,8 @@ class Dependencies:
         if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
             if not is_foreign(getattr(value, "__module__", None)):
                 self._collect(value)
+        elif isinstance(value, type):
+            self._follow_constructors(value)
         elif (
             isinstance(value, types.ModuleType)
             and names

@@ -13,8 +13,10 @@ import tensorflow as tf
 
 from np2tf.runtime.containers import Untouched
 from np2tf.runtime.control import UNROLL, for_loop
+from np2tf.runtime.staged_state import attributes_within
 from np2tf.runtime.surroundings import has_accelerator
 from np2tf.runtime.trace import Trace
+from np2tf.runtime.twins import same_contents
 from np2tf.staging import StagingError
 from np2tf.tnp.at import at
 from np2tf.tnp.bounds import record_violation
@@ -113,14 +115,19 @@ def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], 
     with tf.__internal__.FuncGraph("iteration").as_default() as graph:
         counter = tf.compat.v1.placeholder(tf.int64, ())
         untouched = Untouched(value)
+        objects = attributes_within(trace, value)
+        before = objects.read()
         with region(trace) as entered, _stood_in_for(out) as stand_ins:
             try:
-                row = as_tensor(value(_number(iterable, counter)))
+                result, after = objects.apart(lambda: value(_number(iterable, counter)))
+                row = as_tensor(result)
             finally:
                 written, hidden = set(entered.written), list(entered.poisoned)
                 entered.undo()
                 untouched.check()
         operations = graph.get_operations()
+    if not all(map(same_contents, before, after)):
+        return None
     if written - {trace.violations} or hidden or any(one.consumers() for one in stand_ins):
         return None
     if not has_accelerator() and not BATCHED.intersection(one.type for one in operations):

@@ -51,7 +51,11 @@ def is_foreign(module: str | None) -> bool:
 
 def is_instance(value: Any) -> bool:
     """Whether `value` is an object that consists of its attributes: its class is written in Python."""
-    kind = type(value)
+    return has_instances(type(value))
+
+
+def has_instances(kind: type) -> bool:
+    """Whether the objects of a class consist of their attributes."""
     known = _decided.get(kind)
     if known is None:
         known = _decided[kind] = _consists_of_attributes(kind)
@@ -59,18 +63,37 @@ def is_instance(value: Any) -> bool:
 
 
 def _consists_of_attributes(kind: type) -> bool:
+    if kind is types.SimpleNamespace:
+        return True
     bases = [base for base in kind.__mro__ if base.__name__ not in _HARMLESS_BASES]
     if not bases or any(is_foreign(base.__module__) for base in bases) or hasattr(kind, "__del__"):
         return False
-    if any("__getattribute__" in vars(base) for base in bases):
-        return False
-    if any("__setattr__" in vars(base) for base in bases) and not hasattr(kind, "__dataclass_fields__"):
+    if any("__getattribute__" in vars(base) or _watches_writes(base) for base in bases):
         return False
     try:
-        object.__new__(kind)
+        _new(kind)
     except TypeError:  # a class with storage of its own, or an abstract one
         return False
     return True
+
+
+def _watches_writes(kind: type) -> bool:
+    """Whether a class does something of its own when an attribute is set."""
+    if any(_is_data_descriptor(member) for member in vars(kind).values()):
+        return True
+    # A frozen dataclass refuses every write.
+    frozen = getattr(vars(kind).get("__dataclass_params__"), "frozen", False)
+    return "__setattr__" in vars(kind) and not frozen
+
+
+def _is_data_descriptor(member: Any) -> bool:
+    known = (property, types.MemberDescriptorType, types.GetSetDescriptorType)
+    return hasattr(type(member), "__set__") and not isinstance(member, known)
+
+
+def _new(kind: type) -> Any:
+    """An object of a class that has not been initialised."""
+    return kind.__new__(kind) if issubclass(kind, types.SimpleNamespace) else object.__new__(kind)
 
 
 def _slots(kind: type) -> Iterator[str]:
@@ -90,7 +113,7 @@ def attributes(value: Any) -> dict[str, Any]:
 
 def with_attributes(kind: type, values: dict[str, Any]) -> Any:
     """A new object of a class, made without calling it."""
-    made: Any = object.__new__(kind)
+    made = _new(kind)
     assign(made, values)
     return made
 
@@ -106,16 +129,25 @@ def assign(value: Any, values: dict[str, Any]) -> None:
 
 
 def reset(value: Any, values: dict[str, Any]) -> None:
-    """Give an object these attributes and no others."""
-    for name in attributes(value).keys() - values.keys():
+    """Give an object these attributes and no others; what is as it should be is not touched."""
+    now = attributes(value)
+    for name in now.keys() - values.keys():
         object.__delattr__(value, name)
-    assign(value, values)
+    assign(value, {name: one for name, one in values.items() if name not in now or now[name] is not one})
+
+
+def constructors(kind: type) -> Iterator[Any]:
+    """What runs when a class is called."""
+    for name in ("__new__", "__init__", "__post_init__"):
+        yield getattr(kind, name, None)
+    for field in getattr(kind, "__dataclass_fields__", {}).values():
+        yield field.default_factory
 
 
 def class_members(kind: type, names: set[str]) -> Iterator[tuple[type, str, Any]]:
     """What a class and its bases define that code using these names may touch; operators always."""
     for base in kind.__mro__:
-        if base.__name__ in _HARMLESS_BASES:
+        if base.__name__ in _HARMLESS_BASES or base is types.SimpleNamespace:
             continue
         for name, member in list(vars(base).items()):
             special = name.startswith("__") and name.endswith("__")

@@ -178,6 +178,9 @@ class Jitted:
                     known.follow_classes(signature.classes)
                     self._functions = _functions(current(known.readers))
                 continue
+            if known.hidden_setter:
+                told = f"setting the attribute {known.hidden_setter} does more than that"
+                raise StagingError(told, "NP2TF520")
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
             return Call(signature, args, kwargs)

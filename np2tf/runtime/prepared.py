@@ -28,6 +28,7 @@ class Call:
             entered = current_region()
             assert entered is not None
             entered.trace.instances = twins.instances
+            entered.trace.attributes_are_named = self.signature.attributes_are_named
             outcome = twins.outcome(function(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome

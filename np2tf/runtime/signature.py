@@ -75,6 +75,11 @@ class Signature:
         return id(holder) in self._elsewhere
 
     @property
+    def attributes_are_named(self) -> bool:
+        """Whether the function reads and writes attributes by their names only."""
+        return self._names is not None
+
+    @property
     def key(self) -> tuple[Any, ...]:
         """What must be equal for two calls to share code, numbers left aside."""
         return tuple(self.parts)

@@ -2,23 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import tensorflow as tf
 
 from np2tf.runtime.branches import Branch, stage_branches
 from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Rounds
-from np2tf.runtime.loops import Step, Test, stage_loop
+from np2tf.runtime.loops import StagedLoop, Step, Test, stage_loop
+from np2tf.runtime.object_state import Attributes
 from np2tf.runtime.trace import Trace
-from np2tf.runtime.twins import Attributes
+from np2tf.staging import StagingError
+
+T = TypeVar("T")
+
+
+def attributes_within(trace: Trace, *known: Any) -> Attributes:
+    """Those of the arguments, and of what the functions of a loop or branch know and are given."""
+    return Attributes((trace.instances, *known), may_be_missing=trace.attributes_are_named)
+
+
+def _settled(state: Attributes, attempt: Callable[[], T]) -> T:
+    """What `attempt` gives once no attribute is new to it."""
+    while True:
+        learnt = state.learnt
+        try:
+            return attempt()
+        except StagingError:
+            if state.learnt == learnt:
+                raise
+
+
+def _watched(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
+    """`run`, where there are no objects whose attributes it may set."""
+
+    def watched(*args: Any) -> T:
+        try:
+            return run(*args)
+        finally:
+            state.check_others()
+
+    return watched
 
 
 def branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
     """`stage_branches`, with the attributes that a side assigns among its results."""
-    if not trace.instances:
-        return stage_branches(trace, test, then, otherwise)
-    state = Attributes(trace.instances)
-    result, after = stage_branches(trace, test, lambda: state.apart(then), lambda: state.apart(otherwise))
+    state = attributes_within(trace, then, otherwise)
+    if not state.instances:
+        return stage_branches(trace, test, _watched(state, then), _watched(state, otherwise))
+
+    def attempt() -> Any:
+        return stage_branches(trace, test, lambda: state.apart(then), lambda: state.apart(otherwise))
+
+    result, after = _settled(state, attempt)
     state.write(after)
     return result
 
@@ -29,10 +65,10 @@ class Loop:
     def __init__(
         self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds = UNKNOWN_ROUNDS
     ) -> None:
-        self._attributes = Attributes(trace.instances) if trace.instances else None
-        attributes = self._attributes
-        if attributes is None:
-            self._loop = stage_loop(trace, test, step, state, rounds)
+        self._attributes = attributes = attributes_within(trace, test, step, state)
+        if not attributes.instances:
+            watched = _watched(attributes, test), _watched(attributes, step)
+            self._loop = stage_loop(trace, *watched, state, rounds)
             return
 
         def outer_test(counter: tf.Tensor, inner: Any) -> tf.Tensor:
@@ -49,7 +85,10 @@ class Loop:
 
             return attributes.apart(run)
 
-        self._loop = stage_loop(trace, outer_test, outer_step, (state, attributes.read()), rounds)
+        def attempt() -> StagedLoop:
+            return stage_loop(trace, outer_test, outer_step, (state, attributes.read()), rounds)
+
+        self._loop = _settled(attributes, attempt)
 
     @property
     def runs_once(self) -> bool:
@@ -64,7 +103,7 @@ class Loop:
     def run(self) -> Any:
         """Build the loop; returns the state after it."""
         result = self._loop.run()
-        if self._attributes is None:
+        if not self._attributes.instances:
             return result
         self._attributes.write(result[1])
         return result[0]

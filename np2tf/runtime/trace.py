@@ -25,6 +25,7 @@ class Trace:
         exact_types: whether a number must not be of a wider type in the first iteration of a loop.
         handles: whether the code handles exceptions, so that none that NumPy raises may be missed.
         instances: the staged counterparts of the objects among the arguments.
+        attributes_are_named: whether code reads every attribute by its name, so that none asks which are set.
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.
         foreseen: for each throw-away trace of a branch's side going on, the ops of the branches inside it.
@@ -41,6 +42,7 @@ class Trace:
         self.exact_types = exact_types
         self.handles = False
         self.instances: list[Any] = []
+        self.attributes_are_named = False
         self.loops: list[str] = []
         self.foreseen: list[list[tf.Operation | None]] = []
         self.calls = Calls()

@@ -8,12 +8,10 @@ makes the change in the caller's own.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Iterator, Sequence
-from copy import copy
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from np2tf.runtime.containers import containers
-from np2tf.runtime.instances import assign, attributes, new_instance_of, reset, with_attributes
+from np2tf.runtime.instances import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.signature import Signature, kind_of
 from np2tf.staging import StagingError
 
@@ -25,8 +23,9 @@ class Own(NamedTuple):
 
 
 class New(NamedTuple):
-    """In a result: an object that the function has made."""
+    """In a result: the `number`-th object that the function has made."""
 
+    number: int
     kind: type
     state: dict[str, Any]
 
@@ -50,6 +49,7 @@ class Twins:
         self._before: list[Any] = []
         self._place: dict[int, int] = {}
         self._by_name: list[bool] = []
+        self._new: dict[int, int] = {}
 
     @property
     def instances(self) -> list[Any]:
@@ -98,7 +98,7 @@ class Twins:
         changes: dict[int, Any] = {}
         for place, (twin, before) in enumerate(zip(self._twins, self._before, strict=True)):
             now = _contents(twin)
-            if _same(now, before):
+            if same_contents(now, before):
                 continue
             if self._by_name[place]:
                 raise StagingError(
@@ -127,7 +127,7 @@ class Twins:
         if what == "instance":
             kind = new_instance_of(value, depth)
             state = {name: self._outward(item, depth + 1) for name, item in attributes(value).items()}
-            return New(kind, state)
+            return New(self._new.setdefault(id(value), len(self._new)), kind, state)
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
             raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
         return value
@@ -146,7 +146,8 @@ def _contents(twin: Any) -> Any:
     return dict(twin) if type(twin) is dict else attributes(twin)
 
 
-def _same(a: Any, b: Any) -> bool:
+def same_contents(a: Any, b: Any) -> bool:
+    """Whether two lists or dicts hold the very same things, in the same order."""
     if type(a) is dict:
         return list(a) == list(b) and all(a[key] is b[key] for key in a)
     return len(a) == len(b) and all(m is n for m, n in zip(a, b, strict=True))
@@ -166,8 +167,9 @@ def _holds_marks(value: Any) -> bool:
 
 def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
     """Make the changes in the caller's own lists, dicts and objects; returns the result with those in it."""
-    changes = {place: _inward(new, holders) for place, new in outcome.changes.items()}
-    result = _inward(outcome.result, holders)
+    made: dict[int, Any] = {}
+    changes = {place: _inward(new, holders, made) for place, new in outcome.changes.items()}
+    result = _inward(outcome.result, holders, made)
     for place, new in changes.items():
         holder = holders[place]
         if type(holder) is list:
@@ -180,71 +182,19 @@ def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
     return result
 
 
-def _inward(value: Any, holders: Sequence[Any]) -> Any:
+def _inward(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
     kind = type(value)
     if kind is Own:
         return holders[value.place]
     if kind is New:
-        return with_attributes(value.kind, _inward(value.state, holders))
+        if value.number not in made:
+            made[value.number] = with_attributes(value.kind, _inward(value.state, holders, made))
+        return made[value.number]
     if kind is list:
-        return [_inward(item, holders) for item in value]
+        return [_inward(item, holders, made) for item in value]
     if kind is dict:
-        return {key: _inward(item, holders) for key, item in value.items()}
+        return {key: _inward(item, holders, made) for key, item in value.items()}
     if isinstance(value, tuple):
-        items = [_inward(item, holders) for item in value]
+        items = [_inward(item, holders, made) for item in value]
         return tuple(items) if kind is tuple else kind(*items)
     return value
-
-
-#: What a side of a branch or an iteration of a loop makes of the objects: one dict of attributes for each.
-States = list[dict[str, Any]]
-
-
-class _Held:
-    """A list, dict or other non-tensor in an attribute: carried through branches and loops as one thing."""
-
-    def __init__(self, value: Any) -> None:
-        self.value = value
-
-
-def _holders(value: Any) -> list[Any]:
-    return list(containers(value).values())
-
-
-class Attributes:
-    """The attributes of the twins as variables that a staged branch or loop may assign."""
-
-    def __init__(self, instances: Sequence[Any]) -> None:
-        self._instances = instances
-        self._held: dict[int, _Held] = {}
-
-    def read(self) -> States:
-        """The attributes now."""
-        return [
-            {name: self._hold(value) for name, value in attributes(one).items()} for one in self._instances
-        ]
-
-    def write(self, states: States) -> None:
-        """Set the attributes."""
-        for one, state in zip(self._instances, states, strict=True):
-            reset(one, {n: v.value if type(v) is _Held else v for n, v in state.items()})
-
-    def apart(self, run: Callable[[], Any]) -> tuple[Any, States]:
-        """What `run` returns, and what it makes of the attributes, which keep the values they have."""
-        before = self.read()
-        contents = {id(one): (one, copy(one)) for held in self._held.values() for one in _holders(held.value)}
-        try:
-            return run(), self.read()
-        finally:
-            self.write(before)
-            changed = [one for one, items in contents.values() if not _same(one, items)]
-            for one in changed:
-                one.clear()
-                (one.extend if type(one) is list else one.update)(contents[id(one)][1])
-            if changed:
-                raise StagingError("a list or dict in an attribute is changed by staged code", "NP2TF513")
-
-    def _hold(self, value: Any) -> Any:
-        if kind_of(value) in ("array", "number", "constant", "tuple"):
-            return value
-        return self._held.setdefault(id(value), _Held(value))

@@ -204,6 +204,11 @@ class Cell:
         self._value = value
 
 
+def is_from_outside(cell: Cell) -> bool:
+    """Whether the code staged just now is a loop or branch, and the memory older than that."""
+    return len(_stack.regions) > 1 and cell.birth is not _stack.regions[-1]
+
+
 def aliases(cell: Cell) -> list[Cell]:
     """The other cells that may be the same memory as `cell`, directly or by way of a third."""
     found: list[Cell] = []

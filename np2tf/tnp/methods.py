@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, current_region
+from np2tf.tnp.cells import Cell, current_region, is_from_outside
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
@@ -101,6 +101,8 @@ def _set_shape(self: ndarray, shape: Any) -> None:
     cell, path = self.storage()
     if cell.argument and not path:
         raise StagingError("the shape of an argument is set", "NP2TF507")
+    if is_from_outside(cell):
+        raise StagingError("the shape of an array is set in a staged loop or branch", "NP2TF507")
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     view = reshaped(self, tuple(int(n) for n in wanted))
     if view.storage()[0] is not self.storage()[0]:

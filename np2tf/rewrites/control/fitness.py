@@ -61,12 +61,15 @@ class Fitness:
 def _judge(facts: Facts) -> Fitness:
     effects = Effects(facts)
     candidates = [function for function in _functions(facts, effects) if not _decorated(function)]
+    candidates += _constructors(candidates, effects)
     decisions: dict[cst.FunctionDef, Decision] = {}
     unfit: dict[cst.FunctionDef, Unfit] = {}
     for function in candidates:
         verdict = _alone(function, facts, effects)
         if isinstance(verdict, Decision) and _is_property(function) and verdict.lowers_anything:
             verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"})
+        if isinstance(verdict, Decision) and _is_special(function) and verdict.lowers_anything:
+            verdict = Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"})
         if isinstance(verdict, Unfit):
             unfit[function] = verdict
         else:
@@ -75,7 +78,10 @@ def _judge(facts: Facts) -> Fitness:
     worth = {
         function
         for function in candidates
-        if parameters(function.params) and not _is_property(function) and _is_worth(function, facts, effects)
+        if parameters(function.params)
+        and not _is_property(function)
+        and not _is_special(function)
+        and _is_worth(function, facts, effects)
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
     told = {function: why for function, why in unfit.items() if function in worth}
@@ -94,6 +100,17 @@ def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
     for member in effects.classes.methods():
         if decorators(member) != ["staticmethod"] and not _is_special(member):
             yield member
+
+
+def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cst.FunctionDef]:
+    """The methods that run where these functions make objects, and where those methods make others."""
+    found: dict[cst.FunctionDef, None] = {}
+    pending = list(functions)
+    while pending:
+        new = [one for one in effects.callees(pending.pop()) if _is_special(one) and one not in found]
+        found.update(dict.fromkeys(new))
+        pending += new
+    return [function for function in found if not _decorated(function)]
 
 
 def _is_special(function: cst.FunctionDef) -> bool:

@@ -7,8 +7,6 @@ from collections.abc import Iterable
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.changed import root_of
-from np2tf.facts.classes import Classes
 from np2tf.facts.effects import Effects
 from np2tf.facts.flow import GROWS, assigned_first, block, parameters, writes
 from np2tf.rewrites.control.closures import Closures
@@ -36,7 +34,6 @@ class Refusals:
     def __init__(self, function: cst.FunctionDef, facts: Facts, static: Static) -> None:
         self._facts = facts
         self._static = static
-        self._classes = Classes(facts)
         self._known: dict[cst.CSTNode, str | None] = {}
         self._effects = Effects(facts)
         self.lists = PrivateLists(function, facts)
@@ -93,8 +90,6 @@ class Refusals:
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
         if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
             target = node.target
-            if isinstance(target, cst.Attribute) and not self._classes.is_self(root_of(target)):
-                return "a write to an attribute"
             if isinstance(target, cst.Subscript):
                 index = target.slice[0].slice
                 text = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)

@@ -1,0 +1,98 @@
+"""What making an object runs: which classes of a module can be called in staged code, where they run once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.classes import Classes, decorators
+from np2tf.facts.flow import block
+from np2tf.tree.names import dotted
+
+#: Where the standard library has a class whose objects are their attributes, and nothing else.
+_NAMESPACE = "types.SimpleNamespace"
+_FIELD = frozenset({"field", "dataclasses.field"})
+#: What a field may be made by.
+_FACTORIES = frozenset({"list", "dict", "set", "float", "int"})
+_PLAIN: tuple[list[str], ...] = ([], ["property"], ["staticmethod"], ["classmethod"], ["np2tf.jit"])
+#: The methods that are run when an object is made.
+_RUN = ("__init__", "__post_init__")
+
+
+class Constructors:
+    """Answers for the classes at the top of one module, and for `types.SimpleNamespace`."""
+
+    def __init__(self, facts: Facts, classes: Classes) -> None:
+        self._facts = facts
+        self._classes = classes
+
+    def run_by(self, func: cst.CSTNode) -> list[cst.FunctionDef]:
+        """The functions that calling a class runs."""
+        node = self._classes.class_named(func)
+        if node is None:
+            return []
+        methods = [self._classes.inherited(node, name) for name in _RUN]
+        return [method for method in methods if method is not None]
+
+    def makes(self, func: cst.CSTNode) -> bool:
+        """Whether calling `func` makes an object that consists of its attributes, and does nothing else
+        besides what the functions do that it runs (`run_by`).
+        """
+        if self._imported(func) == _NAMESPACE:
+            return True
+        node = self._classes.class_named(func)
+        if node is None or not self._classes.is_simple(node):
+            return False
+        return all(map(self._is_plain, self._classes.lineage(node)))
+
+    def _is_plain(self, node: cst.ClassDef) -> bool:
+        """Whether a class holds only methods, properties without setters, and plain values."""
+        for statement in block(node.body):
+            if isinstance(statement, cst.FunctionDef):
+                special = statement.name.value in ("__new__", "__set_name__")
+                if special or decorators(statement) not in _PLAIN:
+                    return False
+            elif isinstance(statement, cst.SimpleStatementLine):
+                if not all(map(self._is_value, _values(statement))):
+                    return False
+            else:
+                return False
+        return True
+
+    def _is_value(self, node: cst.CSTNode) -> bool:
+        """Whether what stands in a class is neither an object with a mind of its own, nor makes one."""
+        if not isinstance(node, cst.Call):
+            return True
+        if self._facts.imports.qualified(node.func) is not None:
+            return True
+        made_by = [arg.value for arg in node.args if arg.keyword and arg.keyword.value == "default_factory"]
+        return _named(node) in _FIELD and all(dotted(value) in _FACTORIES for value in made_by)
+
+    def _imported(self, func: cst.CSTNode) -> str | None:
+        """The dotted name of something imported."""
+        root = func
+        while isinstance(root, cst.Attribute):
+            root = root.value
+        if not isinstance(root, cst.Name):
+            return None
+        owner = self._facts.scopes.of(root).owner_of(root.value)
+        bindings = owner.bindings[root.value] if owner is not None and owner.is_module else []
+        alias = bindings[0] if len(bindings) == 1 else None
+        path = dotted(func)
+        if not isinstance(alias, cst.ImportAlias) or path is None:
+            return None
+        around = self._facts.parents[alias]
+        module = f"{dotted(around.module)}." if isinstance(around, cst.ImportFrom) and around.module else ""
+        return module + (dotted(alias.name) or "") + path.removeprefix(root.value)
+
+
+def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:
+    for small in statement.body:
+        if isinstance(small, (cst.Assign, cst.AnnAssign)) and small.value is not None:
+            yield small.value
+
+
+def _named(node: cst.CSTNode) -> str | None:
+    return dotted(node.func if isinstance(node, cst.Call) else node)

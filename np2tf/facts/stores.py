@@ -1,0 +1,89 @@
+"""A function's stores into arrays, containers and objects: which reach further than staging can see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.changed import root_of
+from np2tf.facts.classes import Classes
+from np2tf.facts.flow import VIEWS, parameters
+
+Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For
+#: What leads from an object to things that it shares with others.
+_SHARED = frozenset({"__class__", "__dict__", "__globals__", "__code__", "__defaults__"})
+#: Attributes that are an array's layout, if what has them is an array.
+_LAYOUT = frozenset({"shape", "dtype", "strides"})
+_DEFINITIONS = (cst.FunctionDef, cst.ClassDef, cst.ImportAlias)
+
+
+def store_problems(
+    node: Assignment, function: cst.FunctionDef, facts: Facts, classes: Classes
+) -> Iterator[tuple[cst.CSTNode, str]]:
+    """The targets of an assignment in `function` that it may not store into while it is staged, and why."""
+    targets = [item.target for item in node.targets] if isinstance(node, cst.Assign) else [node.target]
+    for part in [leaf for target in targets for leaf in _leaves(target)]:
+        reason = None if isinstance(part, cst.Name) else _reason(part, function, facts, classes)
+        if reason is not None:
+            yield part, reason
+
+
+def is_own(name: cst.Name, function: cst.FunctionDef, facts: Facts) -> bool:
+    """Whether a name belongs to the function or to one inside it."""
+    owner = facts.scopes.of(name).owner_of(name.value)
+    inside = facts.scopes.inside(function)
+    return owner is not None and any(scope is owner for scope in inside.within())
+
+
+def _reason(part: cst.CSTNode, function: cst.FunctionDef, facts: Facts, classes: Classes) -> str | None:
+    attributes = [link.attr.value for link in _chain(part) if isinstance(link, cst.Attribute)]
+    shared = next((name for name in attributes if name in _SHARED), None)
+    if shared is not None:
+        return f"writes through `{shared}`"
+    root = root_of(part)
+    if classes.is_self(root):
+        return None
+    of_object = any(name not in VIEWS for name in attributes)
+    if not isinstance(root, cst.Name) or not is_own(root, function, facts) or _is_defined(root, facts):
+        return _elsewhere(root, of_object, facts)
+    if isinstance(part, cst.Attribute) and part.attr.value in _LAYOUT:
+        return f"writes an attribute that may be an array's `{part.attr.value}`"
+    by_text = isinstance(part, cst.Subscript) and not of_object and _string_key(part)
+    return (
+        "writes into a dict that it was given"
+        if by_text and root.value in parameters(function.params)
+        else None
+    )
+
+
+def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
+    if not of_object:
+        return "writes into something that is not its own"
+    if isinstance(root, cst.Name):
+        return f"writes an attribute of `{root.value}`, which is not its own"
+    return f"writes an attribute of what `{facts.code(root)}` gives"
+
+
+def _is_defined(root: cst.Name, facts: Facts) -> bool:
+    """Whether a name stands for a function, a class or an import."""
+    owner = facts.scopes.of(root).owner_of(root.value)
+    return owner is not None and any(isinstance(one, _DEFINITIONS) for one in owner.bindings[root.value])
+
+
+def _chain(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        yield node
+        node = node.value
+
+
+def _leaves(target: cst.CSTNode) -> list[cst.CSTNode]:
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [leaf for element in target.elements for leaf in _leaves(element.value)]
+    return [target]
+
+
+def _string_key(node: cst.Subscript) -> bool:
+    index = node.slice[0].slice
+    return isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)

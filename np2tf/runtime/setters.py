@@ -1,0 +1,58 @@
+"""Setters of properties: whether they do anything besides setting attributes of their own object."""
+
+from __future__ import annotations
+
+import builtins
+import dis
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from np2tf.runtime.instances import is_foreign
+
+#: Builtins that only compute.
+_COMPUTE = frozenset({
+    "abs", "bool", "complex", "dict", "float", "frozenset", "int", "isinstance", "issubclass", "len", "list",
+    "max", "min", "pow", "range", "round", "set", "slice", "str", "sum", "super", "tuple", "type",
+})  # fmt: skip
+
+
+def sets_attribute(codes: Iterable[types.CodeType], name: str) -> bool:
+    """Whether some code assigns an attribute of that name."""
+    return any(
+        one.opname == "STORE_ATTR" and one.argval == name
+        for code in codes
+        for part in _all(code)
+        for one in dis.get_instructions(part)
+    )
+
+
+def does_more(setter: Any) -> bool:
+    """Whether a setter calls or rebinds something whose effects a graph would not have."""
+    if not isinstance(setter, types.FunctionType):
+        return True
+    for code in _all(setter.__code__):
+        for one in dis.get_instructions(code):
+            if one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
+                return True
+            if one.opname in ("LOAD_GLOBAL", "LOAD_NAME") and _acts(one.argval, setter.__globals__):
+                return True
+    return bool(setter.__closure__) and any(cell != "__class__" for cell in setter.__code__.co_freevars)
+
+
+def _acts(name: str, space: dict[str, Any]) -> bool:
+    value = space.get(name, getattr(builtins, name, None))
+    if isinstance(value, type) and issubclass(value, BaseException):
+        return False
+    if value is getattr(builtins, name, None):
+        return name not in _COMPUTE
+    if isinstance(value, types.ModuleType):
+        return not is_foreign(value.__name__)
+    return callable(value) and not is_foreign(getattr(value, "__module__", None))
+
+
+def _all(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            yield from _all(one)
