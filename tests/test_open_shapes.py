@@ -6,9 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from differential import HEAD, compare, load, translation
 
 import np2tf
+from np2tf.staging import StagingError
+from np2tf.tnp.ndarray import tensor_array
 
 #: What is done with `v`, of which there are three elements, none or one; `w` has the other elements.
 USES = """
@@ -104,3 +107,80 @@ def test_what_it_does_not_is_left_to_tensorflow(source: str) -> None:
     found, where = compiled(source, np.arange(5.0))
     assert where == "graph"
     assert found == load(HEAD + source)["f"](np.arange(5.0))
+
+
+#: What is computed of arrays whose lengths are not known; `v` and `w` have an axis, `m` and `n` two.
+PRODUCTS = """
+np.einsum('i,i->', v, w)
+np.einsum('i,i->i', v, w)
+np.einsum('i,i,i->', v, v, w)
+np.einsum('ij,j->i', m, v)
+np.einsum('ij,jk->ik', m, n)
+np.einsum('ij,ij->', m, n)
+np.einsum('ii->', m)
+np.einsum('ii->i', m)
+np.dot(v, w)
+np.dot(m, v)
+np.dot(m, n)
+v @ w
+m @ n
+np.inner(v, w)
+np.inner(m, n)
+np.vdot(v, w)
+np.vecdot(m, v)
+np.matvec(m, v)
+np.vecmat(v, m)
+np.tensordot(m, n)
+np.tensordot(m, n, 1)
+np.tensordot(m, n, ([0], [0]))
+np.average(v, weights=w)
+""".strip().splitlines()
+LENGTHS = (3, 3, (3, 3), (3, 3)), (3, 2, (3, 2), (2, 3)), (3, 1, (2, 4), (3, 3)), (4, 4, (4, 1), (4, 4))
+
+
+def _given(lengths: tuple[Any, ...]) -> list[np.ndarray]:
+    return [np.arange(1.0, 1 + np.prod(shape)).reshape(shape) for shape in lengths]
+
+
+@pytest.mark.parametrize("use", PRODUCTS)
+def test_products_of_what_does_not_fit(use: str) -> None:
+    """Under np2tf.jit NumPy's error comes up."""
+    chosen = [f"    {x} = {x}[{x} > 0]\n" for x in "vw"]
+    chosen += [f"    {x} = {x}[{x}[:, 0] > 0][:, {x}[0] > 0]\n" for x in "mn"]
+    source = f"def f(v, w, m, n):\n{''.join(chosen)}    return np.asarray({use}) * 1\n"
+    calls = [", ".join(f"np.arange(1, {1 + np.prod(s)}.).reshape({s})" for s in row) for row in LENGTHS]
+    compare(HEAD + source, *calls, ran=None, messages=False)
+
+
+@pytest.mark.parametrize("xla", [False, True])
+@pytest.mark.parametrize("use", PRODUCTS)
+def test_products_of_what_does_not_fit_in_other_graphs(use: str, xla: bool) -> None:
+    """A user's own tf.function, which knows the ranks only, fails or refuses; it gives no other result."""
+    names = {"v": [None], "w": [None], "m": [None, None], "n": [None, None]}
+    code = compile(use, "<use>", "eval")
+
+    @tf.function(
+        autograph=False,
+        jit_compile=xla,
+        input_signature=[tf.TensorSpec(shape, tf.float64) for shape in names.values()],
+    )
+    def function(*given: tf.Tensor) -> tf.Tensor:
+        return tf.convert_to_tensor(
+            eval(code, {"np": np2tf.tnp, **dict(zip(names, map(tensor_array, given)))})
+        )
+
+    worked = 0
+    for lengths in LENGTHS:
+        given = _given(lengths)
+        try:
+            wanted = eval(code, {"np": np, **dict(zip(names, given))})
+        except (ValueError, TypeError):
+            wanted = None
+        try:
+            found = function(*map(tf.constant, given)).numpy()
+        except (StagingError, tf.errors.InvalidArgumentError):
+            continue
+        assert wanted is not None, (lengths, found)
+        assert np.allclose(found, wanted)
+        worked += 1
+    assert worked or use == "np.einsum('ii->i', m)"

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.containers import Untouched
@@ -74,7 +75,7 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
         if seen is None:
             return None
         with _quiet():
-            values = _values(entered.trace, iterable, value, seen)
+            values = _values(entered.trace, iterable, value, seen, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
         # No vectorised form: the loop says what is the matter, if anything is.
         return None
@@ -120,7 +121,7 @@ def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], 
         with region(trace) as entered, _stood_in_for(out) as stand_ins:
             try:
                 result, after = objects.apart(lambda: value(_number(iterable, counter)))
-                row = as_tensor(result)
+                row = as_tensor(result, out.dtype)
             finally:
                 written, hidden = set(entered.written), list(entered.poisoned)
                 entered.undo()
@@ -157,7 +158,9 @@ def _stood_in_for(out: Any) -> Iterator[list[tf.Tensor]]:
             cell.rebase(value)
 
 
-def _values(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], seen: _Seen) -> tf.Tensor:
+def _values(
+    trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], seen: _Seen, dtype: np.dtype[Any]
+) -> tf.Tensor:
     """The values of all iterations, as rows."""
 
     def row(counter: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -165,7 +168,7 @@ def _values(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any],
         with region(trace), trace.all_at_once():
             trace.violations.rebase(tf.constant(False))
             try:
-                return as_tensor(value(_number(iterable, counter))), trace.violations.value
+                return as_tensor(value(_number(iterable, counter)), dtype), trace.violations.value
             finally:
                 trace.violations.rebase(before)
 

@@ -2,9 +2,35 @@
 
 from __future__ import annotations
 
+import numpy as np
 import tensorflow as tf
 
+from np2tf.tnp.cells import staging_for_xla
+
 _TWO_63 = float(2**63)
+
+
+def _takes_the_lowest() -> bool:
+    with np.errstate(invalid="ignore"):
+        made = np.array([np.nan, np.inf, -np.inf]).astype(np.int64)
+    return bool((made == np.iinfo(np.int64).min).all())
+
+
+#: Whether this processor makes the lowest integer of what does not fit. XLA makes the nearest, 0 of NaN.
+_LOWEST = _takes_the_lowest()
+
+
+def to_signed(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
+    """Floating-point numbers as signed integers: out of range they are what they are for NumPy here."""
+    if not (_LOWEST and staging_for_xla()):
+        return tf.cast(x, wanted)
+    if wanted.size < 4:
+        return tf.cast(to_signed(x, tf.int32), wanted)
+    if x.dtype.size < 4:
+        x = tf.cast(x, tf.float32)
+    low = tf.constant(float(wanted.min), x.dtype)
+    fits = tf.greater_equal(x, low) & tf.less(x, -low)
+    return tf.where(fits, tf.cast(x, wanted), tf.constant(wanted.min, wanted))
 
 
 def to_half(x: tf.Tensor) -> tf.Tensor:
@@ -25,10 +51,10 @@ def to_half(x: tf.Tensor) -> tf.Tensor:
 def to_unsigned(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
     """Floating-point numbers as unsigned integers: what is negative wraps."""
     if wanted != tf.uint64:
-        return tf.cast(tf.cast(x, tf.int64), wanted)
+        return tf.cast(to_signed(x, tf.int64), wanted)
     if x.dtype == tf.float16:
-        return tf.bitcast(tf.cast(x, tf.int64), tf.uint64)
+        return tf.bitcast(to_signed(x, tf.int64), tf.uint64)
     half = tf.constant(_TWO_63, x.dtype)
     large = tf.greater_equal(x, half)
-    low = tf.bitcast(tf.cast(tf.where(large, x - half, x), tf.int64), tf.uint64)
+    low = tf.bitcast(to_signed(tf.where(large, x - half, x), tf.int64), tf.uint64)
     return tf.where(large, tf.bitwise.bitwise_xor(low, tf.constant(2**63, tf.uint64)), low)

@@ -8,10 +8,10 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.casts import to_half, to_unsigned
-from np2tf.tnp.cells import current_region, staging_handlers
+from np2tf.tnp.casts import to_half, to_signed, to_unsigned
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
+from np2tf.tnp.fitting import check_fits, refuse_unfit
 from np2tf.tnp.ndarray import PLAIN, is_array, is_foreign, ndarray, scalar
 from np2tf.tnp.rows import Rows
 
@@ -40,7 +40,7 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     """`value` as a tensor, cast to `dtype` if one is given, otherwise with NumPy's dtype for it.
 
     Raises:
-        OverflowError: a Python integer does not fit `dtype`.
+        OverflowError, ValueError: a number does not fit `dtype`.
         StagingError: TensorFlow has no such dtype, or the array is no input of what is being staged.
     """
     if isinstance(value, tf.Tensor):
@@ -51,25 +51,13 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
                 raise StagingError(f"TensorFlow has no dtype {value._host.dtype}", "NP2TF504")
             return tf.constant(value._host.astype(dtype, copy=False), tf_dtype(dtype))
         tensor = value.tensor
-        if dtype is not None and type(value) is scalar and staging_handlers():
-            _check_range(tensor, np.dtype(dtype))
+        if dtype is not None and type(value) is scalar:
+            check_fits(value, np.dtype(dtype))
     elif isinstance(value, tf.Variable):
         tensor = value.read_value()
     else:
         return _constant(value, dtype)
     return tensor if dtype is None else cast(tensor, dtype)
-
-
-def _check_range(tensor: tf.Tensor, dtype: np.dtype[Any]) -> None:
-    """Discard the call where NumPy would not put the number into an array of integers of this type."""
-    if (
-        dtype.kind in "iu"
-        and tensor.dtype != tf_dtype(dtype)
-        and (tensor.dtype.is_floating or tensor.dtype.is_integer)
-    ):
-        ends = np.iinfo(dtype)
-        wide = tf.cast(tensor, tf.float64)
-        record_violation(tf.logical_not((wide > float(ends.min) - 1) & (wide < float(ends.max))))
 
 
 def is_guest(value: Any) -> bool:
@@ -89,6 +77,8 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
         tensor = tf.math.real(tensor)
     if tensor.dtype.is_floating and wanted.is_unsigned:
         return to_unsigned(tensor, wanted)
+    if tensor.dtype.is_floating and wanted.is_integer:
+        return to_signed(tensor, wanted)
     if tensor.dtype == tf.float64 and wanted == tf.float16:
         return to_half(tensor)
     return tf.cast(tensor, wanted)
@@ -114,6 +104,8 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
         return value.stacked() if dtype is None else cast(value.stacked(), dtype)
     if isinstance(value, (list, tuple)) and _holds_arrays(value):
         wanted = default_dtype(kind_of(value)) if dtype is None else dtype
+        for item in value:
+            refuse_unfit(item, np.dtype(wanted))
         return tf.stack([as_tensor(item, wanted) for item in value])
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
         raise StagingError(f"a {kind.__name__}, which NumPy asks what to do", "NP2TF503")

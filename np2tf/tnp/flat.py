@@ -12,6 +12,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import Reshape, is_read_only
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap
@@ -101,8 +102,10 @@ class flatiter:
             raise
         picked = getitem(view, key)
         try:
+            if picked.tensor.shape.rank == 0:
+                refuse_unfit(value, self.base.dtype)
             given = as_tensor(value, self.base.dtype)
-        except (OverflowError, TypeError):
+        except (OverflowError, TypeError, ValueError):
             if picked.tensor.shape.rank:
                 raise
             raise ValueError("Error setting single item of array.") from None

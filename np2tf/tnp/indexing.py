@@ -15,6 +15,7 @@ from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.keys import expand, holds, holds_0d_array
 from np2tf.tnp.lenses import Basic, is_read_only
 from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
@@ -66,14 +67,15 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     if written is not None:
         array.store(written)
         return
+    picks = any(isinstance(item, tf.Tensor) for item in items)
     try:
-        new = _assignable(value, tensor.dtype)
+        new = _assignable(value, tensor.dtype, picks)
     except (TypeError, ValueError, OverflowError):
-        if not any(isinstance(item, tf.Tensor) for item in items):
+        if not picks:
             # An index out of bounds is found first.
             key_axes.axes_of(tensor, tuple(items))
         raise
-    if not any(isinstance(item, tf.Tensor) for item in items):
+    if not picks:
         if all(isinstance(item, (int, SymInt)) for item in items):
             if new.shape.rank and not holds(key, Ellipsis):
                 key_axes.axes_of(tensor, tuple(items))
@@ -122,13 +124,14 @@ def _check_depth(items: list[Any], value: tf.Tensor) -> None:
         )
 
 
-def _assignable(value: Any, dtype: tf.DType) -> tf.Tensor:
+def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
+    """`value` in the type of what it is assigned to; with index arrays NumPy casts its own numbers."""
+    wanted = np.dtype(dtype.as_numpy_dtype)
     kind = type(value)
     if kind is int or kind is float:
-        value = (
-            np.asarray(value).astype(dtype.as_numpy_dtype)
-            if kind is float
-            else np.asarray(value, dtype.as_numpy_dtype)
-        )
-        return tf.constant(value)
-    return as_tensor(value, dtype.as_numpy_dtype)
+        return tf.constant(np.asarray(value, wanted))
+    if not picks:
+        refuse_unfit(value, wanted)
+    elif isinstance(value, np.generic):
+        value = np.asarray(value)
+    return as_tensor(value, wanted)

@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, current_region, is_from_outside
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
@@ -341,6 +342,8 @@ def _round(self: scalar, ndigits: int | None = None) -> Any:
         return round(number) if ndigits is None else round(number, ndigits)
     if ndigits is not None:
         raise StagingError("round(x, digits) of a number known only at run time", "NP2TF503")
+    if self.dtype.kind == "f":
+        record_violation(tf.logical_not(tf.abs(tf.cast(self.tensor, tf.float64)) < 2.0**62))
     return weak_scalar(tf.cast(tf.round(self.tensor), tf.int64), int)
 
 

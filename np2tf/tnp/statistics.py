@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.axes import normalize_axes, rank
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
@@ -33,6 +34,8 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
         ValueError: their shape does not fit the axes.
     """
     if a.shape.is_compatible_with(weights.shape) and rank(a) == rank(weights):
+        for k in range(rank(a)):
+            weights = agreeing(weights, k, a, k)
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
@@ -41,6 +44,8 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
         raise ValueError("Shape of weights must be consistent with shape of a along specified axis.")
     order = sorted(range(len(axes)), key=axes.__getitem__)
     weights = tf.transpose(weights, order)
+    for k, place in enumerate(sorted(axes)):
+        weights = agreeing(weights, k, a, place)
     sizes = tf.shape(weights)
     placed = iter(range(len(axes)))
     return tf.reshape(weights, [sizes[next(placed)] if k in axes else 1 for k in range(rank(a))])

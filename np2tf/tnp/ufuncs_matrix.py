@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.strands import inner_product
 from np2tf.tnp.ufunc import Ufunc
@@ -39,12 +39,17 @@ def _check(name: str, position: int, x: tf.Tensor, needed: int, signature: str) 
         )
 
 
-def _check_core(name: str, dimension: int, a: Any, b: Any, signature: str) -> None:
-    if a is not None and b is not None and a != b:
+def _fitted(
+    name: str, dimension: int, a: tf.Tensor, b: tf.Tensor, axis_of_b: int, signature: str
+) -> tf.Tensor:
+    """`a`, of which the last axis has the length of one of `b`."""
+    size_a, size_b = a.shape[-1], b.shape[axis_of_b]
+    if size_a is not None and size_b is not None and size_a != size_b:
         raise ValueError(
             f"{name}: Input operand 1 has a mismatch in its core dimension {dimension}, with gufunc "
-            f"signature {signature} (size {b} is different from {a})"
+            f"signature {signature} (size {size_b} is different from {size_a})"
         )
+    return agreeing(a, -1, b, axis_of_b)
 
 
 def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -57,7 +62,7 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     _check("matmul", 0, a, 1, _SIGNATURE)
     _check("matmul", 1, b, 1, _SIGNATURE)
     vector_b = b.shape.rank == 1
-    _check_core("matmul", 0, a.shape[-1], b.shape[-1 if vector_b else -2], _SIGNATURE)
+    a = _fitted("matmul", 0, a, b, -1 if vector_b else -2, _SIGNATURE)
     if a.shape.rank > 1 and not vector_b:
         return _product(a, b)
     if a.shape.rank == 1 and vector_b:
@@ -69,9 +74,6 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The inner product of two vectors: as a sum of products it has fewer operations than as matrices."""
-    if a.shape[0] is None or b.shape[0] is None:
-        # A vector of one element would be broadcast.
-        record_violation(tf.not_equal(tf.size(a), tf.size(b)))
     if a.dtype == tf.bool:
         return tf.reduce_any(a & b)
     if a.dtype == tf.float16:
@@ -87,7 +89,7 @@ def vecdot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Inner products over the last axes, the first operand conjugated."""
     for position, x in enumerate((a, b)):
         _check("vecdot", position, x, 1, "(n),(n)->()")
-    _check_core("vecdot", 0, a.shape[-1], b.shape[-1], "(n),(n)->()")
+    a = _fitted("vecdot", 0, a, b, -1, "(n),(n)->()")
     return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), tf.expand_dims(b, -1)), (-2, -1))
 
 
@@ -95,7 +97,7 @@ def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Matrices times vectors."""
     _check("matvec", 0, a, 2, "(m,n),(n)->(m)")
     _check("matvec", 1, b, 1, "(m,n),(n)->(m)")
-    _check_core("matvec", 0, a.shape[-1], b.shape[-1], "(m,n),(n)->(m)")
+    a = _fitted("matvec", 0, a, b, -1, "(m,n),(n)->(m)")
     return tf.squeeze(_product(a, tf.expand_dims(b, -1)), -1)
 
 
@@ -103,5 +105,5 @@ def vecmat(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Conjugated vectors times matrices."""
     _check("vecmat", 0, a, 1, "(n),(n,m)->(m)")
     _check("vecmat", 1, b, 2, "(n),(n,m)->(m)")
-    _check_core("vecmat", 0, a.shape[-1], b.shape[-2], "(n),(n,m)->(m)")
+    a = _fitted("vecmat", 0, a, b, -2, "(n),(n,m)->(m)")
     return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), b), -2)

@@ -11,10 +11,10 @@ from numpy.linalg import LinAlgError
 from np2tf.tnp.conversion import promote
 from np2tf.tnp.lenses import Diagonal
 from np2tf.tnp.linalg.products import (
+    contracted,
     diagonal_sum,
     multiply,
     rank_of,
-    tensordot,
     transposed,
 )
 from np2tf.tnp.ndarray import ndarray
@@ -96,6 +96,12 @@ def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
     """Inner products along `axis`, the first operand conjugated."""
     x1, x2 = promote(x1, x2)
     return vector_product(_moved(x1, axis, -1), _moved(x2, axis, -1))
+
+
+@op(np.linalg.tensordot)
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> tf.Tensor:
+    """Sum of products over pairs of axes."""
+    return contracted(x1, x2, axes)
 
 
 def _best_splits(sizes: list[int]) -> list[list[int]]:

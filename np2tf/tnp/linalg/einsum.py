@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
@@ -96,13 +97,42 @@ def _without_ones(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf
             if letter not in size or size[letter] == 1 or (size[letter] is None and length not in (1, None)):
                 size[letter] = length
     squeezed, shorter = [], []
-    for operand, term in zip(operands, labels):
+    for operand, term in zip(_of_like_lengths(operands, labels), labels):
         drop = [k for k, letter in enumerate(term) if operand.shape[k] == 1 and size[letter] != 1]
         if any(term.count(term[k]) > 1 for k in drop):
             raise StagingError("einsum that broadcasts along a diagonal", "NP2TF503")
         squeezed.append(tf.squeeze(operand, drop) if drop else operand)
         shorter.append("".join(letter for k, letter in enumerate(term) if k not in drop))
     return squeezed, shorter
+
+
+def _of_like_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tensor]:
+    """The operands; lengths of one label that are known at run time only, and differ then, are refused."""
+    earlier: dict[str, list[tuple[tf.Tensor, int]]] = {}
+    checked = []
+    for operand, term in zip(operands, labels):
+        for k, letter in enumerate(term):
+            if term.index(letter) < k:
+                operand = agreeing(operand, k, operand, term.index(letter))
+            for other, axis in earlier.get(letter, ()):
+                if operand.shape[k] is None or other.shape[axis] is None:
+                    operand = agreeing(operand, k, other, axis, ones=True)
+        for k, letter in enumerate(term):
+            earlier.setdefault(letter, []).append((operand, k))
+        checked.append(operand)
+    return checked
+
+
+def _check_square(x: tf.Tensor, letter: str) -> None:
+    rows, columns = x.shape[-2:]
+    if rows is None or columns is None:
+        raise StagingError(
+            "einsum that makes a view of the diagonal of an array of unknown shape", "NP2TF503"
+        )
+    if rows != columns:
+        raise ValueError(
+            f"dimensions in single operand for collapsing index '{letter}' don't match ({rows} != {columns})"
+        )
 
 
 def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
@@ -112,7 +142,9 @@ def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
     if len(labels) == len(result):
         return _view(operand).view_through(Transpose(tuple(labels.index(letter) for letter in result)))
     if len(set(labels)) == len(labels) - 1 and labels[-1] == labels[-2] and result == labels[:-1]:
-        return _view(operand).view_through(Diagonal(0))
+        viewed = _view(operand)
+        _check_square(viewed.tensor, labels[-1])
+        return viewed.view_through(Diagonal(0))
     raise StagingError("einsum that makes a view of a diagonal of many axes", "NP2TF503")
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.conversion import cast, promote
 from np2tf.tnp.normalize import Array, op
 from np2tf.tnp.ufunc import UFUNCS
@@ -49,6 +50,8 @@ def transposed(x: tf.Tensor, permutation: Sequence[int]) -> tf.Tensor:
 
 def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence[int]) -> tf.Tensor:
     """Sum of products over pairs of axes, as one product of matrices; both have one dtype."""
+    for i, j in zip(axes_a, axes_b):
+        a = agreeing(a, i, b, j)
     free_a = [k for k in range(rank_of(a)) if k not in axes_a]
     free_b = [k for k in range(rank_of(b)) if k not in axes_b]
     inner_size = product_of(lengths(a, axes_a))
@@ -119,9 +122,8 @@ def _pairs(axes: Any, rank_a: int) -> tuple[list[int], list[int]]:
     return list(np.atleast_1d(first)), list(np.atleast_1d(second))
 
 
-@op(np.tensordot)
-def tensordot(a: Array, b: Array, axes: Any = 2) -> tf.Tensor:
-    """Sum of products over pairs of axes: those listed, or the last of `a` with the first of `b`."""
+def contracted(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
+    """``tensordot(a, b, axes)``."""
     a, b = promote(a, b)
     axes_a, axes_b = _pairs(axes, rank_of(a))
     if len(axes_a) != len(axes_b):
@@ -133,6 +135,12 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> tf.Tensor:
         if a.shape[i] is not None and b.shape[j] is not None and a.shape[i] != b.shape[j]:
             raise ValueError("shape-mismatch for sum")
     return contract(a, b, axes_a, axes_b)
+
+
+@op(np.tensordot)
+def tensordot(a: Array, b: Array, axes: Any = 2) -> tf.Tensor:
+    """Sum of products over pairs of axes: those listed, or the last of `a` with the first of `b`."""
+    return contracted(a, b, axes)
 
 
 def summed_dtype(dtype: Any) -> Any:
