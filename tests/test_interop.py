@@ -186,10 +186,13 @@ def what_shares_memory_on_the_host_is_not_watched() -> None:
 
 
 @case
-def iterators_of_numpy_arrays_refuse_our_masks() -> None:
+def numpy_arrays_take_keys_of_ours_otherwise_than_numpys() -> None:
     # Which nobody but NumPy can change.
-    with np2tf.config.using(eager="auto"), pytest.raises(IndexError, match="boolean indices for iterators"):
-        VALUES.flat[tnp.array([True] * 6)]
+    with np2tf.config.using(eager="auto"):
+        with pytest.raises(IndexError, match="boolean indices for iterators"):
+            VALUES.flat[tnp.array([True] * 6)]
+        assert VALUES[np.array(1)].base is None
+        assert VALUES[tnp.array(1)].base is VALUES
 
 
 @case

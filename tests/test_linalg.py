@@ -123,6 +123,7 @@ def products() -> Iterator[Case]:
         (WHOLE > 5, WHOLE.T > 3),
         (SINGLE, WHOLE[:, :3]),
         (WHOLE, WHOLE),
+        (WHOLE[0].astype("float16"), WHOLE[1].astype("float16")),
         (np.zeros((3, 0)), np.zeros((0, 2))),
     ]
     for a, b in pairs:

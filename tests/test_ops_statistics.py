@@ -105,6 +105,11 @@ def histograms() -> Iterator[Case]:
     yield Case("histogram", (a,), {"weights": np.abs(a)})
     yield Case("histogram", (a, np.array([0, 2, 4])), {"weights": np.arange(40), "density": True})
     yield Case("histogram", (a, 4), {"density": True})
+    single = np.array([1.0, 2.0, 1.5], "float32")
+    yield Case("histogram", (single, 3), {"range": (np.float64(0), np.float64(2.5))})
+    yield Case("histogram", (single, 3), {"range": (0, np.float32(2.5))})
+    bounds = np.array([1 + np.finfo("float32").eps, 2], "float32")
+    yield Case("histogram", (single.astype("float16"), 1), {"range": (bounds[0], bounds[1])})
     yield Case("histogram", (np.ones(3), 4))
     yield Case("histogram", (np.zeros((0,)), 4))
     yield Case("histogram", (np.linspace(0, 1, 21), 10))
@@ -306,3 +311,16 @@ def test_bessel_function():
 def test_like_numpy(name, mode):
     found = [f"{case}: {difference}" for case, difference in differences(TABLES[name](), mode)]
     assert not found, "\n".join(found)
+
+
+def test_settings_of_vectorize_may_come_later():
+    function = tnp.vectorize(lambda x: x)
+    with pytest.raises(ValueError, match="otypes"):
+        function(tnp.zeros((0, 5), int))
+    function.otypes = "i"
+    assert function(tnp.zeros((0, 5), int)).shape == (0, 5)
+
+
+def test_edges_that_are_not_apart_are_refused():
+    with pytest.raises(ValueError, match="Too many bins for data range"):
+        tnp.histogram(tensor_array(tf.constant([1.0, 1 + 2**-52], tf.float64)), 10)

@@ -17,7 +17,12 @@ ERRORS = {
     "np.linalg.cond(x)": (GOOD, NAN),
     "np.linalg.norm(x, 2)": (GOOD, NAN),
     "np.linalg.matrix_rank(x)": (GOOD, NAN),
-    "np.histogram(x, 3)[0]": ("np.arange(4.)", "np.array([1.0, np.nan])", "np.array([1.0, np.inf])"),
+    "np.histogram(x, 3)[0]": (
+        "np.arange(4.)",
+        "np.array([1.0, np.nan])",
+        "np.array([1.0, np.inf])",
+        "np.array([1.0, 1 + 2**-52])",
+    ),
     "np.average(x, weights=x)": ("np.arange(4.)", "np.zeros(3)", "np.array([1.0, -1.0])"),
     "np.arange(0, 5, x[0]).sum()": ("np.array([2])", "np.array([0])", "np.array([0.5])"),
     "np.repeat(x, x)": ("np.arange(4)", "np.array([1, -1])"),

@@ -84,10 +84,14 @@ class vectorize:
         self.__doc__ = self._numpy.__doc__
         self.__name__ = getattr(self._numpy, "__name__", type(self).__name__)
 
-    @property
-    def pyfunc(self) -> Any:
-        """The function that is called."""
-        return self._numpy.pyfunc
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.__dict__["_numpy"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """What is set on it, such as `otypes`, is a setting of NumPy's."""
+        if name != "_numpy" and hasattr(self._numpy, name):
+            setattr(self._numpy, name, value)
+        super().__setattr__(name, value)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         result = self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()})

@@ -12,7 +12,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.axes import rank
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
-from np2tf.tnp.dtypes import result_type_of
+from np2tf.tnp.dtypes import kind_of, result_type_of
 from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
 from np2tf.tnp.searching import positions
@@ -34,14 +34,17 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
         ValueError: the range is empty or not finite.
     """
     if range is not None:
-        first, last = (float(to_numpy(end)) for end in range)
+        ends = [to_numpy(end) for end in range]
+        first, last = map(float, ends)
         if first > last:
             raise ValueError("max must be larger than min in range parameter.")
         if not (np.isfinite(first) and np.isfinite(last)):
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
         if first == last:
             first, last = first - 0.5, last + 0.5
-        dtype = result_type_of((_dtype(a), float))
+        dtype = result_type_of((_dtype(a), *map(kind_of, ends)))
+        if dtype.kind != "f":
+            dtype = result_type_of((dtype, float))
         return tf.constant(first, dtype), tf.constant(last, dtype)
     dtype = result_type_of((_dtype(a), float))
     if a.shape.num_elements() == 0:
@@ -65,7 +68,14 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
         divisor = tf.where(first <= last, divisor, tf.constant(np.nan, first.dtype))
     step = (last - first) / divisor
     edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
-    return tf.concat([edges, last[None]], 0)
+    edges = tf.concat([edges, last[None]], 0)
+    too_many = tf.reduce_any(edges[:-1] >= edges[1:])
+    known = tf.get_static_value(too_many)
+    if known is None:
+        record_violation(too_many)
+    elif known:
+        raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
+    return edges
 
 
 def _number_of(bins: Any) -> int | None:

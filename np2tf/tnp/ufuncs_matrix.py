@@ -77,7 +77,7 @@ def _inner(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if a.dtype == tf.bool:
         return tf.reduce_any(a & b)
     if a.dtype == tf.float16:
-        a, b = tf.cast(a, tf.float32), tf.cast(b, tf.float32)
+        return tf.cast(inner_product(tf.cast(a, tf.float32), tf.cast(b, tf.float32)), tf.float16)
     return inner_product(a, b)
 
 
