@@ -64,18 +64,19 @@ def _difference(found: Outcome, wanted: Outcome, names: list[str]) -> str | None
             if not alike(mine, theirs):
                 return f"{name}: {theirs} on NumPy, {mine} compiled"
         if alike(found.arguments, wanted.arguments) and found.aliases != wanted.aliases:
-            differ = [k for k, (a, b) in enumerate(zip(found.aliases, wanted.aliases)) if a != b]
-            pairs = _pairs(names, wanted)
-            return f"sharing memory on one side only: {[pairs[k] for k in differ][:3]}"
+            differ = [
+                pair for a, b, pair in zip(found.aliases, wanted.aliases, _pairs(names, wanted)) if a != b
+            ]
+            return f"sharing memory on one side only: {differ[:3]}"
     return found.differs_from(wanted)
 
 
 def _pairs(names: list[str], wanted: Outcome) -> list[tuple[str, str]]:
-    """What `differential.sharing` compares, by name: results with results and arguments."""
+    """What `differential.sharing` compares, by name."""
     held = [name for name, one in zip(names, wanted.result[1:], strict=True) for _ in _arrays_in(one)]
     given = [f"argument {k}" for k, one in enumerate(wanted.arguments[1:]) for _ in _arrays_in(one)]
     every = [*held, *given]
-    return [(a, b) for k, a in enumerate(held) for b in every[k + 1 :]]
+    return [(a, b) for k, a in enumerate(every) for b in every[k + 1 :]]
 
 
 def _arrays_in(description: Any) -> list[Any]:
