@@ -114,4 +114,109 @@ PROGRAMS = {
         "def f(v, w):\n    u = v if v[0] > 0 else w\n    return u",
         ["np.ones(3), np.zeros(3)", "-np.ones(3), np.zeros(3)"],
     ),
+    "one new array under two names, made in a branch": (
+        "def f(x, a, b):\n"
+        "    s = np.sum(x)\n"
+        "    if x[0] > 1:\n"
+        "        a = a * 0.5\n"
+        "        b = a\n"
+        "    a[0] = s\n"
+        "    return b * 2",
+        [
+            "np.array([2., 2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([-2., -2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([2., -2., 0.]), np.ones(3), np.zeros(3)",
+        ],
+    ),
+    "the same, made in an inner branch and returned": (
+        "def f(x, a, b):\n"
+        "    s = np.sum(x)\n"
+        "    if x[0] > 1:\n"
+        "        if x[1] > 1:\n"
+        "            a = a * s\n"
+        "            b = a\n"
+        "    return a, b",
+        [
+            "np.array([2., 2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([-2., -2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([2., -2., 0.]), np.ones(3), np.zeros(3)",
+        ],
+    ),
+    "the same, made on both sides": (
+        "def f(x, a, b):\n"
+        "    s = np.sum(x)\n"
+        "    if x[0] > 1:\n"
+        "        a = b = x * 0.5\n"
+        "    else:\n"
+        "        b = a = x * s\n"
+        "    a[0] = 7\n"
+        "    return b * 2, a, b",
+        [
+            "np.array([2., 2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([-2., -2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([2., -2., 0.]), np.ones(3), np.zeros(3)",
+        ],
+    ),
+    "a new array and a view of it, made in a branch": (
+        "def f(x, a, b):\n"
+        "    s = np.sum(x)\n"
+        "    if x[0] > 1:\n"
+        "        a = x * s\n"
+        "        b = a[1:]\n"
+        "    else:\n"
+        "        b = a * 2\n"
+        "    b[0] = 7\n"
+        "    return a",
+        [
+            "np.array([2., 2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([-2., -2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([2., -2., 0.]), np.ones(3), np.zeros(3)",
+        ],
+    ),
+    "what a loop may have made, chosen in a branch": (
+        "def f(x, a, b):\n"
+        "    s, c = np.sum(x), a\n"
+        "    while x[0] > 1:\n"
+        "        c = c * 0.5\n"
+        "        x = x - 0.5\n"
+        "    if x[1] > 0:\n"
+        "        b = c\n"
+        "    return b, c, s",
+        [
+            "np.array([2., 2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([-2., -2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([2., -2., 0.]), np.ones(3), np.zeros(3)",
+        ],
+    ),
+    "what a loop may have made, and another loop": (
+        "def f(x, a, b):\n"
+        "    s, c = np.sum(x), a\n"
+        "    while x[0] > 1:\n"
+        "        c = c * 0.5\n"
+        "        x = x - 0.5\n"
+        "    d = c\n"
+        "    while x[1] > 1:\n"
+        "        d = d * 0.5\n"
+        "        x = x - 0.5\n"
+        "    return d, c, s",
+        [
+            "np.array([2., 2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([-2., -2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([2., -2., 0.]), np.ones(3), np.zeros(3)",
+        ],
+    ),
+    "a swap with an array that data choose": (
+        "def f(x, a, b):\n"
+        "    u = a if np.sum(x) > 0 else b\n"
+        "    v = np.zeros(3)\n"
+        "    for i in range(12):\n"
+        "        v[:] = u + 1\n"
+        "        u, v = v, u\n"
+        "    return u",
+        [
+            "np.array([2., 2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([-2., -2., 0.]), np.ones(3), np.zeros(3)",
+            "np.array([2., -2., 0.]), np.ones(3), np.zeros(3)",
+        ],
+    ),
 }

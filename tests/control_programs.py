@@ -168,4 +168,20 @@ COMPILED = {
         "    return r",
         ["np.arange(12.)", "np.arange(12.) - 5"],
     ),
+    "a loop that turns out to grow an array, and writes another": (
+        "def f(x, y):\n"
+        "    for i in range(12):\n"
+        "        x[0] += 1\n"
+        "        y = np.concatenate((y, x[i : i + 1]))\n"
+        "    return y",
+        ["np.arange(12.), np.zeros(3)"],
+    ),
+    "the same, with np.append": (
+        "def f(x, y):\n"
+        "    for i in range(12):\n"
+        "        x[0] += 1\n"
+        "        y = np.append(y, x[i])\n"
+        "    return y",
+        ["np.arange(12.), np.zeros(3)"],
+    ),
 }

@@ -225,7 +225,7 @@ def compare(
         number_types: tell numbers of Python and NumPy apart; a loop or branch may widen the one to the other.
     """
     reference = load(source)
-    expected = [observe(reference[name], arguments_of(call)) for call in calls]
+    expected = [observe(reference[name], arguments_of(call, reference)) for call in calls]
     text = translation(source)
     problems = []
     for way in ways:
@@ -235,13 +235,14 @@ def compare(
             if way == "jitted" and not isinstance(function, Jitted) and ran not in (None, "host"):
                 problems.append(f"{name} is not jitted")
             for call, wanted in zip(calls, expected):
-                found = observe(function, arguments_of(call))
+                found = observe(function, arguments_of(call, space))
                 if not messages and found.error and wanted.error:
                     found.error, wanted.error = found.error[:1], wanted.error[:1]  # type: ignore[assignment]
                 if way == "tensors" or not aliases:
                     found.aliases = wanted.aliases
                 if not number_types:
                     found.result, wanted.result = promoted(found.result), promoted(wanted.result)
+                    found.arguments, wanted.arguments = promoted(found.arguments), promoted(wanted.arguments)
                 difference = found.differs_from(wanted)
                 if difference:
                     problems.append(f"{way}, {name}({call}): {difference} {found.warnings}")

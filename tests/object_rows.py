@@ -28,6 +28,12 @@ def linked(first, *rest):
     return first
 
 
+def holding(*states):
+    world = State(np.zeros(1))
+    world.history = list(states)
+    return world
+
+
 def twice(state):
     return state, state
 
@@ -673,6 +679,121 @@ OBJECTS: dict[str, Row] = {
             return out
         """,
         f"{S}, {X}",
+        numbers=True,
+    ),
+    "two buffers that change places": _row(
+        """
+        def f(state, x):
+            state.old, state.new = x, np.zeros(len(x))
+            for i in range(11):
+                state.new[1:-1] = 0.5 * (state.old[2:] + state.old[:-2])
+                state.old, state.new = state.new, state.old
+            state.old[0] = 9.0
+            return state.old + 0
+        """,
+        f"{S}, {X} * 2",
+    ),
+    "an inner function that writes": _row(
+        """
+        def f(state, x):
+            def bump(v):
+                state.total = state.total + v
+                if v > 5:
+                    state.flag += 1
+                return state.total
+
+            last = 0.0
+            for v in x:
+                last = last * 0.5 + bump(v)
+            return last
+        """,
+        f"{S}, {X}",
+        numbers=True,
+    ),
+    "a helper that writes": _row(
+        """
+        def push(state, v, k=1.0):
+            if v > 5:
+                state.pos = state.pos + k
+                return 0.0
+            state.total += v
+            return v
+
+        def f(state, x):
+            got = 0.0
+            for i in range(len(x)):
+                got += push(state.child, x[i])
+                if got > 9:
+                    got -= push(state, got, k=x[1])
+            return got
+        """,
+        f"linked({S}, {T}), {X}",
+        numbers=True,
+    ),
+    "a chain of objects": _row(
+        """
+        def f(state, x):
+            node = state
+            while node is not None:
+                for i in range(len(x)):
+                    if x[i] > node.total:
+                        node.total = node.total + x[i]
+                node.pos = node.pos * 0.5
+                node = node.child
+            return state.total + x
+        """,
+        f"linked({S}, {T}, {S}), {X}",
+        numbers=True,
+    ),
+    "a world of objects": _row(
+        """
+        def f(world, x):
+            for k, (p, v) in enumerate(zip(world.history, x)):
+                p.pos[k] += v
+                while p.total < 9:
+                    p.total = p.total + v + 1
+                    p.flag += 1
+            world.total = sum(p.flag for p in world.history)
+            return x * 2
+        """,
+        f"holding({S}, {T}, {S}), {X}",
+        f"holding(*[{T}] * 2), {X}",
+        numbers=True,
+    ),
+    "a return behind a write": _row(
+        """
+        def f(state, x):
+            for i in range(len(x)):
+                state.total = state.total + x[i]
+                if state.total > 20:
+                    state.flag = i
+                    return state.total
+            state.flag = -1
+            return state.total * 0.5
+        """,
+        f"{S}, {X}",
+        f"{S}, {X} * 0.01",
+        numbers=True,
+    ),
+    "an attribute that grows": _row(
+        """
+        def f(state, x):
+            for i in range(len(x)):
+                state.pos = np.append(state.pos, x[i])
+            return state.pos * 2
+        """,
+        f"{S}, {X}",
+    ),
+    "objects in a dict": _row(
+        """
+        def f(table, x):
+            for i in range(len(x)):
+                table["a"].total = table["a"].total + x[i]
+                if x[i] > 3:
+                    table["b"].pos = table["b"].pos + table["a"].total
+            return table["b"].pos * 2
+        """,
+        f"dict(a={S}, b={T}), {X}",
         numbers=True,
     ),
 }

@@ -208,6 +208,7 @@ def plain_operators() -> Iterator[None]:
 
 def executed(text: str) -> dict[str, Any]:
     """The names that a module's text defines; np2tf in it is the plain operators."""
+    sys.modules.setdefault("executed", types.ModuleType("executed"))  # dataclasses look for it
     names: dict[str, Any] = {"__name__": "executed"}
     with plain_operators():
         exec(compile(text, "<text>", "exec"), names)

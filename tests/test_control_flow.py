@@ -283,6 +283,10 @@ FALLBACKS = {
         "def f(x):\n    if x[0] > 0:\n        r = (x, x + 1)\n    else:\n        r = x\n    return r",
         ["np.ones(3)"],
     ),
+    "a text bound on one side only": (
+        "def f(x):\n    if x[0] > 0:\n        s = 'positive'\n    return x * 2, s",
+        ["np.ones(3)", "-np.ones(3)"],
+    ),
     "None on one side": (
         "def f(x):\n    if x[0] > 0:\n        r = None\n    else:\n        r = x + 1\n    return r",
         ["np.ones(3)"],

@@ -136,6 +136,9 @@ class State:
     speed: float
 
 
+OF_THE_MODULE = State(np.ones(2), 1.0)
+
+
 class Pair(NamedTuple):
     first: State
     second: State
@@ -302,10 +305,19 @@ def test_an_object_read_by_name_must_not_change():
         one.speed = 5.0
         return x * shared.speed
 
-    for call in (lambda: f(np.ones(2)), lambda: g(shared, np.ones(2))):
+    @np2tf.jit
+    def h(x):
+        def write(speed):
+            OF_THE_MODULE.speed = speed
+
+        before = OF_THE_MODULE.speed  # what the side that is traced last gives it is what it has
+        np2tf.cond(x[0] > 0, lambda: write(x[1]), lambda: write(before))
+        return x * 2
+
+    for call in (lambda: f(np.ones(2)), lambda: g(shared, np.ones(2)), lambda: h(np.full(2, 9.0))):
         with pytest.raises(StagingError):
             call()
-        assert shared.speed == 1
+        assert shared.speed == OF_THE_MODULE.speed == 1
     with np2tf.config.using(jit="on"), pytest.warns(UserWarning, match="runs unjitted"):
         np.testing.assert_array_equal(g(shared, np.ones(2)), [5, 5])
 

@@ -295,3 +295,16 @@ def test_a_caller_keeps_no_view_of_a_tensors_buffer(strict):
     first[0] = 7
     assert second[0] == 2
     assert function(np.ones(3))[0] == 2
+
+
+def test_an_array_that_data_choose_is_one_array():
+    @np2tf.jit(tier="compile")
+    def f(x, y):
+        z = np2tf.cond(x[0] > 1, lambda: y * 2, lambda: y)
+        return z, [z], z
+
+    for x in (np.ones(2), np.full(2, 5.0)):
+        y = np.ones(2)
+        one, (other,), third = f(x, y)
+        assert one is other is third
+        assert np.shares_memory(one, y) == (x[0] == 1)

@@ -62,7 +62,7 @@ def _elsewhere(root: cst.CSTNode, of_object: bool, facts: Facts) -> str:
     if not of_object:
         return "writes into something that is not its own"
     if isinstance(root, cst.Name):
-        return f"writes an attribute of `{root.value}`, which is not its own"
+        return f"writes an attribute of `{root.value}`, which it was not given and has not made"
     return f"writes an attribute of what `{facts.code(root)}` gives"
 
 

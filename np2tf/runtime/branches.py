@@ -19,7 +19,7 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.containers import Untouched
 from np2tf.runtime.growth import fitted, met
-from np2tf.runtime.origins import merged_cells, number_among, origin, suspects
+from np2tf.runtime.origins import merged_cells, new_cells, number_among, origin, suspects
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
@@ -44,6 +44,7 @@ class _Side:
         error: the exception that this side raises, if it does.
         after: the cells that it writes, with the values that they have then.
         suspects: for each leaf the cells from outside that it may share memory with.
+        new: for each leaf the cells made here that it may share memory with.
         ops: what it consists of, with the branches inside it.
     """
 
@@ -61,6 +62,7 @@ class _Side:
                 self.forms = [carried(leaf) for leaf in self.leaves]
                 self.origins = [origin(leaf) for leaf in self.leaves]
                 self.suspects = [suspects(leaf) for leaf in self.leaves]
+                self.new = [new_cells(leaf) for leaf in self.leaves]
             except StagingError:
                 raise
             except RecursionError as error:
@@ -89,6 +91,7 @@ class _Side:
             ]
             self.origins = [None if k is None else self.origins[k] for k in places]
             self.suspects = [set() if k is None else self.suspects[k] for k in places]
+            self.new = [set() if k is None else self.new[k] for k in places]
         self.leaves, self.result = leaves, result
 
 
@@ -160,7 +163,20 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
                 link_aliases(leaves[k]._cell, sources[k])
     for k, found in tracked.items():
         leaves[k]._cell.identity = next(rest), found
+    _join_new(leaves, forms, sides)
     return sides[0].rebuild(leaves)
+
+
+def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side, _Side]) -> None:
+    """Keep together the leaves that are, or may be, one array that a side has made."""
+    arrays = [k for k, form in enumerate(forms) if form is not None and not form.number]
+    for n, k in enumerate(arrays):
+        for j in arrays[:n]:
+            if forms[j] == forms[k] and all(same(side.leaves[j], side.leaves[k]) for side in sides):
+                leaves[k] = leaves[j]
+            elif any(side.new[j] & side.new[k] for side in sides):
+                link_aliases(leaves[k]._cell, [leaves[j]._cell])
+                leaves[j]._cell.identity = leaves[k]._cell.identity = None
 
 
 def _foreseen(

@@ -215,12 +215,17 @@ class Compiled:
             refuse_hidden_sharing(leaf, leaves, cells)
             if leaf._cell.identity is not None and not leaf._path:
                 number, originals = leaf._cell.identity
-                outputs += [leaf.tensor, number]
+                chosen = "choice", leaf._cell
+                if chosen not in places:
+                    places[chosen] = len(outputs)
+                    outputs += [leaf.tensor, number]
                 choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
-                return _Result("choice", len(outputs) - 2, constant=choices)
+                return _Result("choice", places[chosen], constant=choices)
             shared = sum(1 for other in leaves if is_array(other) and other._cell is leaf._cell) > 1
             if shared:
                 check_host_view(leaf._path)
+            if shared and leaf._cell.identity is not None:
+                raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
             key = leaf._cell if shared else object()
             if key not in places:
                 places[key] = len(outputs)

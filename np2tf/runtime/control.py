@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 import tensorflow as tf
@@ -145,12 +145,7 @@ def for_loop(
         return _in_python(iterable, step, state, keep_going)
     if isinstance(items.length, int) and items.length <= UNROLL:
         return _in_python(items, step, state, keep_going)
-    try:
-        return _staged_for(items, step, state, keep_going)
-    except StagingError:
-        if not isinstance(items.length, int) or items.length > MAX_UNROLL:
-            raise
-        return _in_python(items, step, state, keep_going)
+    return _staged_for(items, step, state, keep_going)
 
 
 def _in_python(
@@ -194,10 +189,18 @@ def _staged_for(
 
         most = length - first if isinstance(length, int) else items.most
         rounds = Rounds(most, isinstance(length, int) and keep_going is None)
-        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds)
-        # An iteration before the loop gives its variables the types that they have from then on.
-        if not (loop.changes_type and loop.runs_once and first < 2):
-            return loop.run()
+        try:
+            loop = Loop(
+                _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds
+            )
+            # An iteration before the loop gives its variables the types that they have from then on.
+            if not (loop.changes_type and loop.runs_once and first < 2):
+                return loop.run()
+        except StagingError:
+            if not isinstance(length, int) or length > MAX_UNROLL:
+                raise
+            # The iterations before it have been made, with all that they write.
+            return _in_python(islice(iter(items), first, None), step, state, keep_going)
         state = tuple(step(items.item(first), *state))
         first += 1
 

@@ -183,7 +183,7 @@ class Jitted:
                 raise StagingError(told, "NP2TF520")
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
-            return Call(signature, args, kwargs)
+            return Call(signature, args, kwargs, values)
 
     def _family(self, call: Call) -> Family:
         key = call.signature.key

@@ -375,7 +375,8 @@ class _Slots:
         for n, k in enumerate(self.names):
             link_aliases(leaves[k]._cell, cells)
             leaves[k]._cell.distinct = mark
-            if self.permuted and not any(original._path for original in self.originals):
+            known = all(not one._path and one._cell.identity is None for one in self.originals)
+            if self.permuted and known:
                 leaves[k]._cell.identity = slots[n], tuple(cells)
 
 

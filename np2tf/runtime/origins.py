@@ -46,11 +46,19 @@ def origin(leaf: Any) -> Origin:
     cell = leaf._cell
     if leaf._path:
         return None if suspects(leaf) else _NEW
+    if is_outside(cell):
+        return _with_itself(cell)
     if cell.identity is not None:
         return cell.identity[1], cell.identity[0]
-    if is_outside(cell):
-        return (cell,), 0
     return None if suspects(leaf) else _NEW
+
+
+def _with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
+    """The cells that a cell is one of, and last itself, which it is where it is none of the others."""
+    if cell.identity is None:
+        return (cell,), 0
+    number, cells = cell.identity
+    return (*cells, cell), tf.where(number < 0, len(cells), number)
 
 
 def suspects(leaf: Any) -> set[Cell]:
@@ -58,6 +66,13 @@ def suspects(leaf: Any) -> set[Cell]:
     if not is_array(leaf) or leaf._cell is None:
         return set()
     return {cell for cell in (leaf._cell, *aliases(leaf._cell)) if is_outside(cell)}
+
+
+def new_cells(leaf: Any) -> set[Cell]:
+    """The cells made in the innermost region that `leaf` may share memory with."""
+    if not is_array(leaf) or leaf._cell is None:
+        return set()
+    return {cell for cell in (leaf._cell, *aliases(leaf._cell)) if not is_outside(cell)}
 
 
 def merged_cells(a: Origin, b: Origin) -> tuple[Cell, ...] | None:
@@ -93,7 +108,7 @@ def after_a_loop(
         sources |= {exit_cell, *aliases(exit_cell)}
     if not once and is_array(entry) and entry._cell is not None:
         sources |= {entry._cell, *aliases(entry._cell)}
-        found = ((entry._cell,), 0) if entry._cell.identity is None else entry._cell.identity[::-1]
         if is_new and not entry._path:
-            leaf._cell.identity = tf.where(ran, -1, tf.cast(found[1], tf.int32)), found[0]
+            cells, number = _with_itself(entry._cell)
+            leaf._cell.identity = tf.where(ran, -1, tf.cast(number, tf.int32)), cells
     link_aliases(leaf._cell, sources)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from np2tf.runtime.instances import is_instance
 from np2tf.runtime.signature import Signature
 from np2tf.runtime.twins import Twins, is_plain
 from np2tf.tnp.cells import current_region
 
 
 class Call:
-    """One call, prepared."""
+    """One call, prepared.
 
-    def __init__(self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    Attributes:
+        by_name: the objects that the function reads as globals and closure variables.
+    """
+
+    def __init__(
+        self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], read: Sequence[Any] = ()
+    ) -> None:
         self.signature = signature
+        self.by_name = [value for value in read if is_instance(value)]
         self.args = args
         self.kwargs = kwargs
         self.is_plain = True
@@ -27,7 +35,8 @@ class Call:
             args, kwargs = twins.of((self.args, self.kwargs))
             entered = current_region()
             assert entered is not None
-            entered.trace.instances = twins.instances
+            # Those that are read by name must not change, but a branch may try to: on its own side only.
+            entered.trace.instances = [*twins.instances, *self.by_name]
             entered.trace.attributes_are_named = self.signature.attributes_are_named
             outcome = twins.outcome(function(*args, **kwargs))
             self.is_plain = is_plain(outcome)

@@ -24,7 +24,7 @@ class Trace:
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
         exact_types: whether a number must not be of a wider type in the first iteration of a loop.
         handles: whether the code handles exceptions, so that none that NumPy raises may be missed.
-        instances: the staged counterparts of the objects among the arguments.
+        instances: the staged counterparts of the objects among the arguments, and objects read by name.
         attributes_are_named: whether code reads every attribute by its name, so that none asks which are set.
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.

@@ -61,7 +61,7 @@ class Refusals:
         calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
         for call in calls:
             name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
-            if name in ("append", "extend", "insert") and not self._carried(call.func):
+            if name in ("append", "extend", "insert") and not self._changes_nothing(call.func):
                 return call
         return None
 
@@ -85,7 +85,7 @@ class Refusals:
             isinstance(node, cst.Call)
             and isinstance(node.func, cst.Attribute)
             and node.func.attr.value in GROWS
-            and not self._carried(node.func)
+            and not self._changes_nothing(node.func)
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
         if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
@@ -96,6 +96,10 @@ class Refusals:
                 if (text or self._static.is_container(target.value)) and not self._is_own(target.value):
                     return f"a write into `{self._facts.code(target.value)}`, a Python container"
         return None
+
+    def _changes_nothing(self, func: cst.CSTNode) -> bool:
+        """Whether a function only sounds like a change of a container, as np.append does, or is carried."""
+        return self._carried(func) or self._facts.imports.qualified(func) is not None
 
     def _carried(self, func: cst.CSTNode) -> bool:
         """Whether a method is that of a list that the loop can carry along."""
