@@ -38,6 +38,8 @@ class Plan:
     new: set[int] = field(default_factory=set)
     kept: dict[Path, Path] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
+    #: The variables that an iteration leaves, or binds to an array of its own.
+    staying: set[int] = field(default_factory=set)
 
     def mutable(self) -> list[int]:
         """Carried arrays that are written to, under whichever name they go in the course of the loop."""
@@ -54,6 +56,8 @@ class Plan:
 
     def holds(self, k: int) -> bool:
         """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
+        if k in self.staying and k not in self.mutable():
+            return False
         exit_cell = self.exits.get(k)
         named = {*self.fresh.values(), *self.exits.values()} - {exit_cell}
         return exit_cell is not None and bool(named & set(aliases(exit_cell)))
