@@ -103,3 +103,64 @@ def test_errors_of_python_alone() -> None:
     source = f"def f(x, y):\n{BRANCH.format(python=0.0, numpy='x[0]')}    return y / (1 / r)\n"
     calls = "np.array([2.0]), 1.0", "np.array([0.0]), 1.0", "np.array([0.5]), 1.0"
     compare(HEAD + source, *calls, ran=None)
+
+
+_BRANCH = BRANCH.format(python=0.1, numpy="x[0]")
+PROGRAMS = {
+    "handed on": f"def g(r, x):\n    return r * x, r + 1\n\n\ndef f(x):\n{_BRANCH}    return g(r, x)\n",
+    "in a dict": """def f(x):
+    d = {"e": 0.1}
+    for i in range(len(x)):
+        if x[i] > 1:
+            d["e"] = x[i]
+    return d, d["e"] * x
+""",
+    "in a list": """def f(x):
+    e, seen = 0.5, []
+    for i in range(len(x)):
+        seen.append(e)
+        e = x[i]
+    return np.array(seen), seen
+""",
+    "until it is small": """def f(x):
+    e, n = 1.0, 0
+    while True:
+        n += 1
+        if e < x[0] / 10 or n > 20:
+            break
+        e = abs(x * e / 2).max()
+    return e, n, e * x
+""",
+    "perhaps unbound": """def f(x):
+    for i in range(len(x)):
+        if x[i] > 1:
+            r = 0.1
+        elif x[i] > 0.6:
+            r = x[i]
+    return r
+""",
+    "the largest": """def f(x):
+    best = 0.0
+    for i in range(int(x[0]) % 3):
+        best = max(best, x[i % 2])
+    return best, best * x, best / 3
+""",
+    "bisected": """def f(x):
+    low, high = 0.0, 1.0
+    for k in range(20):
+        middle = 0.5 * (low + high)
+        if (x * middle).sum() > 1:
+            high = middle
+        else:
+            low = x[0] / (k + 2)
+    return low, high, middle
+""",
+    "written": f"def f(x):\n{_BRANCH}    x *= r\n    x[0] += r\n    x[1] = r\n    return x, [r, r]\n",
+}
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name: str, dtype: str) -> None:
+    calls = [f"np.array([{a}, {b}], '{dtype}')" for a in (0.5, 2.5) for b in (0.7, 0.2, 3.0)]
+    compare(HEAD + PROGRAMS[name], *calls, ran=None)
