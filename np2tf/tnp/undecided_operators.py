@@ -14,6 +14,8 @@ from np2tf.tnp.ndarray import scalar, tensor_scalar
 from np2tf.tnp.undecided import Undecided, refused, undecided_scalar
 from np2tf.tnp.weak import is_weak, overflows, weak_tensor
 
+#: No loop counts so far by smaller steps that 64 bits are not enough.
+_STEP = 2**31
 _DIVIDES = frozenset({"divide", "floor_divide", "remainder"})
 
 
@@ -34,11 +36,13 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     python, wide = _pythons(operands), as_python.tensor
     if narrow:
         wide = tf.where(python, wide, cast(as_numpy.tensor, as_python.dtype))
-        record_violation(tf.logical_not(python) & _does_not_fit(operands))
+        for wrong in _that_do_not_fit(operands):
+            record_violation(tf.logical_not(python) & wrong)
     if as_python.dtype == bool:
         return tensor_scalar(wide)
-    if len(operands) > 1:
-        record_violation(python & _is_other(name, operands, as_python.tensor))
+    wrong = _is_other(name, operands, as_python.tensor) if len(operands) > 1 else None
+    if wrong is not None:
+        record_violation(python & wrong)
     kind = {"i": int, "f": float, "c": complex}[as_python.dtype.kind]
     return undecided_scalar(wide, Undecided(kind, as_numpy.dtype), python)
 
@@ -63,17 +67,17 @@ def _pythons(operands: tuple[Any, ...]) -> tf.Tensor:
     return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
 
 
-def _does_not_fit(operands: tuple[Any, ...]) -> tf.Tensor:
+def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
     """Whether an integer of Python's is none of the type of NumPy's that it meets, which NumPy refuses."""
-    wrong = tf.constant(False)
-    for one in operands:
-        if not is_weak(one) and one.undecided.weak is int:
-            wrong |= one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
-    return wrong
+    return [
+        one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
+        for one in operands
+        if not is_weak(one) and one.undecided.weak is int and len(operands) > 1
+    ]
 
 
-def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Tensor:
-    """Whether Python raises an error, or has another number than NumPy.
+def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Tensor | None:
+    """Whether Python raises an error, or has another number than NumPy; None where it never does.
 
     Raises:
         StagingError: that cannot be said.
@@ -87,4 +91,5 @@ def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Ten
         return finite[0] & finite[1] & tf.logical_not(finite[2])
     if (name == "power" and not (type(operands[1]) is int and operands[1] >= 0)) or "shift" in name:
         raise StagingError(f"{name} of an integer that may be Python's or NumPy's", "NP2TF503")
-    return overflows(name, left, right, result) if result.dtype.is_integer else tf.constant(False)
+    steps = name in ("add", "subtract") and any(type(one) is int and abs(one) < _STEP for one in operands)
+    return overflows(name, left, right, result) if result.dtype.is_integer and not steps else None

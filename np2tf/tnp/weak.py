@@ -160,10 +160,10 @@ _MAY_OVERFLOW: dict[str, Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]]
 }
 
 
-def overflows(name: str, left: tf.Tensor, right: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
-    """Whether Python's integer is another one than the 64-bit `result`."""
+def overflows(name: str, left: tf.Tensor, right: tf.Tensor, result: tf.Tensor) -> tf.Tensor | None:
+    """Whether Python's integer is another one than the 64-bit `result`; None where it never is."""
     wrong = _MAY_OVERFLOW.get(name)
-    return tf.constant(False) if wrong is None else wrong(left, right, result)
+    return None if wrong is None else wrong(left, right, result)
 
 
 def _differ(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

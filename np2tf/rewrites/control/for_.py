@@ -53,7 +53,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
 
     single = isinstance(node.target, cst.Name)
     item = targets[0] if single else naming.name("item")
-    params = [item, *_parameters(state, targets, item, naming)]
+    params = [item, *_parameters(state, targets, naming)]
     if not single:
         unpack = line(f"{code(node.target)} = {item}")
         body = [unpack, *body]
@@ -78,8 +78,8 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
     return out
 
 
-def _parameters(state: list[str], targets: list[str], item: str, naming: Naming) -> list[str]:
+def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[str]:
     """The state as a helper's parameters; what the target was in the round before is of no use."""
     old = [name for name in state if name in targets]
-    unused = "_" if len(old) == 1 and "_" not in (item, *state) else None
+    unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
     return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]

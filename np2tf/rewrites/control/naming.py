@@ -44,6 +44,10 @@ class Naming:
         self._taken.add(choice)
         return choice
 
+    def is_taken(self, name: str) -> bool:
+        """Whether the function has the name already."""
+        return name in self._taken
+
     def given(self) -> frozenset[str]:
         """Every name given so far."""
         return frozenset(self._given.values())
