@@ -246,12 +246,13 @@ def _with_helpers(
     out: list[Statement] = []
     callees = []
     leading = node.leading_lines
-    for purpose, branch in zip(("then", "otherwise"), branches):
+    parts = [part for branch in branches for statement in branch.lowered for part in walk(statement)]
+    inside = [part.name.value for part in parts if isinstance(part, cst.FunctionDef)]
+    for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
         short = None if branch.shared else _short_lambda(branch, outputs, operands)
         if short is not None:
             callees.append(short)
             continue
-        name = lowering.naming.name(purpose)
         callees.append(name)
         footer = footer_of(branch.owner)
         tail = [] if _ends_itself(branch) else returning(outputs, False, footer)
