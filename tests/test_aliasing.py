@@ -346,6 +346,16 @@ PROGRAMS = {
         "    return acc, x",
         ["np.arange(36.).reshape(12, 3)", "np.arange(3.).reshape(1, 3)"],
     ),
+    "swapped as often as not, and written behind": (
+        "def f(a, b):\n    c = np.zeros(4)\n    for k in range(10):\n        b, c = c, b\n"
+        "    b[1:] = a[:-1]\n    return a + b * c",
+        ["np.arange(4.), np.array([3., -1., 0.5, 2.])", "*[np.arange(4.)] * 2"],
+    ),
+    "three that change places": (
+        "def f(a, b, c, n):\n    for k in range(n):\n        a, b, c = b, c, a\n"
+        "    b[1] = 7\n    return a, c[0]",
+        [f"np.arange(4.), np.ones(4), np.zeros(4), {n}" for n in (0, 9, 10, 11)],
+    ),
 }
 #: Of a loop that keeps the best of what it makes: what is before it, at its end, and returned.
 BEST = {

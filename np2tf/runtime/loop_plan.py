@@ -54,6 +54,16 @@ class Plan:
                 return sorted(found)
             found = more
 
+    def passed_on(self, k: int) -> list[int]:
+        """The variables whose arrays of before the loop `k` is after one round, after two, and so on."""
+        place = {id(cell): j for j, cell in self.fresh.items()}
+        found: list[int] = []
+        j = place.get(id(self.exits.get(k)))
+        while j is not None and j not in found:
+            found.append(j)
+            j = place.get(id(self.exits.get(j)))
+        return found
+
     def holds(self, k: int) -> bool:
         """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
         if k in self.staying and k not in self.mutable():

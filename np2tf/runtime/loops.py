@@ -306,7 +306,6 @@ class StagedLoop:
 
     def _note_aliases(self, leaves: list[Any], slots: Slots, ran: tf.Tensor) -> None:
         """What may be the same array after the loop: names with one exit, and names of before and after."""
-        fresh = {cell: k for k, cell in self.plan.fresh.items()}
         holders: dict[Cell, int] = {}
         for k in self.plan.fresh:
             if not self.plan.holds(k):
@@ -318,11 +317,14 @@ class StagedLoop:
             exit_cell = self.plan.exits.get(k)
             if exit_cell is None or k in slots.names:
                 continue
-            if exit_cell in fresh:
-                entry = self.leaves[fresh[exit_cell]]
-                exit_cell = entry._cell if is_array(entry) else None
+            earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
+            if earlier:
+                exit_cell = earlier[0]._cell if is_array(earlier[0]) else None
             is_new = k in self.plan.new
             after_a_loop(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
+            for entry in earlier[1:]:
+                if is_array(entry) and entry._cell is not None:
+                    link_aliases(leaves[k]._cell, [entry._cell, *aliases(entry._cell)])
             first = holders.setdefault(self.plan.exits[k], k)
             if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
                 leaves[k] = leaves[first]
