@@ -346,7 +346,52 @@ PROGRAMS = {
         "    return acc, x",
         ["np.arange(36.).reshape(12, 3)", "np.arange(3.).reshape(1, 3)"],
     ),
+    "swapped as often as not, and written behind": (
+        "def f(a, b):\n    c = np.zeros(4)\n    for k in range(10):\n        b, c = c, b\n"
+        "    b[1:] = a[:-1]\n    return a + b * c",
+        ["np.arange(4.), np.array([3., -1., 0.5, 2.])", "*[np.arange(4.)] * 2"],
+    ),
+    "three that change places": (
+        "def f(a, b, c, n):\n    for k in range(n):\n        a, b, c = b, c, a\n"
+        "    b[1] = 7\n    return a, c[0]",
+        [f"np.arange(4.), np.ones(4), np.zeros(4), {n}" for n in (0, 9, 10, 11)],
+    ),
 }
+#: Of a loop that keeps the best of what it makes: what is before it, at its end, and returned.
+BEST = {
+    "nothing": ("", "", "best, x"),
+    "written": ("", "", "write(best), x"),
+    "the argument written": ("", "", "write(x), best"),
+    "the best before": ("last = x", "last = best", "best, last, x"),
+    "two names of it": ("second = x", "if new[0] > 3: second = new", "best, second"),
+    "two names of one that is new": ("second = x", "second = best = y * 2", "best, second"),
+    "written in the loop, and the argument read": ("", "best[2] += x[0] + 1", "best, x"),
+    "written in the loop": ("", "best[2] += 1", "best, x"),
+    "the new one too": ("new = x", "", "best, new, x"),
+    "put into another": ("rows = np.zeros((20, 3))", "rows[i] = best", "rows, best"),
+    "of two arguments": ("best = x if x[0] > y[0] else y", "", "best, x, y"),
+}
+
+
+@pytest.mark.parametrize("case", BEST)
+def test_the_best_of_what_a_loop_makes(case: str) -> None:
+    """It is the argument for as long as nothing is better."""
+    before, behind, result = BEST[case]
+    text = (
+        "def write(x):\n    x[1] = 50\n    return x\n\n\n"
+        f"def f(x, y, n):\n    best = x\n    {before}\n    for i in range(n):\n        new = y * i\n"
+        f"        if new[0] > best[0]:\n            best = new\n        {behind}\n    return {result}\n"
+    )
+    given = "np.array([3.0, 1, 2]), np.array([1.0, 2, 3])", "np.array([0.0, 1, 2]), np.array([-1.0, 2, 3])"
+    compare(HEAD + text, *[f"{arrays}, {n}" for arrays in given for n in (0, 1, 5, 12)], ran=None)
+
+
+def test_the_best_is_compiled() -> None:
+    source = (
+        "def f(x, n):\n    best = x\n    for i in range(n):\n        new = x - i\n"
+        "        if new.max() < abs(best).max():\n            best = new\n    return best\n"
+    )
+    compare(HEAD + source, *[f"np.arange(12.), {n}" for n in (0, 12, 15)])
 
 
 @pytest.mark.parametrize("case", PROGRAMS)

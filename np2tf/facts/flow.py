@@ -106,14 +106,14 @@ def _union(sets: Iterable[Names]) -> Names:
     return NONE.union(*sets)
 
 
-#: The nodes that `_binds_here` finds something in; most nodes are others.
+#: The nodes that `binds_here` finds something in; most nodes are others.
 _BINDING = frozenset({
     cst.AssignTarget, cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign, cst.NamedExpr, cst.Call, cst.Del,
     cst.FunctionDef, cst.ClassDef, cst.AsName, cst.ImportAlias, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
 })  # fmt: skip
 
 
-def _binds_here(node: cst.CSTNode) -> list[str]:
+def binds_here(node: cst.CSTNode) -> list[str]:
     """The names that this one node binds or stores through, without looking below it."""
     if type(node) not in _BINDING:
         return []
@@ -159,7 +159,7 @@ def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
         kind = type(node)
         comprehension = in_comprehension or kind in _COMPREHENSIONS
         if not (in_comprehension and kind is cst.CompFor):
-            found.update(dict.fromkeys(_binds_here(node)))
+            found.update(dict.fromkeys(binds_here(node)))
         if kind in _SCOPES:
             return
         for child in children(node):
@@ -190,7 +190,7 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
             if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
                 found.update(bound_targets(node.target))
             elif not isinstance(node, cst.Call):
-                found.update(_binds_here(node))
+                found.update(binds_here(node))
         if type(node) in _SCOPES:
             return
         for child in children(node):

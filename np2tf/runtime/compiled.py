@@ -20,7 +20,7 @@ from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region
-from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.lenses import check_host_view, view_on_host
 from np2tf.tnp.ndarray import host_array, is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp.symint import SymInt
@@ -208,7 +208,9 @@ class Compiled:
         if is_array(leaf) and leaf._host is None:
             if type(leaf) is scalar:
                 outputs.append(leaf.tensor)
-                return _Result("number", len(outputs) - 1, weak=leaf.weak)
+                number = _Result("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
+                outputs += [] if leaf.python is None else [leaf.python]
+                return number
             if leaf._cell in cells:
                 check_host_view(leaf._path)
                 return _Result("argument", cells.index(leaf._cell), path=leaf._path)
@@ -290,8 +292,12 @@ class Compiled:
             return _view_of(arrays[made.place], made.path)
         if made.kind == "number":
             value = outputs[made.place]
-            if made.weak is not None:
-                return made.weak(value.numpy())
+            kinds, weak = made.constant, made.weak
+            if kinds is not None:
+                weak = kinds.weak if outputs[made.place + 1] else None
+                value = cast(value, kinds.dtype)
+            if weak is not None:
+                return weak(outputs[made.place].numpy())
             return tensor_scalar(value) if on_tensors else value.numpy()[()]
         if made.kind == "choice":
             number = int(outputs[made.place + 1])

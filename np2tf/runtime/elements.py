@@ -15,6 +15,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.dtypes import result_type_of
 from np2tf.tnp.ndarray import host_array, is_array, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.rows import Rows
+from np2tf.tnp.undecided import decided
 
 
 @dataclass(frozen=True)
@@ -88,12 +89,19 @@ def _form(leaf: Any) -> Carried:
     if form is None or form.optional is not None or None in form.shape:
         what = "an array whose shape depends on data" if form is not None else type(leaf).__name__
         raise StagingError(f"a list that grows in staged code holds {what}", "NP2TF307")
-    return form
+    return _settled(form)
+
+
+def _settled(form: Carried) -> Carried:
+    """In a list a number of Python's counts as one of NumPy's."""
+    if form.undecided is None:
+        return form
+    return replace(form, dtype=decided(form.undecided), undecided=None)
 
 
 def _joined(a: Carried, b: Carried) -> Carried:
     """A common form, if np.array makes of a list of both what it would make of a list of that form."""
-    form = join(a, b, "an item of a list")
+    form = _settled(join(a, b, "an item of a list"))
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
         raise StagingError("the items of a list that grows in staged code differ in shape", "NP2TF307")
     if form.dtype != result_type_of((a.dtype, b.dtype)) or (a.dtype == np.bool_) is not (b.dtype == np.bool_):

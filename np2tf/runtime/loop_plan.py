@@ -38,6 +38,8 @@ class Plan:
     new: set[int] = field(default_factory=set)
     kept: dict[Path, Path] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)
+    #: The variables that an iteration leaves, or binds to an array of its own.
+    staying: set[int] = field(default_factory=set)
 
     def mutable(self) -> list[int]:
         """Carried arrays that are written to, under whichever name they go in the course of the loop."""
@@ -52,8 +54,20 @@ class Plan:
                 return sorted(found)
             found = more
 
+    def passed_on(self, k: int) -> list[int]:
+        """The variables whose arrays of before the loop `k` is after one round, after two, and so on."""
+        place = {id(cell): j for j, cell in self.fresh.items()}
+        found: list[int] = []
+        j = place.get(id(self.exits.get(k)))
+        while j is not None and j not in found:
+            found.append(j)
+            j = place.get(id(self.exits.get(j)))
+        return found
+
     def holds(self, k: int) -> bool:
         """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
+        if k in self.staying and k not in self.mutable():
+            return False
         exit_cell = self.exits.get(k)
         named = {*self.fresh.values(), *self.exits.values()} - {exit_cell}
         return exit_cell is not None and bool(named & set(aliases(exit_cell)))

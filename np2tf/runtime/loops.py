@@ -20,6 +20,7 @@ from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.sharing import compute_once
+from np2tf.runtime.slots import Entries, Slots, staying
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
@@ -93,6 +94,7 @@ class StagedLoop:
                         leaves = self._leaves_of(after)
                         plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
                         plan.steps = steps_of(self._entered, leaves)
+                        plan.staying = staying(leaves, plan.fresh)
                     plan.kept = kept(state, after)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
@@ -210,14 +212,15 @@ class StagedLoop:
             self.trace.shown.join(carried(leaf), form)
             self.trace.shown.join(end, form)
         before = [cell.value for cell in plan.cells]
-        slots = _Slots(self, plan)
+        slots = Slots(self, plan)
+        self._entries = Entries(self, plan, slots)
         carried_in = [
             tensor
             for leaf, form in zip(self.leaves, plan.forms, strict=True)
             if form is not None
             for tensor in form.tensors(leaf)
         ]
-        inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *before]
+        inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
         if not self.trace.xla and self.trace.compile_loops and not self._grows() and xla_pays(plan.ops):
             self.trace.loops.append("xla")
             with self.trace.compiling():
@@ -263,7 +266,9 @@ class StagedLoop:
                     if form is not None
                     for tensor in form.tensors(out)
                 ]
-                moved = _Slots.after(self, inner, outs, tensors[carried_count:])
+                moved = Slots.after(self, inner, outs, tensors[carried_count:])
+                flags = tensors[carried_count + len(moved) :][: len(self._entries.names)]
+                moved += self._entries.after(inner, outs, flags)
                 written = [cell.value for cell in plan.cells]
                 results = [*new, *moved, *written]
             return [counter + 1, *(compute_once(counter, results) if self.trace.xla else results)]
@@ -276,7 +281,7 @@ class StagedLoop:
             cell.rebase(value)
         return state
 
-    def _leave(self, results: list[tf.Tensor], slots: _Slots) -> Any:
+    def _leave(self, results: list[tf.Tensor], slots: Slots) -> Any:
         plan = self.plan
         leaves = list(self.leaves)
         rest = iter(results[1:])
@@ -284,9 +289,11 @@ class StagedLoop:
             if form is not None:
                 leaves[k] = form.of(rest)
         slots.settle(leaves, [next(rest) for _ in slots.initial])
+        stayed = [next(rest) for _ in self._entries.initial]
         for cell in plan.cells:
             cell.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
+        self._entries.settle(self, leaves, stayed)
         self._count(leaves)
         return put_back(behind_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
 
@@ -297,9 +304,8 @@ class StagedLoop:
             if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
                 leaves[k] = entry + amount * rounds.most
 
-    def _note_aliases(self, leaves: list[Any], slots: _Slots, ran: tf.Tensor) -> None:
+    def _note_aliases(self, leaves: list[Any], slots: Slots, ran: tf.Tensor) -> None:
         """What may be the same array after the loop: names with one exit, and names of before and after."""
-        fresh = {cell: k for k, cell in self.plan.fresh.items()}
         holders: dict[Cell, int] = {}
         for k in self.plan.fresh:
             if not self.plan.holds(k):
@@ -311,11 +317,14 @@ class StagedLoop:
             exit_cell = self.plan.exits.get(k)
             if exit_cell is None or k in slots.names:
                 continue
-            if exit_cell in fresh:
-                entry = self.leaves[fresh[exit_cell]]
-                exit_cell = entry._cell if is_array(entry) else None
+            earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
+            if earlier:
+                exit_cell = earlier[0]._cell if is_array(earlier[0]) else None
             is_new = k in self.plan.new
             after_a_loop(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
+            for entry in earlier[1:]:
+                if is_array(entry) and entry._cell is not None:
+                    link_aliases(leaves[k]._cell, [entry._cell, *aliases(entry._cell)])
             first = holders.setdefault(self.plan.exits[k], k)
             if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
                 leaves[k] = leaves[first]
@@ -332,52 +341,6 @@ class _Out:
         self.cell = value._cell if is_array(value) and type(value) is not scalar else None
         known = value.known if type(value) is scalar and value.weak is int else None
         self.overflows = known is not None and known.may_overflow
-
-
-class _Slots:
-    """Which array of before the loop each carried, written name stands for after it.
-
-    ``cur, nxt = nxt, cur`` permutes names, not contents: what is written through `nxt` belongs, after the
-    loop, to one of the two original arrays, depending on the number of iterations. Each such name carries
-    the number of its original along; after the loop every original gets the contents of the name that stands
-    for it.
-    """
-
-    def __init__(self, loop: StagedLoop, plan: Plan) -> None:
-        self.names = [k for k in plan.mutable() if is_array(loop.leaves[k])]
-        self.originals: list[Any] = [loop.leaves[k] for k in self.names]
-        exits = [plan.exits.get(k) for k in self.names]
-        permuted = set(map(id, exits)) == {id(plan.fresh[k]) for k in self.names}
-        loop.slotted = self.names if permuted else []
-        self.permuted = permuted
-        self.initial = [tf.constant(n, tf.int32) for n in range(len(self.names))] if permuted else []
-
-    @staticmethod
-    def after(
-        loop: StagedLoop, inner: Plan, outs: list[Any], tensors: Sequence[tf.Tensor]
-    ) -> list[tf.Tensor]:
-        """The original that each name stands for at the end of an iteration."""
-        owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.slotted)}
-        return [tensors[owner[id(outs[k]._cell)]] for k in loop.slotted]
-
-    def settle(self, leaves: list[Any], slots: list[tf.Tensor]) -> None:
-        """After the loop: contents to the original arrays, and the doubt about who is who."""
-        for n, original in enumerate(self.originals):
-            if self.permuted:
-                value = original.tensor
-                for k, slot in zip(self.names, slots, strict=True):
-                    value = tf.where(tf.equal(slot, n), leaves[k].tensor, value)
-                original.store(value)
-            else:
-                original._cell.poison()
-        cells = [original._cell for original in self.originals]
-        mark = object() if self.permuted and len(set(cells)) == len(cells) else None
-        for n, k in enumerate(self.names):
-            link_aliases(leaves[k]._cell, cells)
-            leaves[k]._cell.distinct = mark
-            known = all(not one._path and one._cell.identity is None for one in self.originals)
-            if self.permuted and known:
-                leaves[k]._cell.identity = slots[n], tuple(cells)
 
 
 def _named(value: Any) -> str:

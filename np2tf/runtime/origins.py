@@ -19,19 +19,34 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         StagingError: it may.
     """
     cell = leaf._cell
-    known = cell.identity is not None and not leaf._path
-    others = {
-        id(other._cell)
-        for other in leaves
-        if is_array(other) and other._cell is not None and other._cell is not cell
-    }
-    suspects = [one for one in cell.identity[1] if one not in arguments] if known else aliases(cell)
+    known = _is_known(leaf)
+    rest = [other for other in leaves if is_array(other) and other._cell not in (None, cell)]
+    others = {id(other._cell) for other in rest}
+    suspects = _unknown_ones(leaf, arguments) if known else aliases(cell)
+    if known:
+        # The same new array as another result of which it is known when it is an argument.
+        twins = [other for other in rest if _is_known(other) and not _are_distinct(cell, other._cell)]
+        others |= {id(one) for other in twins for one in _unknown_ones(other, arguments)}
+        suspects += [one for one in cell.may_alias if any(one is other._cell for other in twins)]
     visible = others if known else others | set(map(id, arguments))
     if any(id(one) in visible for one in suspects):
         raise StagingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
             "NP2TF513",
         )
+
+
+def _is_known(leaf: Any) -> bool:
+    """Whether it is known at run time which cell an array is."""
+    return leaf._cell.identity is not None and not leaf._path
+
+
+def _are_distinct(a: Cell, b: Cell) -> bool:
+    return a.distinct is not None and a.distinct is b.distinct
+
+
+def _unknown_ones(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:
+    return [one for one in leaf._cell.identity[1] if one not in arguments]
 
 
 #: Cells, and which of them an array is (-1: none); None where that cannot be told.
@@ -47,13 +62,13 @@ def origin(leaf: Any) -> Origin:
     if leaf._path:
         return None if suspects(leaf) else _NEW
     if is_outside(cell):
-        return _with_itself(cell)
+        return with_itself(cell)
     if cell.identity is not None:
         return cell.identity[1], cell.identity[0]
     return None if suspects(leaf) else _NEW
 
 
-def _with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
+def with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
     """The cells that a cell is one of, and last itself, which it is where it is none of the others."""
     if cell.identity is None:
         return (cell,), 0
@@ -109,6 +124,6 @@ def after_a_loop(
     if not once and is_array(entry) and entry._cell is not None:
         sources |= {entry._cell, *aliases(entry._cell)}
         if is_new and not entry._path:
-            cells, number = _with_itself(entry._cell)
+            cells, number = with_itself(entry._cell)
             leaf._cell.identity = tf.where(ran, -1, tf.cast(number, tf.int32)), cells
     link_aliases(leaf._cell, sources)

@@ -21,6 +21,7 @@ from np2tf.tnp.dtypes import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt
+from np2tf.tnp.undecided import Undecided, refused, undecided_scalar
 from np2tf.tnp.weak import is_weak, weak_kind, weak_tensor
 
 
@@ -83,6 +84,7 @@ class Carried:
         weak: the type of a Python number, None for a value with a NumPy dtype.
         number: whether this is a number, and not an array of rank 0.
         optional: the name of a variable that may be unbound; a flag is then carried with the value.
+        undecided: of a number that is Python's on some paths; a flag says on which. `dtype` holds both.
     """
 
     dtype: np.dtype[Any]
@@ -90,26 +92,33 @@ class Carried:
     weak: type | None = None
     number: bool = False
     optional: str | None = None
+    undecided: Undecided | None = None
 
     def tensors(self, value: Any) -> list[tf.Tensor]:
-        """`value` as the tensors that are carried: itself, and whether it is bound if that may vary."""
+        """`value` as the tensors that are carried: itself, and what else is known of it at run time only."""
         guard = _guard(value)
-        tensor = self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))
-        if self.optional is None:
-            return [tensor]
-        return [tensor, tf.constant(not isinstance(value, Undefined)) if guard is None else guard.bound]
+        tensors = [self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))]
+        if self.undecided is not None:
+            tensors.append(_is_python(value))
+        if self.optional is not None:
+            tensors.append(tf.constant(not isinstance(value, Undefined)) if guard is None else guard.bound)
+        return tensors
 
     def of(self, tensors: Iterator[tf.Tensor]) -> Any:
         """The value that stands for the next carried tensors in staged code."""
-        value = self.value(next(tensors))
+        tensor = next(tensors)
+        if self.undecided is not None:
+            value: Any = undecided_scalar(tensor, self.undecided, next(tensors))
+        else:
+            value = self.value(tensor)
         if self.optional is not None:
             value._cell = GuardedCell(value._cell._value, next(tensors), self.optional)
         return value
 
     def specs(self) -> list[tf.TensorSpec]:
         """Shapes and dtypes of the carried tensors."""
-        flag = [tf.TensorSpec((), tf.bool)] if self.optional is not None else []
-        return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *flag]
+        flags = (self.undecided is not None) + (self.optional is not None)
+        return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *[tf.TensorSpec((), tf.bool)] * flags]
 
     def tensor(self, value: Any) -> tf.Tensor:
         """`value` as the tensor that is carried."""
@@ -117,6 +126,8 @@ class Carried:
             return tf.zeros([size or 0 for size in self.shape], tf_dtype(self.dtype))
         if self.weak is not None:
             return weak_tensor(value, self.weak)
+        if self.undecided is not None:
+            return _wide(value, self.undecided)
         return cast(as_tensor(value), self.dtype)
 
     def value(self, tensor: tf.Tensor) -> Any:
@@ -133,13 +144,29 @@ def _guard(value: Any) -> GuardedCell | None:
     return cell if isinstance(cell, GuardedCell) and not value._path else None
 
 
+def _is_python(value: Any) -> tf.Tensor:
+    if type(value) is scalar and value.undecided is not None:
+        return value.python
+    return tf.constant(is_weak(value))
+
+
+def _wide(value: Any, kinds: Undecided) -> tf.Tensor:
+    """A number in the type that holds Python's and NumPy's."""
+    if is_weak(value):
+        return weak_tensor(value, kinds.weak)
+    if type(value) is scalar and value.undecided is not None:
+        return cast(value.tensor, kinds.wide)
+    return cast(cast(as_tensor(value), kinds.dtype), kinds.wide)
+
+
 def carried(value: Any) -> Carried | None:
     """How `value` would be carried; None for what is no number or array."""
     guard = _guard(value)
     if guard is not None:
-        weak = value.weak if type(value) is scalar else None
+        number = type(value) is scalar
+        weak, kinds = (value.weak, value.undecided) if number else (None, None)
         dtype = np.dtype(guard._value.dtype.as_numpy_dtype)
-        return Carried(dtype, _static_shape(guard._value), weak, type(value) is scalar, guard.name)
+        return Carried(dtype, _static_shape(guard._value), weak, number, guard.name, kinds)
     if is_weak(value):
         kind = weak_kind(value)
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
@@ -151,7 +178,10 @@ def carried(value: Any) -> Carried | None:
         if value._host is not None:
             return Carried(value.dtype, value.shape) if has_tf_dtype(value.dtype) else None
         tensor = value.tensor
-        return Carried(value.dtype, _static_shape(tensor), None, type(value) is scalar)
+        number = type(value) is scalar
+        return Carried(
+            value.dtype, _static_shape(tensor), None, number, undecided=value.undecided if number else None
+        )
     if isinstance(value, tf.Tensor):
         return Carried(np.dtype(value.dtype.as_numpy_dtype), _static_shape(value))
     return None
@@ -186,13 +216,33 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
         kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True, a.optional)
     dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
+    if a.number and b.number and dtype.kind != "b" and any(form.weak or form.undecided for form in (a, b)):
+        kinds = _undecided(dtype, a, b)
+        return Carried(kinds.wide, (), None, True, a.optional, kinds)
     return Carried(dtype, shape, None, a.number and b.number, a.optional)
+
+
+def _undecided(dtype: np.dtype[Any], *forms: Carried) -> Undecided:
+    """What a number is that is sometimes Python's and sometimes of a dtype.
+
+    Raises:
+        StagingError: none of TensorFlow's types holds both.
+    """
+    weak = [form.undecided.weak if form.undecided is not None else form.weak for form in forms]
+    of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
+    kind = max((one for one in (*weak, of_dtype) if one is not None), key=_WEAK_ORDER.index)
+    kinds = Undecided(kind, dtype)
+    if not np.can_cast(dtype, kinds.wide):
+        raise refused(kinds)
+    return kinds
 
 
 _WEAK_ORDER = (bool, int, float, complex)
 
 
 def _promotion_kind(form: Carried) -> Any:
+    if form.undecided is not None:
+        return form.undecided.dtype
     return form.weak if form.weak in (int, float, complex) else form.dtype
 
 

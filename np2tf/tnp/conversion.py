@@ -14,6 +14,7 @@ from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp.fitting import check_fits, refuse_unfit
 from np2tf.tnp.ndarray import PLAIN, is_array, is_foreign, ndarray, scalar
 from np2tf.tnp.rows import Rows
+from np2tf.tnp.undecided import decided
 
 
 def to_numpy(value: Any) -> Any:
@@ -51,8 +52,11 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
                 raise StagingError(f"TensorFlow has no dtype {value._host.dtype}", "NP2TF504")
             return tf.constant(value._host.astype(dtype, copy=False), tf_dtype(dtype))
         tensor = value.tensor
-        if dtype is not None and type(value) is scalar:
-            check_fits(value, np.dtype(dtype))
+        if type(value) is scalar:
+            if dtype is not None:
+                check_fits(value, np.dtype(dtype))
+            elif value.undecided is not None:
+                decided(value.undecided)
     elif isinstance(value, tf.Variable):
         tensor = value.read_value()
     else:

@@ -6,7 +6,8 @@ See https://numpy.org/neps/nep-0050-scalar-promotion.html.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.ndarray import is_array, is_foreign, scalar
 from np2tf.tnp.rows import Rows
+from np2tf.tnp.undecided import Undecided, decided, refused
 
 #: A dtype, or the type of a weak Python number.
 Kind = Any
@@ -32,11 +34,18 @@ _results: dict[tuple[Kind, ...], np.dtype[Any]] = {}
 
 def kind_of(operand: Any) -> Kind:
     """What `operand` brings to promotion: its dtype, or int, float or complex for a Python number."""
+    return decided(promotion_kind(operand))
+
+
+def promotion_kind(operand: Any) -> Kind:
+    """The same, or `Undecided` of a number that is Python's on one path and NumPy's on another."""
     cls = type(operand)
     if cls is int or cls is float or cls is complex:
         return cls
     if cls is scalar and operand.weak is not None:
         return operand.weak if operand.weak is not bool else _DEFAULT[bool]
+    if cls is scalar and operand.undecided is not None:
+        return operand.undecided
     if is_array(operand) or isinstance(operand, (np.ndarray, np.generic)):
         return operand.dtype
     if isinstance(operand, (tf.Tensor, tf.Variable)):
@@ -58,6 +67,8 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
     """NumPy's result type of operands of these kinds."""
     result = _results.get(kinds)
     if result is None:
+        if any(isinstance(kind, Undecided) for kind in kinds):
+            return _on_every_path(result_type_of, kinds)
         samples = [_WEAK_SAMPLE.get(kind, kind) for kind in kinds]
         if all(kind in _WEAK_SAMPLE for kind in kinds):
             samples = [_DEFAULT[kind] for kind in kinds]
@@ -65,9 +76,22 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
     return result
 
 
+def _on_every_path(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
+    """What `function` gives for operands of these kinds, of which some are undecided.
+
+    Raises:
+        StagingError: it depends on the path.
+    """
+    choices = [(kind.weak, kind.dtype) if isinstance(kind, Undecided) else (kind,) for kind in kinds]
+    results = {function(chosen) for chosen in product(*choices)}
+    if len(results) > 1:
+        raise refused(next(kind for kind in kinds if isinstance(kind, Undecided)))
+    return results.pop()
+
+
 def result_type(*operands: Any) -> np.dtype[Any]:
     """NumPy's result type of arrays, scalars, nested lists and Python numbers."""
-    return result_type_of(tuple(map(kind_of, operands)))
+    return result_type_of(tuple(map(promotion_kind, operands)))
 
 
 def default_dtype(kind: Kind) -> np.dtype[Any]:
@@ -86,6 +110,8 @@ def ufunc_loop(
     key = (ufunc, kinds, dtype, casting)
     loop = _loops.get(key)
     if loop is None:
+        if any(isinstance(kind, Undecided) for kind in kinds):
+            return _on_every_path(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         if all(kind in _WEAK_SAMPLE for kind in kinds):
             kinds = tuple(_DEFAULT[kind] for kind in kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)

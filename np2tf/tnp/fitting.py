@@ -42,7 +42,9 @@ def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
     given = number.tensor.dtype
     if dtype.kind not in "iu" or given.is_complex or given == tf_dtype(dtype):
         return False
-    return number.weak is not None or (dtype.kind == "i" and not np.can_cast(given.as_numpy_dtype, dtype))
+    if number.weak is not None or number.undecided is not None:
+        return True
+    return dtype.kind == "i" and not np.can_cast(given.as_numpy_dtype, dtype)
 
 
 def _certainly_fits(number: scalar, dtype: np.dtype[Any]) -> bool:

@@ -13,6 +13,7 @@ import tensorflow as tf
 
 from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.advanced import Advanced
+from np2tf.tnp.backwards import forwards
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.fitting import refuse_unfit
@@ -36,6 +37,9 @@ def getitem(array: ndarray, key: Any) -> Any:
     if not any(isinstance(item, tf.Tensor) for item in items):
         if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
             return tensor_scalar(slicing.read(tensor, tuple(items)))
+        turned = forwards(items, tensor.shape.as_list())
+        if turned is not None:
+            return getitem(array.view_through(Basic(tuple(turned[0]))), turned[1])
         if type(array) is scalar or holds_0d_array(key):
             return tensor_array(slicing.read(tensor, tuple(items)))
         view = array.view_through(Basic(tuple(items)))
@@ -62,6 +66,9 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         raise ValueError("assignment destination is read-only")
     tensor = array.tensor
     items = expand(key, tensor.shape.rank)
+    if not any(isinstance(item, tf.Tensor) for item in items) and forwards(items, tensor.shape.as_list()):
+        setitem(getitem(array, key), ..., value)
+        return
     selection = selection_of(value)
     written = write_selection(tensor, items, selection) if selection is not None else None
     if written is not None:

@@ -235,12 +235,15 @@ class scalar(ndarray):
 
     Immutable, as NumPy's scalars are. `weak` is the Python type (int, float, complex, bool) of a staged
     Python number, which takes part in promotion as such; None for a number with a NumPy dtype.
+    `undecided` and `python` describe a number that is the one on some paths and the other on others.
     """
 
-    __slots__ = ("known", "weak")
+    __slots__ = ("known", "python", "undecided", "weak")
 
     weak: type | None
     known: SymInt | None
+    undecided: Any
+    python: tf.Tensor | None
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -292,8 +295,7 @@ def tensor_array(tensor: tf.Tensor) -> ndarray:
 def tensor_scalar(tensor: tf.Tensor) -> scalar:
     """A number with a NumPy dtype."""
     number: scalar = _new(scalar, None, Cell(tensor), ())
-    number.weak = None
-    number.known = None
+    number.weak = number.known = number.undecided = number.python = None
     entered = current_region()
     if entered is not None and entered.counter is not None:
         entered.numbers.append(weakref.ref(number))

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.tnp import direct_indexing, ufuncs
+from np2tf.tnp import direct_indexing, ufuncs, undecided_operators
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region, writing
 from np2tf.tnp.conversion import cast, is_guest, to_numpy
@@ -22,7 +22,7 @@ from np2tf.tnp.outputs import casting_error, store_into
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed, stays_on_host
 from np2tf.tnp.ufunc import Ufunc
-from np2tf.tnp.weak import is_weak, weak_binary, weak_unary
+from np2tf.tnp.weak import is_undecided, is_weak, weak_binary, weak_unary
 
 _BINARY: dict[str, str] = {
     "add": "add",
@@ -74,6 +74,8 @@ def _general(name: str, function: Callable[[Any, Any], Any], ufunc: Ufunc) -> Ca
             return NotImplemented
         if type(self) is scalar and self.weak is not None and is_weak(other):
             return weak_binary(name, self, other)
+        if type(self) is scalar and is_undecided(self, other):
+            return undecided_operators.apply(ufunc, name, self, other)
         return ufunc(self, other)
 
     return general
@@ -108,6 +110,8 @@ def _binary(
             return NotImplemented
         if type(self) is scalar and self.weak is not None and is_weak(other):
             return weak_binary(name, other, self)
+        if type(self) is scalar and is_undecided(other, self):
+            return undecided_operators.apply(ufunc, name, other, self)
         return ufunc(other, self)
 
     return backward if reflected else forward
@@ -193,6 +197,8 @@ def _unary(function: Callable[[Any], Any], ufunc: Ufunc) -> Callable[[Any], Any]
         inverts = ufunc.__name__ == "invert"
         if type(self) is scalar and self.weak is not None and not (inverts and self.weak not in (int, bool)):
             return weak_unary(ufunc.__name__, self)
+        if type(self) is scalar and is_undecided(self):
+            return undecided_operators.apply(ufunc, ufunc.__name__, self)
         return ufunc(self)
 
     return apply

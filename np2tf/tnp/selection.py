@@ -17,9 +17,12 @@ import tensorflow as tf
 
 from np2tf.tnp import key_axes, slicing, symint
 from np2tf.tnp.cells import Cell, staging_for_xla
-from np2tf.tnp.lenses import Basic, read_path
+from np2tf.tnp.lenses import Basic, Lens, read_path
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
 from np2tf.tnp.symint import Int, SymInt
+
+#: What a reversal leaves as it is of an axis, and what it does.
+_WHOLE = (slice(None), slice(None, None, -1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +111,35 @@ def selection_of(operand: Any) -> Selection | None:
     """The selection that an operand is, None for what is none (or is not staged for XLA)."""
     if not is_array(operand) or operand._cell is None or not staging_for_xla():
         return None
-    if type(operand._cell) is SelectedCell:
-        return operand._cell.selection if not operand._path else None
-    last = operand._path[-1] if operand._path else None
+    return _selection(operand._cell, operand._path)
+
+
+def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
+    last = path[-1] if path else None
+    if isinstance(last, Basic) and all(item in _WHOLE for item in last.key):
+        found = _selection(cell, path[:-1])
+        return found and _turned(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
+    if type(cell) is SelectedCell:
+        return cell.selection if not path else None
     if not isinstance(last, Basic) or not any(_is_dynamic(item) for item in last.key):
         return None
-    return _slice_selection(read_path(operand._cell.value, operand._path[:-1]), last.key)
+    return _slice_selection(read_path(cell.value, path[:-1]), last.key)
+
+
+def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
+    """A selection with some of its axes reversed; of an interval the same part is left."""
+    whole, parts = selection.whole, list(selection.parts)
+    for k in axes:
+        part = parts[k]
+        if part is None or part.interval is None:
+            whole = tf.reverse(whole, [k])
+        else:
+            first, behind = (symint.tensor_of(end) for end in part.interval)
+            place = first + behind - 1 - tf.range(whole.shape[k], dtype=tf.int64)
+            whole = tf.gather(whole, tf.clip_by_value(place, 0, whole.shape[k] - 1), axis=k)
+        if part is not None and part.interval is None:
+            parts[k] = Cut(tf.reverse(part.mask, [0]), ("reversed", part.key), keepalive=part)
+    return Selection(whole, tuple(parts))
 
 
 def _is_dynamic(item: Any) -> bool:

@@ -14,7 +14,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
-from np2tf.tnp.dtypes import kind_of, ufunc_loop
+from np2tf.tnp.dtypes import promotion_kind, ufunc_loop
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
@@ -164,7 +164,7 @@ class Ufunc:
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
         """The result as tensors of NumPy's result dtypes."""
-        loop = ufunc_loop(self.numpy, tuple(map(kind_of, operands)), dtype, casting)
+        loop = ufunc_loop(self.numpy, tuple(map(promotion_kind, operands)), dtype, casting)
         tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
         result = self.implementation(*tensors)
         if self.nout == 1:

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.dtypes import kind_of, ufunc_loop
+from np2tf.tnp.dtypes import kind_of, promotion_kind, ufunc_loop
 from np2tf.tnp.kernels import constant
 from np2tf.tnp.ndarray import scalar
 from np2tf.tnp.ufunc import Ufunc
@@ -47,7 +47,7 @@ class Power(Ufunc):
         counts = kind is int or (isinstance(kind, np.dtype) and kind.kind in "bu")
         if not (known or counts) or dtype is not None:
             return super().compute(operands, dtype, casting)
-        loop = ufunc_loop(self.numpy, (kind_of(base), kind_of(exponent)))
+        loop = ufunc_loop(self.numpy, (promotion_kind(base), promotion_kind(exponent)))
         if loop[0].kind in "iu":
             return self._of_integers(operands, loop)
         function = _OF_FLOATS.get(exponent) if known else None

@@ -49,6 +49,12 @@ def is_weak(value: Any) -> bool:
     return type(value) in _TF_KIND or (type(value) is scalar and value.weak is not None)
 
 
+def is_undecided(*values: Any) -> bool:
+    """Whether one of the numbers is Python's or NumPy's, and all others are too, or are Python's."""
+    found = [type(value) is scalar and value.undecided is not None for value in values]
+    return any(found) and all(one or is_weak(value) for one, value in zip(found, values, strict=True))
+
+
 def weak_kind(value: Any) -> type:
     """The Python type of a Python number, staged or not."""
     return (value.weak or float) if type(value) is scalar else type(value)
@@ -152,6 +158,12 @@ _MAY_OVERFLOW: dict[str, Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]]
     "multiply": lambda a, b, c: tf.abs(tf.cast(a, tf.float64) * tf.cast(b, tf.float64)) >= 9.2e18,
     "power": lambda a, b, c: tf.pow(tf.abs(tf.cast(a, tf.float64)), tf.cast(b, tf.float64)) >= 9.2e18,
 }
+
+
+def overflows(name: str, left: tf.Tensor, right: tf.Tensor, result: tf.Tensor) -> tf.Tensor | None:
+    """Whether Python's integer is another one than the 64-bit `result`; None where it never is."""
+    wrong = _MAY_OVERFLOW.get(name)
+    return None if wrong is None else wrong(left, right, result)
 
 
 def _differ(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

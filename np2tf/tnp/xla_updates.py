@@ -7,6 +7,7 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.tnp import symint
+from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.graphs import depends
 from np2tf.tnp.key_axes import Axis, span, stop_of, vector
 from np2tf.tnp.symint import Int
@@ -90,6 +91,9 @@ def update_dynamic_size(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> 
             source = tf.clip_by_value(
                 (position - start) // axis.step, 0, tf.maximum(_length(value, k) - 1, 0)
             )
+            if value.shape[k] is None and not staging_for_xla():
+                # There is nothing to gather of what is empty.
+                value = tf.pad(value, [[0, int(j == k)] for j in range(len(axes))])
             value = tf.gather(value, source, axis=k)
     return tf.where(mask, value, base)
 

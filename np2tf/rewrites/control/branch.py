@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.facts.flow import Names, live_before, writes
+from np2tf.facts.counters import step_of
+from np2tf.facts.flow import Names, live_before, reads, writes
 from np2tf.rewrites.control.layout import (
     WIDTH,
     blank,
@@ -29,6 +30,7 @@ from np2tf.rewrites.control.lowers import Lowers
 from np2tf.rewrites.control.marks import CannotLower
 from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
+from np2tf.tree.walk import walk
 
 _SHORT = 40
 
@@ -41,6 +43,8 @@ class _Branch:
     source: list[Statement]
     lowered: list[Statement]
     own: Names
+    counters: Names
+    """The names that are plain numbers: counting one up is giving it another value."""
     shared: list[str]
     """The names that inner functions see when this side calls them."""
 
@@ -94,7 +98,7 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
         inner = scope.helper(source, operands)
         lowered = _returning(lowering.scope_body(source, after, inner, tail=returns), outputs)
         seen = lowering.closures.shared(node, source, shared, scope)
-        branches.append(_Branch(owner, source, lowered, writes(source), seen))
+        branches.append(_Branch(owner, source, lowered, writes(source), scope.counters, seen))
     values = [scope.value(name) for name in operands]
     bound = dict(zip(operands, values))
     head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
@@ -166,27 +170,54 @@ def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -
         values = [bound.get(name, name) for name in outputs]
         text = f"({', '.join(values)})" if len(values) > 1 else values[0] if values else "None"
         return f"lambda: {text}"
-    if len(branch.lowered) != 1 or not isinstance(branch.lowered[0], cst.SimpleStatementLine):
-        return None
-    if len(branch.lowered[0].body) != 1:
+    if len(branch.lowered) != 1:
+        return _several(branch, outputs, bound)
+    if not isinstance(branch.lowered[0], cst.SimpleStatementLine) or len(branch.lowered[0].body) != 1:
         return None
     only = branch.lowered[0].body[0]
     if isinstance(only, cst.Expr) and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
         return f"lambda: {code(only.value)}"
     if isinstance(only, cst.Return):
         return f"lambda: {_bracketed(only.value)}" if only.value is not None else "lambda: None"
-    if (
-        isinstance(only, cst.Assign)
-        and len(only.targets) == 1
-        and isinstance(only.targets[0].target, cst.Name)
-    ):
-        name = only.targets[0].target.value
-        if name in outputs:
-            values = [
-                _bracketed(only.value) if output == name else bound.get(output, output) for output in outputs
-            ]
-            return f"lambda: ({', '.join(values)})" if len(values) > 1 else f"lambda: {values[0]}"
-    return None
+    name, value = _given(only, branch.counters, bound)
+    return _values({name: value}, outputs, bound) if name in outputs else None
+
+
+def _given(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tuple[str, str]:
+    """The name that a statement gives a value, and that value; empty of other statements."""
+    step = step_of(statement)
+    if step is not None and isinstance(statement, cst.AugAssign):
+        name = code(statement.target)
+        return (name, step) if name in counters and bound.get(name, name) == name else ("", "")
+    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0].target
+        if isinstance(target, cst.Name):
+            return target.value, _bracketed(statement.value)
+    return "", ""
+
+
+def _several(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
+    """A few assignments of short values, none of which is of use for another, as one expression."""
+    found: dict[str, str] = {}
+    for statement in branch.lowered:
+        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+            return None
+        only = statement.body[0]
+        name, value = _given(only, branch.counters, bound)
+        if name not in outputs or name in found or reads(only) & found.keys() or _may_do_something(only):
+            return None
+        found[name] = value
+    text = _values(found, outputs, bound)
+    return text if len(text) <= _SHORT else None
+
+
+def _may_do_something(node: cst.CSTNode) -> bool:
+    return any(isinstance(part, (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node))
+
+
+def _values(found: dict[str, str], outputs: Sequence[str], bound: dict[str, str]) -> str:
+    values = [found.get(output) or bound.get(output, output) for output in outputs]
+    return f"lambda: ({', '.join(values)})" if len(values) > 1 else f"lambda: {values[0]}"
 
 
 def _without_pass(body: list[Statement]) -> list[Statement]:
@@ -215,12 +246,13 @@ def _with_helpers(
     out: list[Statement] = []
     callees = []
     leading = node.leading_lines
-    for purpose, branch in zip(("then", "otherwise"), branches):
+    parts = [part for branch in branches for statement in branch.lowered for part in walk(statement)]
+    inside = [part.name.value for part in parts if isinstance(part, cst.FunctionDef)]
+    for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
         short = None if branch.shared else _short_lambda(branch, outputs, operands)
         if short is not None:
             callees.append(short)
             continue
-        name = lowering.naming.name(purpose)
         callees.append(name)
         footer = footer_of(branch.owner)
         tail = [] if _ends_itself(branch) else returning(outputs, False, footer)

@@ -23,6 +23,7 @@ from np2tf.rewrites.control.layout import (
     tuple_of,
 )
 from np2tf.rewrites.control.lowers import Lowers
+from np2tf.rewrites.control.naming import Naming
 from np2tf.rewrites.control.scope import Scope
 from np2tf.tree.templates import Statement
 
@@ -52,7 +53,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
 
     single = isinstance(node.target, cst.Name)
     item = targets[0] if single else naming.name("item")
-    params = [item, *(naming.name(f"last_{name}") if name in targets else name for name in state)]
+    params = [item, *_parameters(state, targets, naming)]
     if not single:
         unpack = line(f"{code(node.target)} = {item}")
         body = [unpack, *body]
@@ -75,3 +76,10 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
     out.append(helper(step, params, [*above, *stepped, *tail], leading, comment_of(node.body)))
     out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth), blank()))
     return out
+
+
+def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[str]:
+    """The state as a helper's parameters; what the target was in the round before is of no use."""
+    old = [name for name in state if name in targets]
+    unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
+    return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import libcst as cst
 
+from np2tf.facts.counters import counters
 from np2tf.facts.declared import declared
 from np2tf.facts.flow import (
     Jumps,
@@ -56,7 +57,12 @@ class Lowering:
         bound = frozenset(parameters(function.params))
         foreign = declared(function, cst.Nonlocal)
         scope = Scope(
-            function_locals(whole) | foreign, bound | foreign, depth=depth + 1, added=added, foreign=foreign
+            function_locals(whole) | foreign,
+            bound | foreign,
+            depth=depth + 1,
+            added=added,
+            counters=counters(function),
+            foreign=foreign,
         )
         lowered = self.scope_body(body, frozenset(), scope, tail=True)
         header = function.body.header if isinstance(function.body, cst.IndentedBlock) else None

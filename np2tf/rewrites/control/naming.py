@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 #: what a name is for -> the names to try, best first; numbers follow when all are taken.
 _CHOICES = {
@@ -10,6 +10,8 @@ _CHOICES = {
     "step": ("step", "one_step"),
     "then": ("then", "if_so"),
     "otherwise": ("otherwise", "if_not"),
+    "outer_then": ("if_so", "outer_then"),
+    "outer_otherwise": ("if_not", "outer_otherwise"),
     "done": ("done", "finished"),
     "inner_done": ("inner_done", "inner_finished"),
     "skipped": ("skipped", "skip_rest"),
@@ -43,6 +45,16 @@ class Naming:
             choice = f"{purpose}_{number}"
         self._taken.add(choice)
         return choice
+
+    def around(self, purposes: Sequence[str], inside: Collection[str]) -> list[str]:
+        """The names of helpers in which there are helpers of these names, none of which they share."""
+        while not set(names := [self.name(purpose) for purpose in purposes]).isdisjoint(inside):
+            purposes = [f"outer_{purpose}" for purpose in purposes]
+        return names
+
+    def is_taken(self, name: str) -> bool:
+        """Whether the function has the name already."""
+        return name in self._taken
 
     def given(self) -> frozenset[str]:
         """Every name given so far."""

@@ -27,6 +27,8 @@ class Scope:
     """The names to set to `undefined` at the scope's start."""
     added: Names = frozenset()
     """The flags and results that lowering added."""
+    counters: Names = frozenset()
+    """The names that are plain numbers wherever they are bound."""
     foreign: Names = frozenset()
     """The names among the local ones that are declared nonlocal: they belong to a function around it."""
 
@@ -63,6 +65,7 @@ class Scope:
             given,
             self.depth + 1,
             added=self.added,
+            counters=self.counters,
             foreign=self.foreign,
         )
 
