@@ -13,7 +13,7 @@ from differential import alike, described
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.ndarray import is_array, tensor_array
+from np2tf.tnp.ndarray import is_array, tensor_array, tensor_scalar
 
 #: Beyond this, elements are brought back: sums stay exact, and every conversion stays one that C defines.
 LARGEST = 100
@@ -74,11 +74,12 @@ class Player:
         self.space: dict[str, Any] = {"np": namespace, "at": at}
         self.settings = settings
 
-    def give(self, name: str, array: np.ndarray) -> None:
-        """Bind a copy of an array of NumPy's."""
+    def give(self, name: str, array: np.ndarray | np.generic) -> None:
+        """Bind a copy of an array of NumPy's, or a number."""
         if self.settings.get("eager") == "tensorflow":
-            self.space[name] = tensor_array(tf.constant(array))
-        elif self.settings:
+            made = tensor_array if isinstance(array, np.ndarray) else tensor_scalar
+            self.space[name] = made(tf.constant(array))
+        elif self.settings and isinstance(array, np.ndarray):
             self.space[name] = tnp.array(array.copy())
         else:
             self.space[name] = array.copy()
