@@ -299,3 +299,22 @@ def test_programs_of_views_and_writes(program: list[tuple[int, str]], shape: tup
     assert _run(program, tnp, tnp.array(source)) == wanted
     with np2tf.config.using(eager="tensorflow"):
         assert _run(program, tnp, tensor_array(tf.constant(source))) == wanted
+
+
+@pytest.mark.parametrize(
+    ("shape", "key", "values"),
+    [
+        ((3,), ..., [6, -4, 3]),
+        ((3,), slice(0, 3), [6, 300, 3]),
+        ((2, 3), 0, [6, -4, 3]),
+        ((2, 3), ..., [[6, -4, 3]] * 2),
+        ((1, 3), ..., [6, -4, 3]),
+        ((3,), [0, 1, 2], [6, -4, 3]),
+    ],
+)
+def test_of_a_list_that_does_not_fit_what_stands_before_is_written(shape, key, values):
+    ours, numpys = tensor_array(tf.zeros(shape, tf.uint8)), np.zeros(shape, np.uint8)
+    for array in (ours, numpys):
+        with pytest.raises(OverflowError):
+            array[key] = values
+    np.testing.assert_array_equal(np.asarray(ours), numpys)

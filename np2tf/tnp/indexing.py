@@ -6,6 +6,7 @@ it picks elements (`masks`, `advanced`), and what it gives is a copy.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.backwards import forwards
 from np2tf.tnp.cells import staging_for_xla
-from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.keys import expand, holds, holds_0d_array
 from np2tf.tnp.lenses import Basic, is_read_only
@@ -81,6 +82,8 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         if not picks:
             # An index out of bounds is found first.
             key_axes.axes_of(tensor, tuple(items))
+            if type(value) in (list, tuple) and tf.executing_eagerly():
+                _write_before(getitem(array, key), value)
         raise
     if not picks:
         if all(isinstance(item, (int, SymInt)) for item in items):
@@ -100,6 +103,16 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         array.store(write_masked(tensor, mask, new))
     else:
         array.store(Advanced(tensor, items, new).scatter(new))
+
+
+def _write_before(part: Any, value: Any) -> None:
+    """Write what stands before the first number of a list that does not fit, as NumPy does."""
+    if type(part) is not ndarray:
+        return
+    held = np.array(part.numpy())
+    with suppress(TypeError, ValueError, OverflowError):
+        held[...] = to_numpy(value)
+    part.store(tf.constant(held))
 
 
 def _refuse_sequence(tensor: tf.Tensor, value: Any) -> None:
