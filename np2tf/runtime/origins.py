@@ -25,7 +25,7 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
     suspects = _unknown_ones(leaf, arguments) if known else aliases(cell)
     if known:
         # The same new array as another result of which it is known when it is an argument.
-        twins = [other for other in rest if _is_known(other) and not _are_distinct(cell, other._cell)]
+        twins = [other for other in rest if _is_known(other) and not cell.is_distinct_from(other._cell)]
         others |= {id(one) for other in twins for one in _unknown_ones(other, arguments)}
         suspects += [one for one in cell.may_alias if any(one is other._cell for other in twins)]
     visible = others if known else others | set(map(id, arguments))
@@ -39,10 +39,6 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
 def _is_known(leaf: Any) -> bool:
     """Whether it is known at run time which cell an array is."""
     return leaf._cell.identity is not None and not leaf._path
-
-
-def _are_distinct(a: Cell, b: Cell) -> bool:
-    return a.distinct is not None and a.distinct is b.distinct
 
 
 def _unknown_ones(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from np2tf.runtime.loop_plan import Plan
 from np2tf.runtime.origins import origin, with_itself
-from np2tf.tnp.cells import Cell, is_outside, link_aliases
+from np2tf.tnp.cells import Cell, is_outside, link_aliases, reached
 from np2tf.tnp.ndarray import is_array
 
 
@@ -104,16 +104,5 @@ def _stays(leaves: Sequence[Any], k: int, cell: Cell) -> bool:
     others = {id(leaf._cell) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
     if others & {id(held), id(cell)}:
         return False
-    reached = _reached(found[0], without=held)
-    return not any(one is not cell and (is_outside(one) or id(one) in others) for one in reached)
-
-
-def _reached(cells: Sequence[Cell], without: Cell) -> list[Cell]:
-    """These cells and what may be the same memory for another reason than that `without` may be."""
-    reached, pending = [], list(cells)
-    while pending:
-        one = pending.pop()
-        if one is not without and one not in reached:
-            reached.append(one)
-            pending += one.may_alias
-    return reached
+    met = reached(found[0], without=held)
+    return not any(one is not cell and (is_outside(one) or id(one) in others) for one in met)

@@ -168,8 +168,12 @@ class Cell:
         self._replace(value)
         through = self._write_through(value)
         for other in aliases(self):
-            if other not in through and (self.distinct is None or other.distinct is not self.distinct):
+            if other not in through and not self.is_distinct_from(other):
                 other.poison()
+
+    def is_distinct_from(self, other: Cell) -> bool:
+        """Whether the two are certainly different memory, whatever else they may be the same as."""
+        return self.distinct is not None and other.distinct is self.distinct
 
     def _replace(self, value: tf.Tensor) -> None:
         for entered in reversed(_stack.regions):
@@ -211,11 +215,16 @@ def is_from_outside(cell: Cell) -> bool:
 
 def aliases(cell: Cell) -> list[Cell]:
     """The other cells that may be the same memory as `cell`, directly or by way of a third."""
+    return reached(cell.may_alias, without=cell)
+
+
+def reached(cells: Iterable[Cell], without: Cell) -> list[Cell]:
+    """These cells and what may be the same memory for another reason than that `without` may be."""
     found: list[Cell] = []
-    pending = list(cell.may_alias)
+    pending = list(cells)
     while pending:
         other = pending.pop()
-        if other is not cell and other not in found:
+        if other is not without and other not in found:
             found.append(other)
             pending += other.may_alias
     return found

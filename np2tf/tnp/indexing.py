@@ -67,7 +67,8 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         raise ValueError("assignment destination is read-only")
     tensor = array.tensor
     items = expand(key, tensor.shape.rank)
-    if not any(isinstance(item, tf.Tensor) for item in items) and forwards(items, tensor.shape.as_list()):
+    picks = any(isinstance(item, tf.Tensor) for item in items)
+    if not picks and forwards(items, tensor.shape.as_list()):
         setitem(getitem(array, key), ..., value)
         return
     selection = selection_of(value)
@@ -75,7 +76,6 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     if written is not None:
         array.store(written)
         return
-    picks = any(isinstance(item, tf.Tensor) for item in items)
     try:
         new = _assignable(value, tensor.dtype, picks)
     except (TypeError, ValueError, OverflowError):
