@@ -50,3 +50,12 @@ def record_violation(violated: tf.Tensor) -> None:
     elif not tf.executing_eagerly():
         # Somebody else's tf.function: there is no call to discard, the graph itself must fail.
         tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])
+
+
+def refuse_where(wrong: tf.Tensor, error: Exception) -> None:
+    """Raise `error` if `wrong` is known to be true; if it is not known, record it as a violation."""
+    known = tf.get_static_value(wrong)
+    if known is None:
+        record_violation(wrong)
+    elif known:
+        raise error

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import rank
-from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.dtypes import kind_of, result_type_of
 from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
@@ -69,12 +69,8 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
     step = (last - first) / divisor
     edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
     edges = tf.concat([edges, last[None]], 0)
-    too_many = tf.reduce_any(edges[:-1] >= edges[1:])
-    known = tf.get_static_value(too_many)
-    if known is None:
-        record_violation(too_many)
-    elif known:
-        raise ValueError(f"Too many bins for data range. Cannot create {bins} finite-sized bins.")
+    too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
+    refuse_where(tf.reduce_any(edges[:-1] >= edges[1:]), ValueError(too_many))
     return edges
 
 

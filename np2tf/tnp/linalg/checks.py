@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.linalg import LinAlgError
 
-from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.cells import staging_handlers
 from np2tf.tnp.conversion import cast
 from np2tf.tnp.dtypes import result_type
@@ -61,11 +61,7 @@ def require_finite(a: tf.Tensor) -> None:
     """
     size = tf.abs(a)
     spoiled = tf.logical_not(tf.reduce_all(tf.math.is_finite(size)))
-    known = tf.get_static_value(spoiled)
-    if known is None:
-        record_violation(spoiled)
-    elif known:
-        raise LinAlgError("SVD did not converge")
+    refuse_where(spoiled, LinAlgError("SVD did not converge"))
 
 
 def require_square(a: tf.Tensor) -> None:
