@@ -29,7 +29,8 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
         taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
         taken = gathered(taken, axes)
     elif any(axis.dynamic for axis in axes):
-        taken = tf.slice(base, vector([axis.start for axis in axes]), [span(axis) for axis in axes])
+        ascending = [_forwards(axis) for axis in axes]
+        taken = tf.slice(base, vector([axis.start for axis in ascending]), [span(axis) for axis in ascending])
         if any(axis.step != 1 for axis in axes):
             taken = taken[tuple(slice(None, None, axis.step) for axis in axes)]
     else:
@@ -45,6 +46,7 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
         return _update_unknown_shape(base, key, value)
     value = _to_full_rank(value, key)
     if any(axis.size is None for axis in axes):
+        value, axes = _ascending(value, axes)
         return update_dynamic_size(base, axes, value)
     sizes = [axis.size for axis in axes]
     _check_broadcast(value, sizes, key)
@@ -53,14 +55,18 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     if 0 in sizes:
         tf.broadcast_to(value, sizes)
         return base
-    value = tf.broadcast_to(value, sizes)
-    if backwards := [k for k, axis in enumerate(axes) if axis.step < 0]:
-        value = tf.reverse(value, backwards)
-        axes = [_forwards(axis) for axis in axes]
+    value, axes = _ascending(tf.broadcast_to(value, sizes), axes)
     if staging_for_xla():
         return update_under_xla(base, axes, value)
     starts, stops = [axis.start for axis in axes], [stop_of(axis) for axis in axes]
     return _strided_update(base, vector(starts), vector(stops), [axis.step for axis in axes], value)
+
+
+def _ascending(value: tf.Tensor, axes: list[Axis]) -> tuple[tf.Tensor, list[Axis]]:
+    """The same write with positive steps only."""
+    if backwards := [k for k, axis in enumerate(axes) if axis.step < 0]:
+        value = tf.reverse(value, backwards)
+    return value, [_forwards(axis) for axis in axes]
 
 
 def _forwards(axis: Axis) -> Axis:
@@ -69,6 +75,8 @@ def _forwards(axis: Axis) -> Axis:
         return axis
     assert isinstance(axis.start, int)
     assert axis.size is not None
+    if axis.size == 0:
+        return Axis(0, 0, -axis.step, 0, axis.length, axis.dropped)
     first = axis.start + (axis.size - 1) * axis.step
     return Axis(first, axis.start + 1, -axis.step, axis.size, axis.length, axis.dropped)
 
