@@ -45,11 +45,11 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     if axes is None:
         return _update_unknown_shape(base, key, value)
     value = _to_full_rank(value, key)
-    if any(axis.size is None for axis in axes):
-        value, axes = _ascending(value, axes)
-        return update_dynamic_size(base, axes, value)
     sizes = [axis.size for axis in axes]
     _check_broadcast(value, sizes, key)
+    if None in sizes:
+        value, axes = _ascending(value, axes)
+        return update_dynamic_size(base, axes, value)
     if sizes == base.shape.as_list() and all(axis.step == 1 for axis in axes):
         return tf.broadcast_to(value, sizes)
     if 0 in sizes:
@@ -137,7 +137,7 @@ def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -
         ValueError: it does not.
     """
     have = value.shape.as_list()
-    if any(n not in (1, None, m) for n, m in zip(have, sizes, strict=True)):
+    if any(m is not None and n not in (1, None, m) for n, m in zip(have, sizes, strict=True)):
         items = [item for item in key if item is not None]
         kept = [k for k, item in enumerate(items) if isinstance(item, slice)]
         raise ValueError(
@@ -163,7 +163,10 @@ def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> t
     """Write where some length is known at run time only: TensorFlow's own op resolves the ends."""
     if staging_for_xla():
         raise StagingError("assignment into an array whose shape depends on data")
+    value = _to_full_rank(value, key)
     items = [item for item in key if item is not None]
+    finish = _reshaping(tuple(items))
+    value = value if finish is None else value[finish]
     starts: list[Int] = []
     stops: list[Int] = []
     begin_mask = end_mask = shrink_mask = 0

@@ -7,6 +7,7 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.tnp import symint
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.graphs import depends
 from np2tf.tnp.key_axes import Axis, span, stop_of, vector
@@ -80,6 +81,10 @@ def _surrounded(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tenso
 
 def update_dynamic_size(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
     """Write a slice whose size is known at run time only, by selecting over the whole of `base`."""
+    for k, axis in enumerate(axes):
+        _check_length(value, k, axis)
+    if any(axis.size == 0 for axis in axes):
+        return base
     mask: tf.Tensor | None = None
     for k, axis in enumerate(axes):
         position = tf.range(axis.length, dtype=tf.int64)
@@ -96,6 +101,16 @@ def update_dynamic_size(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> 
                 value = tf.pad(value, [[0, int(j == k)] for j in range(len(axes))])
             value = tf.gather(value, source, axis=k)
     return tf.where(mask, value, base)
+
+
+def _check_length(value: tf.Tensor, k: int, axis: Axis) -> None:
+    """Record a violation where what is written is neither as long as its place nor of length 1."""
+    if value.shape[k] == 1 or (axis.size is not None and value.shape[k] == axis.size):
+        return
+    start, stop = symint.tensor_of(axis.start), symint.tensor_of(_dynamic_stop(axis))
+    room = tf.maximum(stop - start, 0) if axis.size is None else axis.size
+    length = _length(value, k)
+    record_violation(tf.not_equal(length, room) & tf.not_equal(length, 1))
 
 
 def _dynamic_stop(axis: Axis) -> Int:
