@@ -1,8 +1,8 @@
 """Translations on disk: two files each, `<key>.py` to read and `<key>.bin` to run.
 
 The key is a hash of all that a translation depends on (`fingerprint.key_of`), and the file to run begins with
-its key and with a hash of the rest. What is not the user's own, or does not agree with its key and hash, is
-as good as absent. Files appear in one step, so that any number of processes may share the folder.
+its key and with a hash of each of its parts. What is not the user's own, or does not agree with its key and
+hash, is as good as absent. Files appear in one step, so that any number of processes may share the folder.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib.util import source_hash
+from struct import Struct
 from typing import Any, NamedTuple
 
 _MAGIC = b"np2tf translation\n"
 #: Of Python's own hash for sources in bytecode files, three times as fast as SHA-256. It finds damage; that
 #: only the user can have written the file is what `_own_content` sees to.
-_HASH_LENGTH = 8
+_PART = Struct("<Q8s")
+#: Its length and its hash, for each part; before them stands how many there are.
+_COUNT = Struct("<Q")
 _NAME = re.compile(r"[0-9a-f]{40}\.(py|bin)|[0-9a-f]{40}\.[^.]+\.tmp")
 #: An entry's time is renewed at a use when it is older than this: the oldest go first.
 _RENEWED_AFTER = 24 * 3600.0
@@ -37,6 +40,21 @@ class Entry(NamedTuple):
     path: str
     size: int
     used: float
+
+
+class Parts:
+    """The parts of a file as they were read; each is looked at when it is asked for."""
+
+    def __init__(self, hashes: Sequence[bytes] = (), stored: Sequence[bytes] = ()) -> None:
+        self._hashes = hashes
+        self._stored = stored
+
+    def get(self, number: int) -> bytes | None:
+        """What was written as this part; None if it is not there, or is not what was read."""
+        if number >= len(self._stored):
+            return None
+        stored = self._stored[number]
+        return stored if source_hash(stored) == self._hashes[number] else None
 
 
 class Cache:
@@ -55,7 +73,7 @@ class Cache:
 
     def load(self, key: str) -> Any:
         """What was stored under `key`, or None; only this user's whole, unchanged file is an entry."""
-        content = self.load_bytes(key)
+        content = self.load_parts(key).get(0)
         if content is None:
             return None
         try:
@@ -63,34 +81,12 @@ class Cache:
         except (EOFError, ValueError, TypeError):
             return None
 
-    def load_bytes(self, key: str) -> memoryview | None:
-        """The same for what `store_bytes` has stored."""
-        if not self._is_trusted():
-            return None
-        try:
-            content = self._own_content(os.path.join(self.folder, f"{key}.bin"))
-        except OSError:
-            return None
-        head = _head(key)
-        start = len(head) + _HASH_LENGTH
-        if content is None or not content.startswith(head):
-            return None
-        value = memoryview(content)[start:]
-        return value if source_hash(value) == content[len(head) : start] else None  # type: ignore[arg-type]
-
-    def _own_content(self, path: str) -> bytes | None:
-        """A file's bytes, if it is a plain file that only this user can have written."""
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
-        try:
-            status = os.fstat(handle)
-            if not stat.S_ISREG(status.st_mode) or not _is_own(status):
-                return None
-            if time.time() - status.st_mtime > _RENEWED_AFTER and os.utime in os.supports_fd:
-                os.utime(handle)
-            # Short of the whole, it does not agree with its hash.
-            return os.read(handle, status.st_size)
-        finally:
-            os.close(handle)
+    def load_parts(self, key: str) -> Parts:
+        """What `store_parts` has stored under `key`; no parts if that is not there."""
+        if self._is_trusted():
+            with suppress(OSError):
+                return _own_parts(os.path.join(self.folder, f"{key}.bin"), _head(key))
+        return Parts()
 
     def _is_trusted(self) -> bool:
         """Whether nobody else can put files into the folder; only a folder that exists is remembered."""
@@ -108,17 +104,18 @@ class Cache:
 
     def store(self, key: str, value: Any, text: str) -> None:
         """Keep `value` under `key`, and `text` beside it for readers. What cannot be written is not kept."""
-        self.store_bytes(key, marshal.dumps(value), text)
+        self.store_parts(key, [marshal.dumps(value)], text)
 
-    def store_bytes(self, key: str, content: bytes, text: str | None = None) -> None:
-        """The same for bytes; `text` may be left out."""
+    def store_parts(self, key: str, parts: Sequence[bytes], text: str | None = None) -> None:
+        """The same for several values, each of which is read when it is asked for; `text` may be left out."""
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
             if not self._is_trusted():
                 return
             if text is not None:
                 self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
-            self._write(f"{key}.bin", b"".join((_head(key), source_hash(content), content)))
+            table = [_PART.pack(len(part), source_hash(part)) for part in parts]
+            self._write(f"{key}.bin", b"".join((_head(key), _COUNT.pack(len(parts)), *table, *parts)))
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"
             return
@@ -184,6 +181,30 @@ class Cache:
                 yield entry
             elif time.time() - entry.used > _STALE_AFTER:
                 _remove(entry.path)
+
+
+def _own_parts(path: str, head: bytes) -> Parts:
+    """The parts of a plain file that only this user can have written, and that begins with `head`."""
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode) or not _is_own(status):
+            return Parts()
+        if time.time() - status.st_mtime > _RENEWED_AFTER and os.utime in os.supports_fd:
+            os.utime(handle)
+        start = os.read(handle, len(head) + _COUNT.size)
+        if len(start) < len(head) + _COUNT.size or not start.startswith(head):
+            return Parts()
+        length = _COUNT.unpack_from(start, len(head))[0] * _PART.size
+        if length > status.st_size:
+            return Parts()
+        table = list(_PART.iter_unpack(os.read(handle, length)))
+        if sum(length for length, _ in table) > status.st_size:
+            return Parts()
+        # One by one, for memory of that size is at hand: new memory for the whole would take twice as long.
+        return Parts([hash for _, hash in table], [os.read(handle, length) for length, _ in table])
+    finally:
+        os.close(handle)
 
 
 def _head(key: str) -> bytes:

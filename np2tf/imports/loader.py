@@ -20,6 +20,7 @@ __all__ = ["TranslatingLoader", "TranslationWarning"]
 
 #: Set on an exception that the original code raises too.
 _USERS_OWN = "_np2tf_raised_untranslated_too"
+_DEFAULTS = Options()
 
 
 class TranslatingLoader(importlib.machinery.SourceFileLoader):
@@ -36,7 +37,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
-        self.options = options or Options()
+        self.options = options or _DEFAULTS
 
     @property
     def diagnostics(self) -> list[Diagnostic]:

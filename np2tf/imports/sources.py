@@ -12,18 +12,15 @@ import atexit
 import marshal
 import os
 import time
-from struct import Struct
 from typing import Any, NamedTuple
 
-from np2tf.imports.cache import Cache
+from np2tf.imports.cache import Cache, Parts
 from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.fingerprint import key_of
 
 #: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
 #: systems are that coarse.
 _SETTLED = 2_000_000_000
-#: An entry begins with the length of its table, which the codes follow.
-_LENGTH = Struct("<Q")
 
 
 class Seen(NamedTuple):
@@ -51,32 +48,35 @@ class Seen(NamedTuple):
 
 
 class _Kept(NamedTuple):
-    """One source's translation, as marshal takes it."""
+    """One source's translation."""
 
-    seen: tuple[int, ...]
+    code: bytes
+    """As marshal writes it; empty for none."""
     key: str
     """Empty where there was nothing to translate: then the code is the module's own."""
     findings: tuple[Any, ...]
-    code: bytes | memoryview
-    """As marshal writes it; empty for none."""
 
 
 class _Folder(NamedTuple):
     """The translations of one folder as they are read: nothing is made of what is not asked for."""
 
-    table: dict[str, tuple[tuple[int, ...], str, tuple[Any, ...], int, int]]
-    """Name -> what `_Kept` has, with the place and the length of the code."""
-    codes: memoryview
+    table: dict[str, tuple[Any, ...]]
+    """Name -> what was seen of the file, the number of the code's part, key, findings: in one tuple, for
+    the garbage collector counts them."""
+    parts: Parts
+    """The table, and the codes."""
 
-    def get(self, name: str) -> _Kept | None:
-        found = self.table.get(name)
-        if found is None:
+    def get(self, name: str, seen: Seen) -> _Kept | None:
+        """The translation of the file that is seen so."""
+        row = self.table.get(name)
+        if row is None or row[:-3] != seen:
             return None
-        seen, key, findings, start, length = found
-        return _Kept(seen, key, findings, self.codes[start : start + length])
+        number, key, findings = row[-3:]
+        code = self.parts.get(number)
+        return None if code is None else _Kept(code, key, findings)
 
 
-_EMPTY = _Folder({}, memoryview(b""))
+_EMPTY = _Folder({}, Parts())
 
 
 class Sources:
@@ -86,7 +86,7 @@ class Sources:
         self._cache = cache
         self._options = options
         self._folders: dict[str, _Folder] = {}
-        self._new: dict[str, dict[str, _Kept]] = {}
+        self._new: dict[str, dict[str, tuple[Seen, _Kept]]] = {}
 
     def find(self, path: str, seen: Seen | None) -> Translation | None:
         """The translation of a file, if the file is as it was when that was made."""
@@ -94,8 +94,8 @@ class Sources:
         known = self._folders.get(folder)
         if known is None:
             known = self._folders[folder] = self._read(folder)
-        found = known.get(name)
-        if found is None or found.seen != seen:
+        found = None if seen is None else known.get(name, seen)
+        if found is None:
             return None
         code = marshal.loads(found.code) if found.code else None
         if not found.key:
@@ -111,30 +111,31 @@ class Sources:
         folder, name = os.path.split(path)
         code = made.code or made.own_code
         written = b"" if code is None else marshal.dumps(code)
-        new = _Kept(tuple(seen), made.key, tuple(map(tuple, made.findings)), written)
-        self._new.setdefault(folder, {})[name] = new
+        new = _Kept(written, made.key, tuple(map(tuple, made.findings)))
+        self._new.setdefault(folder, {})[name] = (seen, new)
 
     def write(self) -> None:
         """Keep what is new, and what other processes have written in the meantime if it still holds."""
         for folder, new in self._new.items():
             there = self._read(folder)
-            index, codes, start = {}, [], 0
+            table: dict[str, tuple[Any, ...]] = {}
+            codes: list[bytes] = []
             for name in there.table.keys() | new.keys():
-                kept = new.get(name) or there.get(name)
-                if kept is not None and kept.seen == Seen.of(os.path.join(folder, name)):
-                    index[name] = (*kept[:3], start, len(kept.code))
+                seen = Seen.of(os.path.join(folder, name))
+                if seen is None:
+                    continue
+                before, kept = new.get(name, (seen, None))
+                kept = kept if before == seen and kept is not None else there.get(name, seen)
+                if kept is not None:
                     codes.append(kept.code)
-                    start += len(kept.code)
-            head = marshal.dumps(index)
-            self._cache.store_bytes(self._entry(folder), b"".join([_LENGTH.pack(len(head)), head, *codes]))
+                    table[name] = (*seen, len(codes), kept.key, kept.findings)
+            self._cache.store_parts(self._entry(folder), [marshal.dumps(table), *codes])
         self._new.clear()
 
     def _read(self, folder: str) -> _Folder:
-        content = self._cache.load_bytes(self._entry(folder))
-        if content is None:
-            return _EMPTY
-        start = _LENGTH.size + _LENGTH.unpack_from(content)[0]
-        return _Folder(marshal.loads(content[_LENGTH.size : start]), content[start:])
+        parts = self._cache.load_parts(self._entry(folder))
+        table = parts.get(0)
+        return _EMPTY if table is None else _Folder(marshal.loads(table), parts)
 
     def _entry(self, folder: str) -> str:
         return key_of(b"the sources of a folder", folder, self._options)

@@ -9,7 +9,7 @@ import time
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import tensorflow as tf
 
@@ -40,6 +40,10 @@ TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
 TIERS = (None, "auto", "compile", "host")
 
 
+#: Attributes of a jitted function that are made when they are first asked for.
+_MADE_LATER: dict[str, Callable[[], Any]] = {"_families": dict, "_functions": list, "_lock": threading.RLock}
+
+
 class UnjittedWarning(UserWarning):
     """A function that should be compiled runs as Python."""
 
@@ -65,9 +69,18 @@ class Jitted:
     def __init__(self, function: Callable[..., Any], tier: str | None = None) -> None:
         _wrap(self, function)
         self.tier = tier
-        self._families: dict[Any, Family] = {}
-        self._functions: list[Any] = []
-        self._lock = threading.RLock()
+
+    if TYPE_CHECKING:  # made by `__getattr__`
+        _families: dict[Any, Family]
+        _functions: list[Any]
+        _lock: threading.RLock
+    else:
+
+        def __getattr__(self, name: str) -> Any:
+            """What only calls need is made by the first: most functions of a module are never called."""
+            if name not in _MADE_LATER:
+                raise AttributeError(f"'Jitted' object has no attribute '{name}'")
+            return self.__dict__.setdefault(name, _MADE_LATER[name]())
 
     @functools.cached_property
     def _alone(self) -> bool:
