@@ -21,6 +21,8 @@ from np2tf.imports.fingerprint import key_of
 #: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
 #: systems are that coarse.
 _SETTLED = 2_000_000_000
+#: Of so many folders the translations are at hand; each takes a file descriptor.
+_AT_HAND = 16
 
 
 class Seen(NamedTuple):
@@ -50,7 +52,7 @@ class Seen(NamedTuple):
 class _Kept(NamedTuple):
     """One source's translation."""
 
-    code: bytes
+    code: bytes | memoryview
     """As marshal writes it; empty for none."""
     key: str
     """Empty where there was nothing to translate: then the code is the module's own."""
@@ -93,6 +95,8 @@ class Sources:
         folder, name = os.path.split(path)
         known = self._folders.get(folder)
         if known is None:
+            if len(self._folders) >= _AT_HAND:
+                del self._folders[next(iter(self._folders))]
             known = self._folders[folder] = self._read(folder)
         found = None if seen is None else known.get(name, seen)
         if found is None:
@@ -119,7 +123,7 @@ class Sources:
         for folder, new in self._new.items():
             there = self._read(folder)
             table: dict[str, tuple[Any, ...]] = {}
-            codes: list[bytes] = []
+            codes: list[bytes | memoryview] = []
             for name in there.table.keys() | new.keys():
                 seen = Seen.of(os.path.join(folder, name))
                 if seen is None:
