@@ -125,6 +125,7 @@ class Cell:
         "identity",
         "may_alias",
         "owner",
+        "owner_path",
         "poisoned",
     )
 
@@ -135,6 +136,8 @@ class Cell:
             _refuse_open_shape(value)
         #: The array that owns this memory, once somebody may ask for it: the `base` of all views.
         self.owner: weakref.ref[Any] | None = None
+        #: How that array sees the memory, where not as it is: the lenses of its path.
+        self.owner_path: tuple[Any, ...] = ()
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.

@@ -292,10 +292,10 @@ def _flat(self: ndarray) -> flatiter:
 def _base(self: ndarray) -> Any:
     cell, path = self.storage()
     owner = cell.owner() if cell.owner is not None else None
-    if owner is self or not path:
+    if owner is self or path == cell.owner_path:
         return None
     if owner is None or owner._cell is not cell:
-        owner = _new(ndarray, None, cell, ())
+        owner = _new(ndarray, None, cell, cell.owner_path)
         cell.owner = weakref.ref(owner)
     return owner
 

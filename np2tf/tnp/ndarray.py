@@ -145,7 +145,7 @@ class ndarray(metaclass=_ArrayType):
     def view_through(self, lens: Lens) -> ndarray:
         """A view of this tensor array, one lens further on."""
         cell, path = self.storage()
-        if not path and cell.owner is None:
+        if path == cell.owner_path and cell.owner is None:
             cell.owner = weakref.ref(self)
         return _new(ndarray, None, cell, (*path, lens))
 

@@ -114,7 +114,11 @@ def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     target = _resolved(shape, lengths(a))
     if reshapes_in_place(a, target):
         return a.view_through(Reshape(target))
-    return tensor_array(tf.reshape(a.tensor, target))
+    made = tensor_array(tf.reshape(a.tensor, target))
+    if a.tensor.shape.is_fully_defined():
+        # NumPy copies the array as it is, and gives a view of the copy.
+        made.storage()[0].owner_path = (Reshape(tuple(a.tensor.shape.as_list())),)
+    return made
 
 
 def _reversed(a: ndarray) -> ndarray:
@@ -150,7 +154,11 @@ def reshape(a: View, /, shape: Shape, order: str = "C", *, copy: Any = None) -> 
     backwards = _goes_backwards(a, order, "CFA") and (a.ndim > 1 or len(shape) > 1)
     source = tensor_array(a.tensor) if copy else a
     if backwards:
-        made = _reversed(reshaped(_reversed(source), tuple(reversed(shape))))
+        flipped = reshaped(_reversed(source), tuple(reversed(shape)))
+        made = _reversed(flipped)
+        cell, path = flipped.storage()
+        if cell.owner_path and not path:
+            cell.owner_path += (Transpose(tuple(reversed(range(a.ndim)))),)
     else:
         made = reshaped(source, shape)
     if copy is False and made.storage()[0] is not a.storage()[0]:
