@@ -29,6 +29,8 @@ _COUNT = Struct("<Q")
 _NAME = re.compile(r"[0-9a-f]{40}\.(py|bin)|[0-9a-f]{40}\.[^.]+\.tmp")
 #: An entry's time is renewed at a use when it is older than this: the oldest go first.
 _RENEWED_AFTER = 24 * 3600.0
+#: From so many bytes on, a file is mapped.
+_MAPPED_FROM = 1 << 16
 #: Files left over by a process that died while writing.
 _STALE_AFTER = 3600.0
 #: The size is looked at after the first write of a process, and then after so many more.
@@ -193,7 +195,7 @@ def _own_parts(path: str, head: bytes) -> Parts:
             return Parts()
         if time.time() - status.st_mtime > _RENEWED_AFTER and os.utime in os.supports_fd:
             os.utime(handle)
-        whole = memoryview(_mapped(handle, status.st_size))
+        whole = memoryview(_content(handle, status.st_size))
     finally:
         os.close(handle)
     place = len(head) + _COUNT.size
@@ -210,11 +212,12 @@ def _own_parts(path: str, head: bytes) -> Parts:
     return Parts(hashes, stored)
 
 
-def _mapped(handle: int, size: int) -> mmap.mmap | bytes:
-    """A file's bytes, of which only what is asked for is read: in half the time of reading it all."""
-    if os.name == "nt" or not size:  # Windows replaces no file that is mapped
+def _content(handle: int, size: int) -> mmap.mmap | bytes:
+    """A file's bytes; those of a large one stay where the system has them, which takes half the time."""
+    if size < _MAPPED_FROM or os.name == "nt":  # Windows replaces no file that is mapped
         return os.read(handle, size)
-    return mmap.mmap(handle, size, access=mmap.ACCESS_READ)
+    flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_POPULATE", 0)
+    return mmap.mmap(handle, size, flags=flags, prot=mmap.PROT_READ)
 
 
 def _head(key: str) -> bytes:
