@@ -23,20 +23,39 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     axes = axes_of(base, key)
     if axes is None:
         return base[tuple(_native(item) for item in key)]
-    if any(axis.size is None for axis in axes):
-        taken = base[tuple(_native_slice(axis) for axis in axes)]
-    elif any(axis.dynamic for axis in axes) and staging_at_once():
-        taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
-        taken = gathered(taken, axes)
-    elif any(axis.dynamic for axis in axes):
-        ascending = [_forwards(axis) for axis in axes]
-        taken = tf.slice(base, vector([axis.start for axis in ascending]), [span(axis) for axis in ascending])
-        if any(axis.step != 1 for axis in axes):
-            taken = taken[tuple(slice(None, None, axis.step) for axis in axes)]
-    else:
-        taken = base[tuple(_native_slice(axis) for axis in axes)]
+    taken = _cut(base, [_whole(axis) if axis.size is None else axis for axis in axes])
     finish = _reshaping(key)
-    return taken if finish is None else taken[finish]
+    taken = taken if finish is None else taken[finish]
+    if all(axis.size is not None for axis in axes):
+        return taken
+    # Last: what XLA does to an array whose length is known at run time only is not always right.
+    items = iter(axes)
+    seen = [(item, None if item is None else next(items)) for item in key]
+    return taken[
+        tuple(
+            _native_slice(axis) if axis is not None and axis.size is None else slice(None)
+            for item, axis in seen
+            if item is None or isinstance(item, slice)
+        )
+    ]
+
+
+def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
+    """What is taken of each axis, where all sizes are known."""
+    if all(not axis.dynamic for axis in axes):
+        return base[tuple(_native_slice(axis) for axis in axes)]
+    if staging_at_once():
+        taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
+        return gathered(taken, axes)
+    ascending = [_forwards(axis) for axis in axes]
+    taken = tf.slice(base, vector([axis.start for axis in ascending]), [span(axis) for axis in ascending])
+    if all(axis.step == 1 for axis in axes):
+        return taken
+    return taken[tuple(slice(None, None, axis.step) for axis in axes)]
+
+
+def _whole(axis: Axis) -> Axis:
+    return Axis(0, axis.length, 1, axis.length, axis.length, dropped=False)
 
 
 def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
