@@ -21,11 +21,10 @@ from struct import Struct
 from typing import Any, NamedTuple
 
 _MAGIC = b"np2tf translation\n"
-#: Of Python's own hash for sources in bytecode files, three times as fast as SHA-256. It finds damage; that
-#: only the user can have written the file is what `_own_content` sees to.
-_PART = Struct("<Q8s")
-#: Its length and its hash, for each part; before them stands how many there are.
-_COUNT = Struct("<Q")
+#: How many parts there are, and then for each its length and its hash. The hash is Python's own for sources
+#: in bytecode files, three times as fast as SHA-256. It finds damage; that only the user can have written the
+#: file is what `_own_parts` sees to.
+_COUNT, _PART = Struct("<Q"), Struct("<Q8s")
 _NAME = re.compile(r"[0-9a-f]{40}\.(py|bin)|[0-9a-f]{40}\.[^.]+\.tmp")
 #: An entry's time is renewed at a use when it is older than this: the oldest go first.
 _RENEWED_AFTER = 24 * 3600.0

@@ -20,11 +20,10 @@ from np2tf.runtime.compiled import Compiled, OutOfBounds
 from np2tf.runtime.dependencies import Dependencies, current
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
-from np2tf.runtime.plain import PlainFunction
+from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.prepared import Call
-from np2tf.runtime.recursion import HostCalls
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
-from np2tf.runtime.surroundings import compiles_at_once, is_recording
+from np2tf.runtime.surroundings import compiles_at_once
 from np2tf.runtime.twins import settle
 from np2tf.runtime.unchanged import leaving_alone
 from np2tf.runtime.values import bound
@@ -34,9 +33,6 @@ from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.residence import has_tensor
 
-#: A function whose calls take less than this many seconds on the host, on average over so many calls, is
-#: left there without further ado: taking its arguments apart would cost more than compiling could bring.
-TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
 TIERS = (None, "auto", "compile", "host")
 
 
@@ -61,10 +57,7 @@ class Jitted:
     # What is the same for each to begin with stands here, for the same reason as `_wrap`.
     trace_count = 0
     _dependencies: Dependencies | None = None
-    _plain: PlainFunction | None = None
     _warned = False
-    _host_calls = 0
-    _host_average = 0.0
 
     def __init__(self, function: Callable[..., Any], tier: str | None = None) -> None:
         _wrap(self, function)
@@ -88,8 +81,8 @@ class Jitted:
         return inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
 
     @functools.cached_property
-    def _host(self) -> HostCalls:
-        return HostCalls(self.__wrapped__)
+    def _host(self) -> HostFunction:
+        return HostFunction(self.__wrapped__)
 
     def __reduce__(self) -> str:
         """Pickled by name, as functions are."""
@@ -102,14 +95,15 @@ class Jitted:
         """Run the function, compiled where that is possible and pays."""
         if self._alone or config.jit == "off" or current_region() is not None or not tf.executing_eagerly():
             return self._inline(args, kwargs)
-        if self._host.depth:
+        host = self._host
+        if host.calls.depth:
             # A call within a call on the host stays there.
-            return bound(self._host.run(self.__wrapped__, *args, **kwargs))
+            return host.run_within(args, kwargs)
         tier = self.tier or config.tier
         if tier == "host" or raises_floating_point_errors():
             return self._left_on_host(None, args, kwargs)
-        if tier == "auto" and self._is_short() and not has_tensor(args) and not has_tensor(kwargs.values()):
-            return self._timed(args, kwargs)
+        if tier == "auto" and host.is_short and not has_tensor(args) and not has_tensor(kwargs.values()):
+            return host.run_timed(args, kwargs)
         try:
             call = self._prepare(args, kwargs)
         except StagingError as error:
@@ -284,47 +278,17 @@ class Jitted:
         with entered.trace.calls.entering(self, entered):
             return bound(self.__wrapped__(*args, **kwargs))
 
-    def _is_short(self) -> bool:
-        return (
-            self._host_calls >= ENOUGH_CALLS
-            and self._host_average < TOO_SHORT
-            and config.eager == "auto"
-            and not compiles_at_once()
-        )
-
-    def _timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run on the host, and keep a running average of the time that takes."""
-        counts.host += 1
-        counts.host_calls += 1
-        start = time.perf_counter()
-        result = self._on_host(args, kwargs)
-        seconds = time.perf_counter() - start
-        self._host_calls += 1
-        self._host_average += (seconds - self._host_average) / min(self._host_calls, ENOUGH_CALLS)
-        return result
-
     def _timed_on_host(self, family: Family, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         start = time.perf_counter()
-        result = self._timed(args, kwargs)
+        result = self._host.run_timed(args, kwargs)
         family.took_on_host(time.perf_counter() - start)
         return result
 
     def _left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python what cannot be compiled (it is known why), or is faster on the host."""
-        counts.host += 1
-        counts.host_calls += 1
         if fallback is not None:
             fallback.calls += 1
-        return self._on_host(args, kwargs)
-
-    def _on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
-        plain = self._plain
-        if plain is None:
-            plain = self._plain = PlainFunction(self.__wrapped__)
-        if plain.takes(args, kwargs) and not is_recording():
-            return bound(self._host.run(plain, args, kwargs))
-        return bound(self._host.run(self.__wrapped__, *args, **kwargs))
+        return self._host.run(args, kwargs)
 
     def _unjitted(
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: Family | None = None
@@ -332,9 +296,7 @@ class Jitted:
         """Run as Python after `error`; an exception of the user's code comes out as it would on NumPy."""
         if config.jit == "strict" and isinstance(error, StagingError):
             raise error
-        counts.host += 1
-        counts.host_calls += 1
-        result = self._on_host(args, kwargs)
+        result = self._host.run(args, kwargs)
         reason = first_line(error)
         if config.jit == "strict":
             raise StagingError(f"{self.__wrapped__.__qualname__} cannot be staged: {reason}") from error

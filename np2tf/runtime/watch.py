@@ -18,6 +18,7 @@ import tensorflow as tf
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.causes import code_of, place_of
 from np2tf.runtime.compiled import Compiled
+from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.runtime.sites import site
@@ -84,7 +85,7 @@ class Watch:
         """Time the methods through which jitted functions run; returns what undoes it."""
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
             (Jitted, "__call__", self._entered),
-            (Jitted, "_timed", self._on_host),
+            (HostFunction, "run_timed", self._on_host),
             (Jitted, "_left_on_host", self._left),
             (Jitted, "_unjitted", self._fell_back),
             (Compiled, "__init__", self._traced),
@@ -127,12 +128,12 @@ class Watch:
             self._state.inside = inside
 
     @contextmanager
-    def _on_host(self, jitted: Jitted, *_: Any) -> Iterator[None]:
+    def _on_host(self, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
         finally:
-            self._function(jitted).host.add(perf_counter() - start)
+            self._current().host.add(perf_counter() - start)
 
     @contextmanager
     def _left(self, jitted: Jitted, fallback: Fallback | None, *_: Any) -> Iterator[None]:
