@@ -114,6 +114,17 @@ def test_the_faster_way_stays():
     assert slow_code.on_host
 
 
+def test_one_call_is_enough_where_it_takes_very_long():
+    hopeless, slow, short = Family(), Family(), Family()
+    for family, compiled in ((hopeless, 4.1), (slow, 3.9), (short, 0.9)):
+        family.took_on_host(0.2 if family is not short else 0.01)
+        family.took_compiled(compiled)
+    assert hopeless.settled
+    assert hopeless.on_host
+    assert not slow.settled
+    assert not short.settled
+
+
 def test_the_host_is_timed_again_where_it_is_close():
     family = Family()
     family.took_on_host(0.2)

@@ -18,6 +18,8 @@ WORTH_COMPILING = 0.1
 #: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
+#: One warm call is enough where it took more seconds than this, and `AHEAD` times as long as on the host.
+TOO_LONG = 1.0
 #: After so many traces that differ in numbers only, the numbers that vary become inputs.
 STATIC_TRACES = 3
 #: A function that keeps needing new code is not compiled any more.
@@ -45,7 +47,6 @@ class Family:
     warm_calls: int = 0
     discarded: int = 0
     settled: bool = False
-    pays: bool = False
     seen: list[Any] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
@@ -60,6 +61,10 @@ class Family:
     @property
     def _is_close(self) -> bool:
         return self.best_compiled < BEHIND * self.best_host and self.best_host < AHEAD * self.best_compiled
+
+    @property
+    def _is_hopeless(self) -> bool:
+        return self.warm_calls > 0 and self.best_compiled > max(TOO_LONG, AHEAD * self.best_host)
 
     def took_on_host(self, seconds: float) -> None:
         """Note how long a call took on the host."""
@@ -82,7 +87,8 @@ class Family:
 
     def _settle(self) -> None:
         """Choose the faster way once both have been measured well enough."""
-        if self.warm_calls >= WARM_CALLS and (not self._is_close or self.host_calls >= WARM_CALLS):
+        enough = not self._is_close or self.host_calls >= WARM_CALLS
+        if (self.warm_calls >= WARM_CALLS and enough) or self._is_hopeless:
             self.settled = True
             self.on_host = self.best_compiled > self.best_host
 
