@@ -3,10 +3,10 @@
     python benchmarks/importing.py transforms3d --path SRC/transforms3d-0.4.2
 
 Every figure is the time of one `import` in a fresh process that has NumPy, TensorFlow and np2tf's run time
-loaded already, and for translations `np2tf.install` called: first untranslated with Python's bytecode files
-present, then translated for the first time (into an empty cache), then translated from the cache. The quotient
-is that of the quickest of either kind, and in brackets that of the medians. What np2tf itself takes to load is
-in the last column.
+loaded already, and for translations `np2tf.install` called: first untranslated with Python's bytecode
+files present, then translated for the first time (into an empty cache), then translated from the cache. The
+quotient is that of the quickest of either kind, and in brackets that of the medians. What np2tf itself takes
+to load is in the last column.
 """
 
 from __future__ import annotations

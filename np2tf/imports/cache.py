@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 
 _MAGIC = b"np2tf translation\n"
 #: How many parts there are, and then for each its length and its hash. The hash is Python's own for sources
-#: in bytecode files, three times as fast as SHA-256. It finds damage; that only the user can have written the
-#: file is what `_own_parts` sees to.
+#: in bytecode files, three times as fast as SHA-256. It finds damage; that only the user can have written
+#: the file is what `_own_parts` sees to.
 _COUNT, _PART = Struct("<Q"), Struct("<Q8s")
 _NAME = re.compile(r"[0-9a-f]{40}\.(py|bin)|[0-9a-f]{40}\.[^.]+\.tmp")
 #: An entry's time is renewed at a use when it is older than this: the oldest go first.
