@@ -52,7 +52,7 @@ class HostFunction:
         counts.host_calls += 1
         if self._plain.takes(args, kwargs) and not is_recording():
             return bound(self.calls.run(self._plain, args, kwargs))
-        return bound(self.calls.run(self._function, *args, **kwargs))
+        return self.run_within(args, kwargs)
 
     def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as a part of a call that is running already."""
