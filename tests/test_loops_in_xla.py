@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 import tensorflow as tf
-from differential import HEAD, compare
+from differential import HEAD, arguments_of, compare, load, translation
 
 import np2tf
 from np2tf import tnp
@@ -116,10 +118,73 @@ def test_any_and_all_see_every_element(shape: tuple[int, ...]) -> None:
 
 def test_values_with_several_uses_are_kept_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
-    keep = sharing._kept
-    monkeypatch.setattr(sharing, "_kept", lambda *given: kept.append(1) or keep(*given))
+    keep = sharing.keep
+    monkeypatch.setattr(sharing, "keep", lambda *given: kept.append(1) or keep(*given))
     compare(HEAD + SHARED, "np.linspace(0.1, 1, 5000), 150")
     assert kept
+
+
+#: Loops that write rows of `c` and `d`, both from what was the last row of `c`; 40 × 200.
+ROWS = {
+    "a tridiagonal system": """
+        centre = 3.0 + a[i] * c[i - 1]
+        c[i] = a[i] / centre
+        d[i] = (a[i] - d[i - 1]) / centre
+    """,
+    "under a condition on the counter": """
+        x = c[i - 1] * 0.5 if i > 3 else a[i]
+        c[i] = a[i] - x
+        d[i] = x + d[i - 1]
+    """,
+    "written by a loop inside": """
+        x = c[i - 1] * 0.5
+        for j in range(m):
+            c[i, j] = x[j] + a[i, j]
+        d[i] = x + d[i - 1]
+    """,
+    "several rows": """
+        x = c[i - 1 : i + 1] * 0.5
+        c[i : i + 2] = x + a[i]
+        d[i] = x[0] - x[1]
+    """,
+    "chosen columns": """
+        x = c[i - 1][::-1] + d[i - 1, k]
+        c[i] = a[i] - x
+        d[i] = x * 0.5
+    """,
+    "a sum as well": """
+        x = c[i - 1] * 0.5
+        c[i] = np.where(a[i] > 0.5, x, a[i])
+        s += (x * x).sum()
+        d[i] = x - s
+    """,
+    "read between two writes": """
+        c[i] = a[i] * 2.0
+        x = c[i - 1] - c[i]
+        c[i] = x + 1.0
+        d[i] = x
+    """,
+}
+LOOP = """
+def f(a, k):
+    n, m = a.shape
+    c, d = np.zeros_like(a), np.ones_like(a)
+    s = 0.0
+    for i in range(1, n - 1):{body}
+    return c, d, s
+"""
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_are_read_before_they_are_written(name: str) -> None:
+    source = HEAD + LOOP.format(body=ROWS[name])
+    arrays = "np.cos(np.arange(8000.0)).reshape(40, 200), np.arange(200)[::-1].copy()"
+    compare(source, arrays)
+    function = load(translation(source))["f"]
+    code = function.lower(*arguments_of(arrays, {"np": np}))
+    copies = len(re.findall(r"f64\[40,200\]\S* copy\(", code.hlo(optimized=True)))
+    # XLA makes the first of two writes a part of what reads between them.
+    assert copies == (2 if name == "read between two writes" else 0)
 
 
 BRANCHES = """

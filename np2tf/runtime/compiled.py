@@ -102,11 +102,12 @@ class Compiled:
         definition = self.graph.as_graph_def()
         return len(definition.node) + sum(len(one.node_def) for one in definition.library.function)
 
-    def hlo(self) -> str:
-        """What XLA is given, as text; empty for a graph that is not one XLA program."""
+    def hlo(self, optimized: bool = False) -> str:
+        """What XLA is given, or makes of it, as text; empty for a graph that is not one XLA program."""
         if self.how != "xla":
             return ""
-        return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage="hlo"))
+        stage = "optimized_hlo" if optimized else "hlo"
+        return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
 
     def _against_xla(self) -> str:
         """Why the traced function had better stay a graph, in words."""

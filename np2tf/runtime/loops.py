@@ -16,6 +16,7 @@ import tensorflow as tf
 
 from np2tf.runtime.containers import Untouched, containers, kept, put_back
 from np2tf.runtime.growth import behind_loop, fitted, is_ready, ready_for_loop
+from np2tf.runtime.late_reads import read_before_writes
 from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
@@ -271,7 +272,9 @@ class StagedLoop:
                 moved += self._entries.after(inner, outs, flags)
                 written = [cell.value for cell in plan.cells]
                 results = [*new, *moved, *written]
-            return [counter + 1, *(compute_once(counter, results) if self.trace.xla else results)]
+            if self.trace.xla:
+                results = read_before_writes(counter, compute_once(counter, results))
+            return [counter + 1, *results]
 
         return tf.while_loop(test, body, list(inputs), shape_invariants=shapes)
 

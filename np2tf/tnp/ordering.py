@@ -9,6 +9,8 @@ before the write.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import tensorflow as tf
 
 from np2tf.tnp.cells import Cell, current_region, staging_for_xla
@@ -36,16 +38,21 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
     # Inside a branch or a throw-away trace the numbers of the loop's body would be replaced by tensors that
     # do not leave it.
     inside = tf.compat.v1.get_default_graph() is not getattr(cell.value, "graph", None)
-    pinned = [number for number in alive if not inside and depends(number._cell.value, cell.value)]
-    if not pinned and not always:
+    others = [number for number in alive if not inside and depends(number._cell.value, cell.value)]
+    if not others and not always:
         return values
-    tensors = [*values, *[number._cell.value for number in pinned]]
-    # A conditional is what XLA neither fuses nor computes twice; its predicate must not be known to be true.
-    results = tf.cond(
-        entered.counter >= 0,
-        lambda: [tf.identity(t) for t in tensors],
-        lambda: [tf.zeros_like(t) for t in tensors],
-    )
-    for number, tensor in zip(pinned, results[len(values) :], strict=True):
+    results = pinned(entered.counter, [*values, *[number._cell.value for number in others]])
+    for number, tensor in zip(others, results[len(values) :], strict=True):
         number._cell.rebase(tensor)
-    return list(results[: len(values)])
+    return results[: len(values)]
+
+
+def pinned(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """`tensors`, each computed once; `counter` is the loop's, an integer that is never negative."""
+    # A conditional is what XLA neither fuses nor computes twice; its predicate must not be known to be true.
+    values = tf.cond(
+        counter >= 0,
+        lambda: [tf.identity(tensor) for tensor in tensors],
+        lambda: [tf.zeros_like(tensor) for tensor in tensors],
+    )
+    return list(values)
