@@ -8,7 +8,7 @@ writes two arrays, both from the last row of one of them). Such a row is read on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import tensorflow as tf
 
@@ -17,6 +17,11 @@ from np2tf.runtime.keeping import keep
 _READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice"})
 _WRITES = frozenset({"TensorScatterUpdate", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"})
 _LOOPS = frozenset({"StatelessWhile", "While"})
+#: What XLA computes once, whatever takes it.
+_ONCE = frozenset({
+    "All", "Any", "BatchMatMulV2", "Einsum", "If", "MatMul", "Max", "Mean", "Min", "Prod", "StatelessIf",
+    "Sum", *_LOOPS, *_WRITES,
+})  # fmt: skip
 #: A copy of fewer elements takes less time than the conditional that avoids it (0.7 µs).
 _LARGE = 4096
 
@@ -28,24 +33,30 @@ def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list
         counter: the loop's, an integer that is never negative. results: what the body returns.
     """
     returned = list(results)
-    operations = counter.graph.get_operations()
-    writes = [(op, base) for op in operations for base in _written(op, returned) if _is_large(base)]
-    for write, base in writes:
-        before = _ancestors(write)
-        for read in [op for op in base.consumers() if op.type in _READS]:
+    # Not everything that was staged is part of the result.
+    needed = _ancestors(returned)
+    done: set[tf.Operation] = set()
+    operations = [op for op in counter.graph.get_operations() if op in needed]
+    for write, base in [(op, base) for op in operations for base in _written(op, returned)]:
+        before = _ancestors(write.inputs)
+        after = needed - before - {write}
+        for read in [op for op in base.consumers() if op.type in _READS and op in needed - done]:
             rows = [row for row in read.outputs if _is_row(row, base)]
-            if any(_is_used_late(row, write, before, returned) for row in rows):
+            if any(_is_used_late(row, before, after, returned) for row in rows):
                 returned = keep(counter, rows, returned)
+                done.add(read)
     return returned
 
 
 def _written(op: tf.Operation, returned: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """What an operation may update in place; a loop has what it only reads among its operands as well."""
+    """The large arrays that an operation may update in place."""
+    written = [op.inputs[0]] if op.type in _WRITES else []
     if op.type in _LOOPS:
+        # Among its operands are the arrays that it only reads: nobody asks for these afterwards.
         ends = set(map(id, returned))
         pairs = zip(op.inputs, op.outputs, strict=True)
-        return [before for before, after in pairs if after.consumers() or id(after) in ends]
-    return [op.inputs[0]] if op.type in _WRITES else []
+        written = [before for before, after in pairs if after.consumers() or id(after) in ends]
+    return [base for base in written if _is_large(base)]
 
 
 def _is_large(tensor: tf.Tensor) -> bool:
@@ -57,32 +68,31 @@ def _is_row(tensor: tf.Tensor, base: tf.Tensor) -> bool:
     return shape.is_fully_defined() and 1 < shape.num_elements() <= base.shape.num_elements() // 2
 
 
-def _ancestors(op: tf.Operation) -> set[tf.Operation]:
-    """What an operation is computed from."""
+def _ancestors(tensors: Iterable[tf.Tensor]) -> set[tf.Operation]:
+    """The operations that tensors are computed by."""
     found: set[tf.Operation] = set()
-    pending = [op]
+    pending = list(tensors)
     while pending:
-        new = {used.op for used in pending.pop().inputs} - found
-        found |= new
-        pending += new
+        op = pending.pop().op
+        if op not in found:
+            found.add(op)
+            pending += op.inputs
     return found
 
 
 def _is_used_late(
-    row: tf.Tensor, write: tf.Operation, before: set[tf.Operation], returned: Sequence[tf.Tensor]
+    row: tf.Tensor, before: set[tf.Operation], after: set[tf.Operation], returned: Sequence[tf.Tensor]
 ) -> bool:
-    """Whether anything is computed from the row that need not be there `before` the write."""
+    """Whether what need not run before a write takes the row, or what is fused with its reading."""
     ends = set(map(id, returned))
     seen, pending = {id(row)}, [row]
     while pending:
         tensor = pending.pop()
-        if id(tensor) in ends:
+        consumers = tensor.consumers()
+        if id(tensor) in ends or not after.isdisjoint(consumers):
             return True
-        for consumer in tensor.consumers():
-            if consumer is write:
-                continue
-            if consumer not in before:
-                return True
-            pending += [output for output in consumer.outputs if id(output) not in seen]
-            seen |= set(map(id, consumer.outputs))
+        fused = [op for op in consumers if op in before and op.type not in _ONCE]
+        new = [output for op in fused for output in op.outputs if id(output) not in seen]
+        seen |= set(map(id, new))
+        pending += new
     return False
