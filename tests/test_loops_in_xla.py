@@ -187,6 +187,57 @@ def test_rows_are_read_before_they_are_written(name: str) -> None:
     assert copies == (2 if name == "read between two writes" else 0)
 
 
+#: Branches of a loop over i that write rows of `c`, which is 40 × 200, and how often it is copied for that.
+SIDES = {
+    "the same row": ("c[i] = a[i]", "c[i] = a[i] + 0.5 * c[i - 1]", 0),
+    "other rows": ("c[i] = a[i] + c[i - 1]", "c[i + 1] = a[i] - c[i - 1]", 0),
+    "one side only": ("c[i] = a[i] + c[i - 1]", "pass", 0),
+    "two rows and one": ("c[i] = a[i]; c[i + 1] = -a[i]", "c[i - 1] = a[i] * 2.0", 0),
+    "what was just written": ("c[i] = a[i]; c[i + 1] = c[i] * 2.0", "c[i] = a[i - 1]", None),
+    "a row and a column": ("c[i] = a[i]", "c[:, i] = a[:, i]", None),
+    "a row and an element": ("c[i] = a[i]", "c[i, 3] = a[i, 4]", None),
+    "most of the array": ("c[1:] = a[1:] + i", "c[i] = a[i]", None),
+    "a row and a sum": ("c[i] = a[i]; s += a[i].sum()", "c[i] = s", 0),
+    "a branch inside": (
+        "c[i] = a[i]",
+        "\n            if a[i, 1] > 0.2:\n                c[i] = -a[i] * c[i - 1]"
+        "\n            else:\n                c[i] = a[i - 1]",
+        0,
+    ),
+    "a loop inside": (
+        "c[i] = a[i]",
+        "\n            for j in range(m):\n                c[i, j] = a[i, j] + c[i - 1, j]",
+        None,
+    ),
+    "integers": ("c[i] = 3", "c[i] = True", 0),
+}
+BRANCHING_LOOP = """
+def f(a):
+    n, m = a.shape
+    c = np.ones_like(a)
+    s = 0.0
+    for i in range(1, n - 1):
+        if {test}:
+            {yes}
+        else:
+            {no}
+    return c, s
+"""
+
+
+@pytest.mark.parametrize("test", ["i < 4", "a[i, 0] > 0.0"])
+@pytest.mark.parametrize("name", SIDES)
+def test_branches_give_the_rows_that_they_write(name: str, test: str) -> None:
+    yes, no, expected = SIDES[name]
+    source = HEAD + BRANCHING_LOOP.format(test=test, yes=yes, no=no)
+    array = "np.cos(np.arange(8000.0)).reshape(40, 200)"
+    compare(source, array)
+    function = load(translation(source))["f"]
+    code = function.lower(*arguments_of(array, {"np": np})).hlo(optimized=True)
+    copies = len(re.findall(r"f64\[40,200\]\S* copy\(", code))
+    assert expected in (None, copies)
+
+
 BRANCHES = """
 def f(x, n):
     a = np.zeros((n, n))

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.containers import Untouched
 from np2tf.runtime.growth import fitted, met
 from np2tf.runtime.origins import merged_cells, new_cells, number_among, origin, suspects
+from np2tf.runtime.pieces import Piece, common_shapes, of_shapes, pieces_between, written
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
@@ -28,6 +28,8 @@ from np2tf.tnp.cells import Cell, link_aliases, region
 from np2tf.tnp.ordering import pin_before_write
 
 Branch = Callable[[], Any]
+#: The cells that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
+Shapes = dict[Cell, list[tf.TensorShape] | None]
 
 _CHEAP_OPS = 150
 _SMALL = range(5)
@@ -120,6 +122,7 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     sources: list[set[Cell]] = [set() for _ in forms]
     tracked = _tracked(forms, *sides)
     by_choice = trace.xla and all(map(_is_cheap, sides))
+    shapes = {cell: _shapes(cell, sides) if trace.xla and not by_choice else None for cell in cells}
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
@@ -136,24 +139,24 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
             return results + [number_among(found, leaves[k]) for k, found in tracked.items()]
 
     if trace.foreseen:
-        results = _foreseen(trace, forms, len(tracked), cells, sides)
+        results = _foreseen(trace, forms, len(tracked), shapes, sides)
         sources = [a | b for a, b in zip(sides[0].suspects, sides[1].suspects, strict=True)]
         if not by_choice or not all(map(_is_small, results)):
             trace.foreseen[-1].append(None)
     elif by_choice:
         yes, no = (
-            _restoring(functools.partial(side, branch, pin=False), cells) for branch in (then, otherwise)
+            _restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
+            for branch in (then, otherwise)
         )
         results = _chosen(test, yes, no, cells)
     else:
         results = tf.cond(
             test,
-            lambda: _restoring(functools.partial(side, then), cells),
-            lambda: _restoring(functools.partial(side, otherwise), cells),
+            lambda: _restoring(functools.partial(side, then), shapes),
+            lambda: _restoring(functools.partial(side, otherwise), shapes),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
-        for cell, value in zip(cells, results[len(results) - len(cells) :], strict=True):
-            cell.write(value)
+        _write(shapes, results)
     rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
@@ -179,15 +182,25 @@ def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side
                 leaves[j]._cell.identity = leaves[k]._cell.identity = None
 
 
+def _shapes(cell: Cell, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
+    before = cell.value
+    yes, no = (pieces_between(side.after.get(cell, before), before) for side in sides)
+    return common_shapes(yes, no, before.shape)
+
+
 def _foreseen(
-    trace: Trace, forms: list[Carried | None], tracked: int, cells: list[Cell], sides: tuple[_Side, _Side]
+    trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
     """Placeholders for what the branch will give; writes some to its cells."""
     trace.foreseen[-1] += [op for side in sides for op in side.ops]
-    for cell in cells:
+    for cell, parts in shapes.items():
         before = cell.value
-        shapes = [side.after[cell].shape if cell in side.after else before.shape for side in sides]
-        cell.write(_placeholder(before.dtype, shapes[0].most_specific_compatible_shape(shapes[1])))
+        for shape in parts or ():
+            start = _placeholder(tf.int64, tf.TensorShape([before.shape.rank]))
+            cell.write(written(cell.value, (start, _placeholder(before.dtype, shape))))
+        if parts is None:
+            ends = [side.after[cell].shape if cell in side.after else before.shape for side in sides]
+            cell.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
     specs = [spec for form in forms if form is not None for spec in form.specs()]
     specs += [tf.TensorSpec((), tf.int32)] * tracked
     return [_placeholder(spec.dtype, spec.shape) for spec in specs]
@@ -224,14 +237,35 @@ def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple
     }
 
 
-def _restoring(side: Callable[[], list[tf.Tensor]], cells: list[Cell]) -> list[tf.Tensor]:
-    """What `side` returns, and what it writes to `cells`, which keep the values they had."""
-    before = [cell.value for cell in cells]
+def _restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
+    """What `side` returns, and what it writes to cells, which keep the values they had."""
+    before = [cell.value for cell in shapes]
     results = side()
-    results += [cell.value for cell in cells]
-    for cell, value in zip(cells, before, strict=True):
+    for (cell, parts), value in zip(shapes.items(), before, strict=True):
+        results += [cell.value] if parts is None else _pieces_of(cell, value, parts)
+    for cell, value in zip(shapes, before, strict=True):
         cell.rebase(value)
     return results
+
+
+def _pieces_of(cell: Cell, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
+    """The places and values of what a side has written."""
+    pieces = pieces_between(cell.value, before)
+    pieces = None if pieces is None else of_shapes(pieces, shapes, before)
+    if pieces is None or [piece.shape for _, piece in pieces] != shapes:
+        raise StagingError("a side of a branch writes something else than it did when it was first traced")
+    return [part for start, piece in pieces for part in (tf.cast(start, tf.int64), piece)]
+
+
+def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
+    """Write what the sides have given behind what they return."""
+    count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
+    rest = iter(results[len(results) - count :])
+    for cell, parts in shapes.items():
+        if parts is None:
+            cell.write(next(rest))
+        for _ in parts or ():
+            cell.write(written(cell.value, (next(rest), next(rest))))
 
 
 def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]) -> list[tf.Tensor]:
@@ -241,24 +275,12 @@ def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: l
         if _is_small(after_yes):
             cell.write(tf.where(test, after_yes, after_no))
         else:
-            _choose_elements(
-                test, cell, _element_writes(after_yes, cell.value), _element_writes(after_no, cell.value)
-            )
+            pieces = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
+            _choose_elements(test, cell, *[one or [] for one in pieces])
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
 
 
-def _element_writes(after: tf.Tensor, before: tf.Tensor) -> list[tuple[tf.Tensor, tf.Tensor]]:
-    """The (start, element) pairs whose writing made `after` of `before`, first one first."""
-    writes = []
-    while after is not before and after.op.type == "XlaDynamicUpdateSlice":
-        after, element, start = after.op.inputs
-        writes.append((start, element))
-    return writes[::-1]
-
-
-def _choose_elements(
-    test: tf.Tensor, cell: Cell, yes: list[tuple[tf.Tensor, tf.Tensor]], no: list[tuple[tf.Tensor, tf.Tensor]]
-) -> None:
+def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Piece]) -> None:
     """Write the elements that the one or the other side writes."""
     # The k-th write of either side becomes one write, to the one or the other place.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
@@ -275,7 +297,7 @@ def _choose_elements(
         base = cell.value
         if condition is not None:
             element = tf.where(condition, element, tf.slice(base, start, element.shape))
-        cell.write(gen_xla_ops.xla_dynamic_update_slice(base, element, start))
+        cell.write(written(base, (start, element)))
 
 
 def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

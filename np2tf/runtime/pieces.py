@@ -1,0 +1,71 @@
+"""What the sides of a staged branch write to an array, as pieces of it.
+
+A conditional that gives a whole array copies it, on either side and for the loop around (measured: 93 ms
+instead of 5 for a recursive filter over 800 columns of 600 rows that begins with ``if j < 2``). So under XLA
+a side gives the rows that it writes and where they go, and they are written behind the conditional.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+#: The place of a piece's first element, and the piece.
+Piece = tuple[tf.Tensor, tf.Tensor]
+
+#: More pieces than this on a side make code that is larger than it is worth.
+_MOST = 4
+
+
+def pieces_between(after: tf.Tensor, before: tf.Tensor) -> list[Piece] | None:
+    """The pieces whose writing made `after` of `before`, first one first; None if there is more to it."""
+    pieces = []
+    inside = after.graph is not before.graph
+    while after is not before:
+        if inside and _captured(after) is before:
+            break
+        if after.op.type != "XlaDynamicUpdateSlice":
+            return None
+        after, piece, start = after.op.inputs
+        pieces.append((start, piece))
+    return pieces[::-1]
+
+
+def _captured(tensor: tf.Tensor) -> tf.Tensor | None:
+    """The tensor from outside that a placeholder of a function's graph stands for."""
+    for outside, inside in getattr(tensor.graph, "captures", ()):
+        if inside is tensor:
+            return outside
+    return None
+
+
+def common_shapes(
+    yes: list[Piece] | None, no: list[Piece] | None, whole: tf.TensorShape
+) -> list[tf.TensorShape] | None:
+    """The shapes of the pieces that both sides of a branch can give; None where the whole array is better."""
+    if yes is None or no is None:
+        return None
+    sides = [[piece.shape for _, piece in side] for side in (yes, no)]
+    longest = max(sides, key=len)
+    if not 0 < len(longest) <= _MOST or not all(shape.is_fully_defined() for shape in (*longest, whole)):
+        return None
+    if 2 * sum(shape.num_elements() for shape in longest) > whole.num_elements():
+        return None
+    fits = all([*side, *[side[-1]] * (len(longest) - len(side))] == longest for side in sides if side)
+    return longest if fits else None
+
+
+def of_shapes(pieces: list[Piece], shapes: Sequence[tf.TensorShape], before: tf.Tensor) -> list[Piece]:
+    """As many pieces as there are shapes: the last one again, or what is there already."""
+    if pieces:
+        return [*pieces, *[pieces[-1]] * (len(shapes) - len(pieces))]
+    start = tf.zeros(len(before.shape), tf.int64)
+    return [(start, tf.slice(before, start, shape)) for shape in shapes]
+
+
+def written(before: tf.Tensor, piece: Piece) -> tf.Tensor:
+    """`before` with a piece written to it."""
+    start, value = piece
+    return gen_xla_ops.xla_dynamic_update_slice(before, value, start)
