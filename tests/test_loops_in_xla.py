@@ -238,6 +238,31 @@ def test_branches_give_the_rows_that_they_write(name: str, test: str) -> None:
     assert expected in (None, copies)
 
 
+MASKED_LOOP = """
+def f(x, mask, value):
+    for k in range(5):
+        x[mask > k] {operator}= value
+        mask = mask + 1
+    return x
+"""
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "/", "//", "%", "&", "|", "^", "<<", ">>"])
+def test_updates_under_a_mask_by_one_value(operator: str) -> None:
+    """The places that are true are not counted, so that XLA compiles them."""
+    numbers = ("np.arange(12)", "np.arange(12).reshape(4, 3)", "np.arange(12, dtype=np.int8).reshape(3, 4).T")
+    if operator in "+-*/":
+        numbers += ("np.arange(12.0)", "np.arange(24.0).reshape(12, 2)[:, 0]", "np.arange(12) * 1j")
+    masks = ("np.arange(len(x)) - 3", "np.arange(x.size).reshape(x.shape) - 8")
+    values = ("3", "0", "2.5", "300", "True", "np.array([2])", "np.arange(3)")
+    calls = [f"*(lambda x: (x, {m}, {v}))({x})" for x in numbers for m in masks for v in values]
+    source = HEAD + MASKED_LOOP.format(operator=operator)
+    compare(source, *calls, ran=None, messages=False)
+    if operator != "/":
+        function = load(translation(source))["f"]
+        assert function.lower(np.arange(12), np.arange(12) - 3, 3).how == "xla"
+
+
 BRANCHES = """
 def f(x, n):
     a = np.zeros((n, n))

@@ -16,8 +16,10 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp import ufuncs
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.indexing_functions import where
 from np2tf.tnp.lenses import is_read_only
-from np2tf.tnp.ndarray import is_array, scalar, tensor_array
+from np2tf.tnp.ndarray import PLAIN, is_array, scalar, tensor_array
 from np2tf.tnp.outputs import casting_error
 
 #: name of an update -> the operator that does it in place.
@@ -36,6 +38,8 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
     "left_shift": operator.ilshift,
     "right_shift": operator.irshift,
 }
+#: Those that no element stops from being computed: none that is not under a mask may raise.
+_ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
 _METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags", "itemset", "byteswap")
 
 
@@ -80,14 +84,18 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[_Place,
 
     def update(self: _Place, value: Any) -> Any:
         target = _writable(self._target)
+        if name in _ELEMENTWISE and _is_masked(target, self._key, value):
+            result = ufunc(target, value)
+            _check_casting(ufunc, result, target)
+            target[...] = where(_along(self._key, target), result, target)
+            return _as_given(target, self._target)
         place = target[self._key]
         if is_array(place) and place._host is None and type(place) is not scalar:
             # In place would write through the view, and storing the view once more; one write does.
             if is_read_only(place._path):
                 raise ValueError("output array is read-only")
             result = ufunc(place, value)
-            if not np.can_cast(result.dtype, place.dtype, "same_kind"):
-                raise casting_error(ufunc.numpy, result.dtype, place.dtype)
+            _check_casting(ufunc, result, place)
             if not result.tensor.shape.is_compatible_with(place.tensor.shape):
                 raise ValueError(
                     f"non-broadcastable output operand with shape {place.shape} doesn't match the broadcast "
@@ -101,6 +109,32 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[_Place,
     update.__name__ = name
     update.__doc__ = f"``x[key] = {name}(x[key], value)``, once for each index; returns x."
     return update
+
+
+def _is_masked(target: Any, key: Any, value: Any) -> bool:
+    """Whether staged code updates the elements under a mask, all of them by the same value.
+
+    Then what is under the mask, whose number is not known, need not be gathered and put back.
+    """
+    if current_region() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
+        return False
+    inner = target.shape[key.ndim :]
+    fits = 0 < key.ndim <= target.ndim and key.shape == target.shape[: key.ndim]
+    if not fits or None in target.shape or is_read_only(target._path):
+        return False
+    shape = () if type(value) in PLAIN else getattr(value, "shape", None)
+    if shape is None or len(shape) > len(inner):
+        return False
+    return all(n in (1, m) for n, m in zip(reversed(shape), reversed(inner), strict=False))
+
+
+def _along(mask: Any, target: Any) -> Any:
+    return mask.reshape(mask.shape + (1,) * (target.ndim - mask.ndim))
+
+
+def _check_casting(ufunc: Any, result: Any, target: Any) -> None:
+    if not np.can_cast(result.dtype, target.dtype, "same_kind"):
+        raise casting_error(ufunc.numpy, result.dtype, target.dtype)
 
 
 def _in_place(name: str) -> Callable[..., Any]:
