@@ -129,6 +129,7 @@ def power_cases() -> Iterator[Case]:
     for exponent in (-1, -2, -0.5, 0.3):
         yield Case("power", (np.array([1.0, 2.0, -3.0, 0.0]), exponent))
     yield Case("power", (np.array([1, 2]), -1))
+    yield Case("power", (np.array([1, 2], np.int8), 300))
     yield Case("power", (np.array([1, 2]), np.uint8(3)))
     yield Case("power", (np.array([True, False]), np.array([True, False])))
     yield Case("power", (2, np.array([1.5, -3.0])))

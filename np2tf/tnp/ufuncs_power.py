@@ -40,6 +40,7 @@ class Power(Ufunc):
 
         Raises:
             ValueError: an integer is raised to a negative integer power.
+            OverflowError: a Python integer does not fit the dtype that it takes on.
         """
         base, exponent = operands
         known = type(exponent) in (int, float) and type(base) not in (int, float, complex)
@@ -58,6 +59,7 @@ class Power(Ufunc):
     def _of_integers(self, operands: tuple[Any, ...], loop: tuple[np.dtype[Any], ...]) -> Any:
         base, exponent = operands
         if type(exponent) is int:
+            loop[1].type(exponent)  # raises what NumPy does where it does not fit
             if exponent < 0:
                 raise ValueError("Integers to negative integer powers are not allowed.")
             return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])
