@@ -122,10 +122,12 @@ def _is_masked(target: Any, key: Any, value: Any) -> bool:
     fits = 0 < key.ndim <= target.ndim and key.shape == target.shape[: key.ndim]
     if not fits or None in target.shape or is_read_only(target._path):
         return False
-    shape = () if type(value) in PLAIN else getattr(value, "shape", None)
-    if shape is None or len(shape) > len(inner):
+    if type(value) in PLAIN:
+        return True
+    if not is_array(value) and not isinstance(value, (np.ndarray, np.generic)):
         return False
-    return all(n in (1, m) for n, m in zip(reversed(shape), reversed(inner), strict=False))
+    pairs = zip(reversed(value.shape), reversed(inner), strict=False)
+    return value.ndim <= len(inner) and all(n in (1, m) for n, m in pairs)
 
 
 def _along(mask: Any, target: Any) -> Any:
