@@ -275,8 +275,10 @@ def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: l
         if _is_small(after_yes):
             cell.write(tf.where(test, after_yes, after_no))
         else:
-            pieces = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
-            _choose_elements(test, cell, *[one or [] for one in pieces])
+            elements = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
+            assert elements[0] is not None  # of a large array, a cheap side writes elements only
+            assert elements[1] is not None
+            _choose_elements(test, cell, elements[0], elements[1])
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
 
 

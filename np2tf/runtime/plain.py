@@ -17,9 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from np2tf import rules, tnp
+from np2tf import tnp
 from np2tf.config import config
 from np2tf.runtime.originals import original_of
+from np2tf.tnp import writing
 from np2tf.tnp.at import UPDATES
 from np2tf.tnp.ndarray import PLAIN, host_array, ndarray
 from np2tf.tnp.residence import has_array
@@ -108,8 +109,7 @@ class _NumPyAsTnp(_NumPy):
         if isinstance(base, np.ufunc):
             return _returning_target(base.at)
         value = super()._find(name)
-        rule = rules.find(f"numpy.{name}") if name in np.__all__ else None
-        return _returning_target(value) if rule is not None and rule.writes else value
+        return _returning_target(value) if name in writing.__all__ else value
 
 
 _NUMPY, _TNP = _NumPy(), _NumPyAsTnp()

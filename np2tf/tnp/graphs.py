@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 #: How many ops to look back; what is further back is taken not to matter.
@@ -21,3 +22,15 @@ def depends(tensor: Any, base: Any) -> bool:
                 seen.add(used.op)
                 pending.append(used.op)
     return False
+
+
+def ancestors(tensors: Iterable[Any]) -> set[Any]:
+    """The operations that tensors are computed by."""
+    found: set[Any] = set()
+    pending = list(tensors)
+    while pending:
+        op = pending.pop().op
+        if op not in found:
+            found.add(op)
+            pending += op.inputs
+    return found
