@@ -85,13 +85,14 @@ def test_writes(name: str, parameter: str) -> None:
 
 
 def test_the_run_time_knows_the_same_writers_without_reading_the_rules() -> None:
-    from np2tf.tnp import host, writing
+    from np2tf.tnp.host import WRITES
 
-    writers = {name: rule for name, rule in RULES.items() if rule.writes and not name.endswith(".at")}
-    on_host = {name: rule.writes[0] for name, rule in writers.items() if rule.kind == "host"}
-    functions = {name[6:] for name, rule in writers.items() if name.count(".") == 1}
-    assert on_host == host.WRITES
-    assert functions == set(writing.__all__)
+    # The methods of arrays and `at` of the ufuncs are found otherwise.
+    assert {
+        name: rule.writes[0]
+        for name, rule in RULES.items()
+        if rule.writes and not name.startswith("numpy.ndarray.") and not name.endswith(".at")
+    } == WRITES
 
 
 def test_writing_parameter_is_the_first() -> None:

@@ -20,8 +20,8 @@ import numpy as np
 from np2tf import tnp
 from np2tf.config import config
 from np2tf.runtime.originals import original_of
-from np2tf.tnp import writing
 from np2tf.tnp.at import UPDATES
+from np2tf.tnp.host import WRITES
 from np2tf.tnp.ndarray import PLAIN, host_array, ndarray
 from np2tf.tnp.residence import has_array
 
@@ -109,7 +109,7 @@ class _NumPyAsTnp(_NumPy):
         if isinstance(base, np.ufunc):
             return _returning_target(base.at)
         value = super()._find(name)
-        return _returning_target(value) if name in writing.__all__ else value
+        return _returning_target(value) if f"numpy.{name}" in WRITES else value
 
 
 _NUMPY, _TNP = _NumPy(), _NumPyAsTnp()

@@ -26,7 +26,15 @@ from np2tf.tnp.ufunc import UFUNCS, Ufunc
 
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.concatenate))
 #: Those that write to a parameter, and to which. The rules say so too, but take 10 ms to read.
-WRITES = {"numpy.random.shuffle": "x"}
+WRITES = {
+    "numpy.copyto": "dst",
+    "numpy.fill_diagonal": "a",
+    "numpy.place": "arr",
+    "numpy.put": "a",
+    "numpy.put_along_axis": "arr",
+    "numpy.putmask": "a",
+    "numpy.random.shuffle": "x",
+}
 #: They call what they are given with arguments that are not theirs to change.
 _AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings"})
 #: They act on files or on settings: running them once, while staging, would be wrong.
