@@ -58,11 +58,15 @@ class HostFunction:
         """Run as a part of a call that is running already."""
         return bound(self.calls.run(self._function, *args, **kwargs))
 
-    def run_timed(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run, and keep a running average of the time that takes."""
+    def run_timed(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], note: Callable[[float], None] | None = None
+    ) -> Any:
+        """Run, and keep a running average of the time that takes; `note` is told the seconds."""
         start = time.perf_counter()
         result = self.run(args, kwargs)
         seconds = time.perf_counter() - start
         self._timed_calls += 1
         self._average += (seconds - self._average) / min(self._timed_calls, ENOUGH_CALLS)
+        if note is not None:
+            note(seconds)
         return result

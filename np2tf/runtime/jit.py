@@ -112,7 +112,7 @@ class Jitted:
         if family.on_host:
             return self._left_on_host(family.fallback, args, kwargs)
         if not family.settled and family.wants_host and self._may_stay_on_host(call):
-            return self._timed_on_host(family, args, kwargs)
+            return host.run_timed(args, kwargs, family.took_on_host)
         try:
             compiled, is_new = self._compiled(family, call)
         except Exception as error:
@@ -261,7 +261,7 @@ class Jitted:
             if self._handles_exceptions:  # … or handles it
                 if self._may_stay_on_host(call):
                     family.was_discarded()
-                return self._timed_on_host(family, call.args, call.kwargs)
+                return self._host.run_timed(call.args, call.kwargs, family.took_on_host)
             return self._unjitted(error, call.args, call.kwargs)
         if not compiled.is_plain:
             result = settle(result, call.signature.holders)
@@ -277,12 +277,6 @@ class Jitted:
             return bound(self.__wrapped__(*args, **kwargs))
         with entered.trace.calls.entering(self, entered):
             return bound(self.__wrapped__(*args, **kwargs))
-
-    def _timed_on_host(self, family: Family, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        start = time.perf_counter()
-        result = self._host.run_timed(args, kwargs)
-        family.took_on_host(time.perf_counter() - start)
-        return result
 
     def _left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python what cannot be compiled (it is known why), or is faster on the host."""

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from np2tf.runtime.keeping import keep
-from np2tf.tnp.graphs import ancestors
+from np2tf.tnp.graphs import ancestors, has_elements
 
 _READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice"})
 _WRITES = frozenset({"TensorScatterUpdate", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"})
@@ -34,34 +34,31 @@ def read_before_writes(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list
         counter: the loop's, an integer that is never negative. results: what the body returns.
     """
     returned = list(results)
+    ends = set(map(id, returned))
     # Not everything that was staged is part of the result.
     needed = ancestors(returned)
     done: set[tf.Operation] = set()
     operations = [op for op in counter.graph.get_operations() if op in needed]
-    for write, base in [(op, base) for op in operations for base in _written(op, returned)]:
+    for write, base in [(op, base) for op in operations for base in _written(op, ends)]:
         before = ancestors(write.inputs)
         after = needed - before - {write}
         for read in [op for op in base.consumers() if op.type in _READS and op in needed - done]:
             rows = [row for row in read.outputs if _is_row(row, base)]
-            if any(_is_used_late(row, before, after, returned) for row in rows):
+            if any(_is_used_late(row, before, after, ends) for row in rows):
                 returned = keep(counter, rows, returned)
+                ends = set(map(id, returned))
                 done.add(read)
     return returned
 
 
-def _written(op: tf.Operation, returned: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def _written(op: tf.Operation, ends: set[int]) -> list[tf.Tensor]:
     """The large arrays that an operation may update in place."""
     written = [op.inputs[0]] if op.type in _WRITES else []
     if op.type in _LOOPS:
         # Among its operands are the arrays that it only reads: nobody asks for these afterwards.
-        ends = set(map(id, returned))
         pairs = zip(op.inputs, op.outputs, strict=True)
         written = [before for before, after in pairs if after.consumers() or id(after) in ends]
-    return [base for base in written if _is_large(base)]
-
-
-def _is_large(tensor: tf.Tensor) -> bool:
-    return tensor.shape.is_fully_defined() and tensor.shape.num_elements() >= _LARGE
+    return [base for base in written if has_elements(base, _LARGE)]
 
 
 def _is_row(tensor: tf.Tensor, base: tf.Tensor) -> bool:
@@ -70,10 +67,9 @@ def _is_row(tensor: tf.Tensor, base: tf.Tensor) -> bool:
 
 
 def _is_used_late(
-    row: tf.Tensor, before: set[tf.Operation], after: set[tf.Operation], returned: Sequence[tf.Tensor]
+    row: tf.Tensor, before: set[tf.Operation], after: set[tf.Operation], ends: set[int]
 ) -> bool:
     """Whether what need not run before a write takes the row, or what is fused with its reading."""
-    ends = set(map(id, returned))
     seen, pending = {id(row)}, [row]
     while pending:
         tensor = pending.pop()

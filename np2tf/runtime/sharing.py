@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 import tensorflow as tf
 
 from np2tf.runtime.keeping import keep
+from np2tf.tnp.graphs import has_elements
 
 #: Elementwise operations that XLA computes again rather than keep their values.
 _CHEAP = frozenset({
@@ -36,7 +37,11 @@ def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Te
         counter: the loop's, an integer that is never negative. results: what the body returns.
     """
     graph = counter.graph
-    ops = [op for op in graph.get_operations() if op.type in _FUSED and any(map(_is_large, op.outputs))]
+    ops = [
+        op
+        for op in graph.get_operations()
+        if op.type in _FUSED and any(has_elements(output, _LARGE) for output in op.outputs)
+    ]
     kernels = _kernels(ops, results)
     returned = list(results)
     costs: dict[int, int] = {}
@@ -52,10 +57,6 @@ def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Te
 def set_of(tensors: Iterable[tf.Tensor]) -> list[tf.Tensor]:
     """The tensors, each once (tensors cannot be hashed)."""
     return list({id(tensor): tensor for tensor in tensors}.values())
-
-
-def _is_large(tensor: tf.Tensor) -> bool:
-    return tensor.shape.is_fully_defined() and tensor.shape.num_elements() >= _LARGE
 
 
 def _kernels(ops: Sequence[tf.Operation], results: Sequence[tf.Tensor]) -> dict[int, frozenset[object]]:

@@ -19,6 +19,7 @@ from np2tf.tnp import ufuncs
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.indexing_functions import where
 from np2tf.tnp.lenses import is_read_only
+from np2tf.tnp.masks import widened
 from np2tf.tnp.ndarray import PLAIN, is_array, scalar, tensor_array
 from np2tf.tnp.outputs import casting_error
 
@@ -87,7 +88,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[_Place,
         if name in _ELEMENTWISE and _is_masked(target, self._key, value):
             result = ufunc(target, value)
             _check_casting(ufunc, result, target)
-            target[...] = where(_along(self._key, target), result, target)
+            target[...] = where(widened(self._key.tensor, target.ndim), result, target)
             return _as_given(target, self._target)
         place = target[self._key]
         if is_array(place) and place._host is None and type(place) is not scalar:
@@ -128,10 +129,6 @@ def _is_masked(target: Any, key: Any, value: Any) -> bool:
         return False
     pairs = zip(reversed(value.shape), reversed(inner), strict=False)
     return value.ndim <= len(inner) and all(n in (1, m) for n, m in pairs)
-
-
-def _along(mask: Any, target: Any) -> Any:
-    return mask.reshape(mask.shape + (1,) * (target.ndim - mask.ndim))
 
 
 def _check_casting(ufunc: Any, result: Any, target: Any) -> None:

@@ -24,6 +24,11 @@ def depends(tensor: Any, base: Any) -> bool:
     return False
 
 
+def has_elements(tensor: Any, least: int) -> bool:
+    """Whether a tensor certainly has so many elements, or more."""
+    return tensor.shape.is_fully_defined() and tensor.shape.num_elements() >= least
+
+
 def ancestors(tensors: Iterable[Any]) -> set[Any]:
     """The operations that tensors are computed by."""
     found: set[Any] = set()

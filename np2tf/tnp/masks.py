@@ -54,6 +54,12 @@ def check_mask(mask: tf.Tensor, base: tf.Tensor, first: int = 0) -> None:
             )
 
 
+def widened(mask: tf.Tensor, rank: int) -> tf.Tensor:
+    """A mask of the leading axes, with axes of length one for the others of an array of this rank."""
+    inner = rank - mask.shape.rank
+    return tf.reshape(mask, tf.concat([tf.shape(mask), tf.ones(inner, tf.int32)], 0)) if inner else mask
+
+
 def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
     """``base[mask] = value`` without a data-dependent shape: the k-th true element takes the k-th value.
 
@@ -61,7 +67,7 @@ def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tenso
         ValueError: the value does not broadcast to what is written.
     """
     inner = base.shape.rank - mask.shape.rank
-    wide = tf.reshape(mask, tf.concat([tf.shape(mask), tf.ones(inner, tf.int32)], 0)) if inner else mask
+    wide = widened(mask, base.shape.rank)
     value = _fitted(value, base.shape.as_list()[mask.shape.rank :], mask)
     if value.shape.rank <= inner:
         return tf.where(wide, value, base)

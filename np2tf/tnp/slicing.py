@@ -7,6 +7,7 @@ op that works for what is known: constants, starts known only at run time with s
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import tensorflow as tf
 
@@ -29,15 +30,13 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     if all(axis.size is not None for axis in axes):
         return taken
     # Last: what XLA does to an array whose length is known at run time only is not always right.
-    items = iter(axes)
-    seen = [(item, None if item is None else next(items)) for item in key]
-    return taken[
-        tuple(
-            _native_slice(axis) if axis is not None and axis.size is None else slice(None)
-            for item, axis in seen
-            if item is None or isinstance(item, slice)
-        )
-    ]
+    last: list[Any] = []
+    rest = iter(axes)
+    for item in key:
+        axis = None if item is None else next(rest)
+        if axis is None or not axis.dropped:
+            last.append(slice(None) if axis is None or axis.size is not None else _native_slice(axis))
+    return taken[tuple(last)]
 
 
 def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
