@@ -5,8 +5,9 @@
 Every figure is the time of one `import` in a fresh process that has NumPy, TensorFlow and np2tf's run time
 loaded already, and for translations `np2tf.install` called: first untranslated with Python's bytecode
 files present, then translated for the first time (into an empty cache), then translated from the cache. The
-quotient is that of the quickest of either kind, and in brackets that of the medians. What np2tf itself takes
-to load is in the last column.
+garbage collector has run just before: whether a collection falls into half a millisecond depends otherwise on
+what was allocated earlier, and costs as much as all of np2tf. The quotient is that of the quickest of either
+kind, and in brackets that of the medians. What np2tf itself takes to load is in the last column.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import tempfile
 from typing import Any
 
 _CHILD = """
-import importlib, json, sys, time, warnings
+import gc, importlib, json, sys, time, warnings
 name, how, path, modules = sys.argv[1:]
 sys.path[:0] = [path] if path else []
 warnings.simplefilter("ignore")
@@ -31,13 +32,14 @@ import np2tf
 from np2tf import tnp
 np2tf.jit, np2tf.cond
 runtime = time.perf_counter() - runtime
-for before in modules.split():
-    importlib.import_module(before)
 setting_up = time.perf_counter()
 if how == "translated":
     np2tf.install([name])
 setting_up = time.perf_counter() - setting_up
+for before in modules.split():
+    importlib.import_module(before)
 had = set(sys.modules)
+gc.collect()
 start = time.perf_counter()
 importlib.import_module(name)
 for module in MODULES:

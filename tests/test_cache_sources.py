@@ -124,6 +124,31 @@ def test_a_cleared_cache_is_empty(source: Path):
     assert len(reads) == 2
 
 
+DAMAGE = {
+    "cut in the head": lambda old: old[:70],
+    "cut": lambda old: old[:-10],
+    "a bit of the table": lambda old: old[:90] + bytes([old[90] ^ 1]) + old[91:],
+    "a bit of the translation": lambda old: old[:-10] + bytes([old[-10] ^ 1]) + old[-9:],
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_folder_s_damaged_entry_is_not_used(source: Path, damage: str):
+    reads: list[str] = []
+    first = constants(source, reads)
+    new_process()
+    translations = source.with_name("cache") / "translations"
+    (entry,) = [path for path in translations.glob("*.bin") if not path.with_suffix(".py").exists()]
+    good = entry.read_bytes()
+    entry.write_bytes(DAMAGE[damage](good))
+    assert constants(source, reads) == first
+    assert len(reads) == 2
+    new_process()
+    assert entry.read_bytes() == good
+    assert constants(source, reads) == first
+    assert len(reads) == 2
+
+
 def test_a_source_without_numpy_is_not_read_to_see_that(source: Path):
     source.write_bytes(b"x = 1\n")
 

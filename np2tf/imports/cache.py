@@ -1,8 +1,8 @@
 """Translations on disk: two files each, `<key>.py` to read and `<key>.bin` to run.
 
 The key is a hash of all that a translation depends on (`fingerprint.key_of`), and the file to run begins with
-its key and with a hash of each of its parts. What is not the user's own, or does not agree with its key and
-hash, is as good as absent. Files appear in one step, so that any number of processes may share the folder.
+its key and with a hash of its value. What is not the user's own, or does not agree with its key and hash, is
+as good as absent. Files appear in one step, so that any number of processes may share the folder.
 """
 
 from __future__ import annotations
@@ -14,20 +14,26 @@ import re
 import stat
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from importlib.util import source_hash
 from struct import Struct
+from struct import error as StructError
 from typing import Any, NamedTuple
 
 _MAGIC = b"np2tf translation\n"
-#: How many parts there are, and then for each its length and its hash. The hash is Python's own for sources
-#: in bytecode files, three times as fast as SHA-256. It finds damage; that only the user can have written
-#: the file is what `_own_parts` sees to.
-_COUNT, _PART = Struct("<Q"), Struct("<Q8s")
+#: What stands before the value: the magic, the key, and the value's length and hash.
+_HEAD = Struct(f"<{len(_MAGIC)}s40sQ8s")
+#: Python's own hash for sources in bytecode files, three times as fast as SHA-256. It finds damage; that only
+#: the user can have written a file is what `_own_content` sees to.
+hash_of: Callable[[bytes | memoryview], bytes] = source_hash  # type: ignore[assignment]
 _NAME = re.compile(r"[0-9a-f]{40}\.(py|bin)|[0-9a-f]{40}\.[^.]+\.tmp")
 #: An entry's time is renewed at a use when it is older than this: the oldest go first.
 _RENEWED_AFTER = 24 * 3600.0
+#: How a file is opened: itself, not what a link points to.
+_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+#: Of a mode: what kind of file it is, and whether others may write to it.
+_KIND_AND_WRITERS = 0o170000 | stat.S_IWGRP | stat.S_IWOTH
 #: From so many bytes on, a file is mapped.
 _MAPPED_FROM = 1 << 16
 #: Files left over by a process that died while writing.
@@ -42,21 +48,6 @@ class Entry(NamedTuple):
     path: str
     size: int
     used: float
-
-
-class Parts:
-    """The parts of a file as they were read; each is looked at when it is asked for."""
-
-    def __init__(self, hashes: Sequence[bytes] = (), stored: Sequence[memoryview] = ()) -> None:
-        self._hashes = hashes
-        self._stored = stored
-
-    def get(self, number: int) -> memoryview | None:
-        """What was written as this part; None if it is not there, or is not what was read."""
-        if number >= len(self._stored):
-            return None
-        stored = self._stored[number]
-        return stored if source_hash(stored) == self._hashes[number] else None  # type: ignore[arg-type]
 
 
 class Cache:
@@ -75,49 +66,53 @@ class Cache:
 
     def load(self, key: str) -> Any:
         """What was stored under `key`, or None; only this user's whole, unchanged file is an entry."""
-        content = self.load_parts(key).get(0)
-        if content is None:
-            return None
+        return self.load_with_rest(key)[0]
+
+    def load_with_rest(self, key: str) -> tuple[Any, bytes | memoryview]:
+        """The same, and what was stored behind the value: as it stands in the file, not looked at yet."""
+        if not self.is_trusted():
+            return None, b""
         try:
-            return marshal.loads(content)
-        except (EOFError, ValueError, TypeError):
-            return None
+            content = _own_content(f"{self.folder}{os.sep}{key}.bin")
+            magic, own_key, length, hash = _HEAD.unpack_from(content)
+            end = _HEAD.size + length
+            value = content[_HEAD.size : end]
+            if magic == _MAGIC and own_key == key.encode() and hash_of(value) == hash:
+                return marshal.loads(value), content[end:]
+        except (OSError, StructError, EOFError, ValueError, TypeError):
+            pass
+        return None, b""
 
-    def load_parts(self, key: str) -> Parts:
-        """What `store_parts` has stored under `key`; no parts if that is not there."""
-        if self._is_trusted():
-            with suppress(OSError):
-                return _own_parts(os.path.join(self.folder, f"{key}.bin"), _head(key))
-        return Parts()
-
-    def _is_trusted(self) -> bool:
+    def is_trusted(self) -> bool:
         """Whether nobody else can put files into the folder; only a folder that exists is remembered."""
         if self._trusted is None:
             try:
                 status = os.lstat(self.folder)
             except OSError:
                 return False
-            self._trusted = stat.S_ISDIR(status.st_mode) and _is_own(status)
+            self._trusted = _is_own(status, stat.S_IFDIR)
             if not self._trusted:
                 self.problem = f"{self.folder} is not a folder that only you can write to"
         return self._trusted
 
     # -- writing ---------------------------------------------------------------------------------------------
 
-    def store(self, key: str, value: Any, text: str) -> None:
-        """Keep `value` under `key`, and `text` beside it for readers. What cannot be written is not kept."""
-        self.store_parts(key, [marshal.dumps(value)], text)
+    def store(
+        self, key: str, value: Any, text: str | None = None, rest: Iterable[bytes | memoryview] = ()
+    ) -> None:
+        """Keep `value` under `key`, `text` beside it for readers, and `rest` behind it for `load_with_rest`.
 
-    def store_parts(self, key: str, parts: Sequence[bytes | memoryview], text: str | None = None) -> None:
-        """The same for several values, each of which is read when it is asked for; `text` may be left out."""
+        What cannot be written is not kept.
+        """
         try:
             os.makedirs(self.folder, mode=0o700, exist_ok=True)
-            if not self._is_trusted():
+            if not self.is_trusted():
                 return
             if text is not None:
                 self._write(f"{key}.py", text.encode("utf-8", "backslashreplace"))
-            table = [_PART.pack(len(part), source_hash(part)) for part in parts]
-            self._write(f"{key}.bin", b"".join((_head(key), _COUNT.pack(len(parts)), *table, *parts)))
+            written = marshal.dumps(value)
+            head = _HEAD.pack(_MAGIC, key.encode(), len(written), hash_of(written))
+            self._write(f"{key}.bin", b"".join((head, written, *rest)))
         except OSError as error:
             self.problem = f"{self.folder}: {error.strerror or error}"
             return
@@ -185,49 +180,29 @@ class Cache:
                 _remove(entry.path)
 
 
-def _own_parts(path: str, head: bytes) -> Parts:
-    """The parts of a plain file that only this user can have written, and that begins with `head`."""
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
+def _own_content(path: str) -> memoryview:
+    """What is in a plain file that only this user can have written; nothing if it is another."""
+    handle = os.open(path, _FLAGS)
     try:
         status = os.fstat(handle)
-        if not stat.S_ISREG(status.st_mode) or not _is_own(status):
-            return Parts()
+        if not _is_own(status, stat.S_IFREG):
+            return memoryview(b"")
         if time.time() - status.st_mtime > _RENEWED_AFTER and os.utime in os.supports_fd:
             os.utime(handle)
-        whole = memoryview(_content(handle, status.st_size))
+        if status.st_size < _MAPPED_FROM or os.name == "nt":  # Windows replaces no file that is mapped
+            return memoryview(os.read(handle, status.st_size))
+        # A large file stays where the system has it, which takes half the time.
+        flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_POPULATE", 0)
+        return memoryview(mmap.mmap(handle, status.st_size, flags=flags, prot=mmap.PROT_READ))
     finally:
         os.close(handle)
-    place = len(head) + _COUNT.size
-    if len(whole) < place or whole[: len(head)] != head:
-        return Parts()
-    (count,) = _COUNT.unpack_from(whole, len(head))
-    table = whole[place : place + count * _PART.size]
-    place += len(table)
-    hashes, stored = [], []
-    for length, hash in _PART.iter_unpack(table[: len(table) // _PART.size * _PART.size]):
-        hashes.append(hash)
-        stored.append(whole[place : place + length])
-        place += length
-    return Parts(hashes, stored)
 
 
-def _content(handle: int, size: int) -> mmap.mmap | bytes:
-    """A file's bytes; those of a large one stay where the system has them, which takes half the time."""
-    if size < _MAPPED_FROM or os.name == "nt":  # Windows replaces no file that is mapped
-        return os.read(handle, size)
-    flags = mmap.MAP_PRIVATE | getattr(mmap, "MAP_POPULATE", 0)
-    return mmap.mmap(handle, size, flags=flags, prot=mmap.PROT_READ)
-
-
-def _head(key: str) -> bytes:
-    return _MAGIC + key.encode() + b"\n"
-
-
-def _is_own(status: os.stat_result) -> bool:
-    """Whether a file or folder is this user's, and nobody else may write to it."""
-    if not hasattr(os, "geteuid"):  # Windows: the folder is below the user's profile
-        return True
-    return status.st_uid == os.geteuid() and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+def _is_own(status: os.stat_result, kind: int) -> bool:
+    """Whether this is a file or folder of that kind, the user's own, that nobody else may write to."""
+    if os.name == "nt":  # the folder is below the user's profile, and modes mean little
+        return stat.S_IFMT(status.st_mode) == kind
+    return status.st_mode & _KIND_AND_WRITERS == kind and status.st_uid == os.geteuid()
 
 
 def _remove(path: str) -> None:

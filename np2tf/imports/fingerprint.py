@@ -10,7 +10,7 @@ from hashlib import blake2b
 from importlib.util import MAGIC_NUMBER
 
 #: Counts up when what the cache holds changes its form.
-FORMAT = 3
+FORMAT = 4
 #: The translator, relative to the package: a checkout changes it without a new version.
 _PARTS = ("tree", "facts", "rewrites", "imports")
 _TOP = frozenset({"pipeline.py", "options.py", "rules.py", "diagnostics.py", "__init__.py"})
@@ -48,8 +48,17 @@ def _in(folder: str, names: Iterable[str], ending: str) -> Iterator[str]:
 
 def key_of(data: bytes, path: str, options: object) -> str:
     """The name under which a translation is kept: changes with all that the translation depends on."""
-    whole = blake2b(fingerprint(), digest_size=20)
-    for part in (repr(options).encode(), os.fsencode(path), data):
-        whole.update(len(part).to_bytes(8, "big"))
-        whole.update(part)
+    return key_from(begun(options), data, path)
+
+
+def begun(options: object) -> blake2b:
+    """The hash of what is the same for every source that is translated with these options."""
+    return blake2b(fingerprint() + repr(options).encode() + b"\n", digest_size=20)
+
+
+def key_from(begun: blake2b, data: bytes, path: str) -> str:
+    """`key_of` from what `begun` gave."""
+    whole = begun.copy()
+    for part in (path.encode("utf-8", "surrogatepass"), data):
+        whole.update(len(part).to_bytes(8, "big") + part)
     return whole.hexdigest()

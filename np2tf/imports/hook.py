@@ -10,9 +10,8 @@ from contextlib import contextmanager
 from fnmatch import translate as pattern
 from types import ModuleType
 
-from np2tf.imports.fingerprint import fingerprint
 from np2tf.imports.loader import TranslatingLoader
-from np2tf.imports.store import cache
+from np2tf.imports.store import prepare
 from np2tf.options import Options
 
 #: Tests judge a translation, so they are not translated themselves, unless they are named in full.
@@ -29,17 +28,17 @@ class TranslatingFinder:
     ) -> None:
         self.include = (include,) if isinstance(include, str) else tuple(include)
         self.exclude = (exclude,) if isinstance(exclude, str) else tuple(exclude)
-        self.options = options
+        self.options = options or Options()
         self._included = _any_of([*self.include, *(f"{name}.*" for name in self.include)])
-        self._excluded = _any_of(self.exclude)
+        self._excluded = _any_of(self.exclude) if self.exclude else None
 
     def matches(self, fullname: str) -> bool:
         """Whether the module of this name is to be translated."""
-        if not self._included.fullmatch(fullname) or self._excluded.fullmatch(fullname):
+        if not self._included.fullmatch(fullname) or fullname.partition(".")[0] in NEVER:
             return False
-        if fullname.partition(".")[0] in NEVER:
+        if self._excluded is not None and self._excluded.fullmatch(fullname):
             return False
-        return fullname in self.include or not _OF_TESTS.fullmatch(fullname)
+        return "test" not in fullname or fullname in self.include or not _OF_TESTS.fullmatch(fullname)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -93,8 +92,7 @@ def install(
         The finder, which is in `sys.meta_path` until `uninstall`.
     """
     finder = TranslatingFinder(include, exclude, options)
-    if cache() is not None:
-        fingerprint()  # once a process, and not in the time of the first import
+    prepare(finder.options)
     _installed.append(finder)
     sys.meta_path.insert(0, finder)
     return finder

@@ -51,7 +51,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         self.translated, self._key = made.code is not None, made.key
         self.findings = made.findings
         if made.findings:
-            whole = any(found.severity == "error" for found in made.findings)
+            whole = made.code is None and any(found.severity == "error" for found in made.findings)
             tell(made.findings, "; the module runs untranslated" if whole else "")
         return made.code or made.own_code or as_it_is()
 

@@ -14,9 +14,9 @@ import os
 import time
 from typing import Any, NamedTuple
 
-from np2tf.imports.cache import Cache, Parts
+from np2tf.imports.cache import Cache, hash_of
 from np2tf.imports.findings import Finding, Translation
-from np2tf.imports.fingerprint import key_of
+from np2tf.imports.fingerprint import begun, key_from
 
 #: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
 #: systems are that coarse.
@@ -49,36 +49,38 @@ class Seen(NamedTuple):
         return max(self.modified, self.changed) < time.time_ns() - _SETTLED
 
 
-class _Kept(NamedTuple):
-    """One source's translation."""
-
-    code: bytes | memoryview
-    """As marshal writes it; empty for none."""
-    key: str
-    """Empty where there was nothing to translate: then the code is the module's own."""
-    findings: tuple[Any, ...]
-
-
 class _Folder(NamedTuple):
     """The translations of one folder as they are read: nothing is made of what is not asked for."""
 
     table: dict[str, tuple[Any, ...]]
-    """Name -> what was seen of the file, the number of the code's part, key, findings: in one tuple, for
-    the garbage collector counts them."""
-    parts: Parts
-    """The table, and the codes."""
+    """Name -> what was seen of the file, and where its translation starts and ends and the hash of that: in
+    one tuple, for the garbage collector counts them."""
+    written: bytes | memoryview
+    """The translations, each as `_written` wrote it."""
 
-    def get(self, name: str, seen: Seen) -> _Kept | None:
+    def get(self, name: str, seen: Seen) -> bytes | memoryview | None:
         """The translation of the file that is seen so."""
         row = self.table.get(name)
         if row is None or row[:-3] != seen:
             return None
-        number, key, findings = row[-3:]
-        code = self.parts.get(number)
-        return None if code is None else _Kept(code, key, findings)
+        start, end, hash = row[-3:]
+        written = self.written[start:end]
+        return written if hash_of(written) == hash else None
 
 
-_EMPTY = _Folder({}, Parts())
+def _apart(path: str) -> tuple[str, str]:
+    """A file's folder, with the separator, and its name."""
+    cut = path.rfind(os.sep) + 1
+    return path[:cut], path[cut:]
+
+
+def _written(made: Translation) -> bytes:
+    return marshal.dumps((made.code, made.own_code, made.key, tuple(map(tuple, made.findings))))
+
+
+def _read(written: bytes | memoryview) -> Translation:
+    code, own_code, key, findings = marshal.loads(written)
+    return Translation(code, tuple(map(Finding._make, findings)), key=key, own_code=own_code)
 
 
 class Sources:
@@ -86,25 +88,20 @@ class Sources:
 
     def __init__(self, cache: Cache, options: object) -> None:
         self._cache = cache
-        self._options = options
+        self._begun = begun(options)
         self._folders: dict[str, _Folder] = {}
-        self._new: dict[str, dict[str, tuple[Seen, _Kept]]] = {}
+        self._new: dict[str, dict[str, tuple[Seen, bytes]]] = {}
 
     def find(self, path: str, seen: Seen | None) -> Translation | None:
         """The translation of a file, if the file is as it was when that was made."""
-        folder, name = os.path.split(path)
+        folder, name = _apart(path)
         known = self._folders.get(folder)
         if known is None:
             if len(self._folders) >= _AT_HAND:
                 del self._folders[next(iter(self._folders))]
-            known = self._folders[folder] = self._read(folder)
+            known = self._folders[folder] = self._folder(folder)
         found = None if seen is None else known.get(name, seen)
-        if found is None:
-            return None
-        code = marshal.loads(found.code) if found.code else None
-        if not found.key:
-            return Translation(None, (), own_code=code)
-        return Translation(code, tuple(map(Finding._make, found.findings)), key=found.key)
+        return None if found is None else _read(found)
 
     def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
         """A file that was `seen` before it was read has this translation."""
@@ -112,34 +109,32 @@ class Sources:
             return
         if not self._new:
             atexit.register(self.write)
-        folder, name = os.path.split(path)
-        code = made.code or made.own_code
-        written = b"" if code is None else marshal.dumps(code)
-        new = _Kept(written, made.key, tuple(map(tuple, made.findings)))
-        self._new.setdefault(folder, {})[name] = (seen, new)
+        folder, name = _apart(path)
+        self._new.setdefault(folder, {})[name] = (seen, _written(made))
 
     def write(self) -> None:
         """Keep what is new, and what other processes have written in the meantime if it still holds."""
         for folder, new in self._new.items():
-            there = self._read(folder)
+            there = self._folder(folder)
             table: dict[str, tuple[Any, ...]] = {}
-            codes: list[bytes | memoryview] = []
+            rest: list[bytes | memoryview] = []
+            end = 0
             for name in there.table.keys() | new.keys():
-                seen = Seen.of(os.path.join(folder, name))
+                seen = Seen.of(folder + name)
                 if seen is None:
                     continue
-                before, kept = new.get(name, (seen, None))
-                kept = kept if before == seen and kept is not None else there.get(name, seen)
+                before, written = new.get(name, (seen, None))
+                kept = written if before == seen and written is not None else there.get(name, seen)
                 if kept is not None:
-                    codes.append(kept.code)
-                    table[name] = (*seen, len(codes), kept.key, kept.findings)
-            self._cache.store_parts(self._entry(folder), [marshal.dumps(table), *codes])
+                    rest.append(kept)
+                    start, end = end, end + len(kept)
+                    table[name] = (*seen, start, end, hash_of(kept))
+            self._cache.store(self._entry(folder), table, rest=rest)
         self._new.clear()
 
-    def _read(self, folder: str) -> _Folder:
-        parts = self._cache.load_parts(self._entry(folder))
-        table = parts.get(0)
-        return _EMPTY if table is None else _Folder(marshal.loads(table), parts)
+    def _folder(self, folder: str) -> _Folder:
+        table, written = self._cache.load_with_rest(self._entry(folder))
+        return _Folder(table or {}, written)
 
     def _entry(self, folder: str) -> str:
-        return key_of(b"the sources of a folder", folder, self._options)
+        return key_from(self._begun, b"the sources of a folder", folder)

@@ -40,6 +40,14 @@ def cache() -> Cache | None:
     return Cache(os.path.join(folder, "translations"), limit)
 
 
+def prepare(options: Options) -> None:
+    """Do what is done once a process now, and not in the time of the first import."""
+    kept = cache()
+    if kept is not None:
+        _sources(kept, options)
+        kept.is_trusted()
+
+
 def translation(
     path: str,
     read: Callable[[str], bytes],
