@@ -20,7 +20,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports.hook import TranslatingFinder
+from np2tf.imports.hook import TESTS, TranslatingFinder
 from np2tf.imports.loader import TranslatingLoader
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -254,6 +254,7 @@ def test_test_modules_are_meant_only_in_full():
     assert [finder.matches(name) for name in names] == [True] * 4
     names = ("pkg.test_other", "pkg.tests.a", "pkg.sub", "other", "pkgs", "other.conftest")
     assert [finder.matches(name) for name in names] == [False] * 6
+    assert all("test" in pattern for pattern in TESTS)  # which is looked for first
 
 
 def test_one_name_is_a_list_of_one():

@@ -14,7 +14,8 @@ from np2tf.imports.loader import TranslatingLoader
 from np2tf.imports.store import prepare
 from np2tf.options import Options
 
-#: Tests judge a translation, so they are not translated themselves, unless they are named in full.
+#: Tests judge a translation, so they are not translated themselves, unless they are named in full. Each of
+#: these has "test" in it, which is looked for first.
 TESTS = ("tests", "test", "conftest", "test_*", "*_test")
 #: What a translation runs on, and what a pattern like "*" does not mean.
 NEVER = frozenset(sys.stdlib_module_names) | {"np2tf", "numpy", "tensorflow", "keras", "libcst", "ml_dtypes"}
