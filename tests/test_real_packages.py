@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
+from tools.packages import runs as packages_runs
 from tools.packages.catalogue import Package, catalogue
 from tools.packages.fetch import FetchError, missing, unpacked
 from tools.packages.known import Known, judge, known_failures
@@ -43,6 +45,27 @@ def test_known_failures_name_packages_of_the_catalogue() -> None:
 
 def outcome(**outcomes: str) -> Run:
     return Run(outcomes, {}, 0.0, "")
+
+
+@pytest.mark.parametrize(
+    ("runs", "tries"),
+    [
+        ([{"t::lucky": "failed"}, {"t::lucky": "passed"}], 2),
+        ([{"t::lucky": "failed"}] * 3, 3),
+        ([{"t::lucky": "failed", "t::other": "failed"}], 1),
+        ([{"t::lucky": "error"}], 1),
+        ([{}], 1),
+    ],
+)
+def test_only_what_fails_by_chance_has_another_try(
+    runs: list[dict[str, str]], tries: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """A test that is not named as such, or breaks otherwise, fails at once; a lucky one fails three times."""
+    left = [outcome(**one) for one in runs]
+    monkeypatch.setattr(packages_runs, "_run_once", lambda *given: left.pop(0))
+    package = dataclasses.replace(DEV[0], by_chance=("lucky",))
+    assert run(package, tmp_path).outcomes == runs[tries - 1]
+    assert len(runs) - len(left) == tries
 
 
 def test_judgement() -> None:

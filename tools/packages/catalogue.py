@@ -28,6 +28,7 @@ class Package:
         needs: what its tests import besides numpy and pytest.
         arguments: what pytest is given besides its options.
         environment: variables that its tests want.
+        by_chance: names of tests that fail now and then on NumPy itself: their random numbers have no seed.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Package:
     needs: tuple[str, ...] = ()
     arguments: tuple[str, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
+    by_chance: tuple[str, ...] = ()
 
 
 def catalogue() -> tuple[Package, ...]:
@@ -52,6 +54,6 @@ def _package(entry: dict[str, object]) -> Package:
     fields = {**entry, "module": entry["import"]}
     del fields["import"]
     fields.setdefault("folder", f"{entry['name']}-{entry['version']}")
-    for name in ("needs", "arguments"):
+    for name in ("needs", "arguments", "by_chance"):
         fields[name] = tuple(fields.get(name, ()))  # type: ignore[arg-type]
     return Package(**fields)  # type: ignore[arg-type]
