@@ -53,6 +53,7 @@ def outcome(**outcomes: str) -> Run:
         ([{"t::lucky": "failed"}, {"t::lucky": "passed"}], 2),
         ([{"t::lucky": "failed"}] * 3, 3),
         ([{"t::lucky": "failed", "t::other": "failed"}], 1),
+        ([{"t::lucky": "failed", "t::other": "error"}], 1),
         ([{"t::lucky": "error"}], 1),
         ([{}], 1),
     ],
