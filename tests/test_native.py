@@ -13,10 +13,10 @@ import pytest
 
 from np2tf import rules, tnp
 from np2tf.tnp import functional, random
-from np2tf.tnp.dtypes import has_tf_dtype
+from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.host import HostModule, _refuse
 from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import Ufunc
 
 #: NumPy computes these, also while staging: their operands are numbers, dtypes or functions, never arrays.
 FROM_NUMBERS = {

@@ -12,7 +12,7 @@ from numpy.testing import overrides
 
 from np2tf import rules, tnp
 from np2tf.tnp.host import _refuse
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import Ufunc
 
 importlib.import_module("numpy.lib.recfunctions")  # its functions are overridable, too
 

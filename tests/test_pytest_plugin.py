@@ -46,7 +46,7 @@ TESTS = """
     import first_pkg
 
     def test_is_translated():
-        assert type(first_pkg.ONE).__module__ == "np2tf.tnp.ndarray"
+        assert first_pkg.__spec__.loader.translated
         assert first_pkg.compiled(np.zeros(3))[1] == 1
 
     @pytest.mark.parametrize("k", range(3))
@@ -155,7 +155,7 @@ def test_several_packages_and_the_summary(project: pytest.Pytester):
         test_second="""
         import second_pkg
         def test_second():
-            assert type(second_pkg.one).__module__ == "np2tf.tnp.ndarray"
+            assert second_pkg.__spec__.loader.translated
         """
     )
     result = project.runpytest_subprocess("--np2tf", "first_pkg", "--np2tf=second_pkg", "-p", "no:xdist")
@@ -166,6 +166,7 @@ def test_several_packages_and_the_summary(project: pytest.Pytester):
     result.stdout.fnmatch_lines(
         [
             "*np2tf: first_pkg, second_pkg translated*",
+            "modules translated: first_pkg 1 of 1, second_pkg 1 of 1",
             "jitted calls:*",
             "diagnostics:",
             "  first_pkg/__init__.py:14: NP2TF501 fallen: *×3",
@@ -184,6 +185,92 @@ def test_counts_of_workers_are_summed(project: pytest.Pytester):
     result.stdout.fnmatch_lines(["  first_pkg/__init__.py:14: NP2TF501 fallen: *×3"])
     # A finding in a file is one finding, though each process has met it.
     result.stdout.fnmatch_lines(["  first_pkg/__init__.py:18: NP2TF401 *drawn* ×1"])
+
+
+EXAMPLES = '''
+    """A module with examples."""
+    import numpy as np
+
+    def plus_one(x):
+        """
+        >>> plus_one(2.0)
+        3.0
+        >>> import sys; sys.modules[plus_one.__module__].__spec__.loader.translated
+        True
+        """
+        return float(np.add(x, 1.0))
+    '''
+
+
+@pytest.fixture
+def examples(plain: pytest.Pytester) -> pytest.Pytester:
+    """A package with doctests and its own tests in it, and a folder of files that is no package."""
+    (plain.path / "test_first.py").unlink()
+    package = plain.mkpydir("with_examples")
+    bare = plain.mkdir("bare")
+    for folder in (package, bare):
+        (folder / "one.py").write_text(_dedent(EXAMPLES))
+        (folder / "tests").mkdir()
+        (folder / "tests" / "helper.py").write_text("import numpy as np\nONE = np.ones(1)\n")
+        (folder / "test_it.py").write_text(
+            "import numpy as np\ndef test_it():\n    assert 'tnp' not in globals()\n"
+        )
+    return plain
+
+
+@pytest.mark.parametrize("mode", ["prepend", "importlib"])
+@pytest.mark.parametrize("package", ["with_examples", "bare"])
+@pytest.mark.parametrize("named", ["", "one.py"])
+def test_doctests_are_of_translated_modules(examples: pytest.Pytester, package: str, named: str, mode: str):
+    """A module is translated as pytest imports it: by any name, and also if its file is named."""
+    collected = f"{package}/{named}"
+    options = ("--doctest-modules", f"--import-mode={mode}", "-p", "no:xdist")
+    result = examples.runpytest_subprocess(*options, "--np2tf", package, collected)
+    result.assert_outcomes(passed=1 if named else 2)
+    (line,) = (line for line in result.outlines if line.startswith("modules translated:"))
+    assert re.match(rf"modules translated: {package} 1 of ", line)
+
+
+def test_every_file_may_be_one_with_tests(examples: pytest.Pytester):
+    """`python_files = *.py` does not make tests of the package's modules; another pattern does."""
+    options = ("--doctest-modules", "-p", "no:xdist", "--np2tf", "with_examples")
+    every = examples.runpytest_subprocess(*options, "-o", "python_files=*.py", "with_examples")
+    every.assert_outcomes(passed=2)
+    result = examples.runpytest_subprocess(*options, "-o", "python_files=one.py", "with_examples/one.py")
+    assert result.ret != 0
+    result.stdout.fnmatch_lines(["ERROR: nothing of with_examples was translated:*"])
+
+
+@pytest.mark.parametrize("workers", ["-n0", "-n2"])
+def test_a_run_with_nothing_translated_is_no_success(examples: pytest.Pytester, workers: str):
+    """The package is named, and what to do; a package beside it that is translated does not help."""
+    pytest.importorskip("xdist")
+    packages = ("--np2tf", "absent", "--np2tf", "with_examples")
+    result = examples.runpytest_subprocess("--doctest-modules", workers, *packages, "with_examples")
+    result.assert_outcomes(passed=2)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(
+        ["*np2tf: with_examples translated*", "ERROR: nothing of absent was translated: * no module of it;*"]
+    )
+    options = ("--doctest-modules", "--collect-only", workers)
+    collected = examples.runpytest_subprocess(*options, *packages, "with_examples")
+    assert collected.ret == 0
+
+
+def test_nothing_to_translate_is_said(plain: pytest.Pytester):
+    plain.mkpydir("plain_pkg")
+    plain.makepyfile(test_first="import plain_pkg\ndef test_nothing(): pass")
+    result = plain.runpytest_subprocess("--np2tf", "plain_pkg", "-p", "no:xdist")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["ERROR: nothing of plain_pkg was translated: *none uses NumPy*"])
+
+
+def test_imported_too_early_is_said(project: pytest.Pytester):
+    project.makepyfile(early_plugin="import first_pkg")
+    project.makepyfile(test_first="import first_pkg\ndef test_nothing(): pass")
+    result = project.runpytest_subprocess("-p", "early_plugin", "--np2tf", "first_pkg", "-p", "no:xdist")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stdout.fnmatch_lines(["ERROR: nothing of first_pkg was translated: it was imported before*"])
 
 
 def test_strict_and_off(project: pytest.Pytester):

@@ -17,7 +17,7 @@ from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 from np2tf.runtime.watch import Watch
 from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import Ufunc
 
 
 @pytest.fixture

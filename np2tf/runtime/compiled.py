@@ -22,7 +22,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.lenses import check_host_view, view_on_host
-from np2tf.tnp.ndarray import host_array, is_array, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.ndarray import array_over, is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp.symint import SymInt
 
 #: (staged arrays, staged numbers) -> result: the function, its arguments and dependencies put together again.
@@ -206,7 +206,7 @@ class Compiled:
     ) -> _Result:
         if isinstance(leaf, Undefined):
             bool(leaf)
-        if is_array(leaf) and leaf._host is None:
+        if is_array(leaf):
             if type(leaf) is scalar:
                 outputs.append(leaf.tensor)
                 number = _Result("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
@@ -240,7 +240,7 @@ class Compiled:
         if isinstance(leaf, tf.Tensor):
             outputs.append(leaf)
             return _Result("tensor", len(outputs) - 1)
-        if is_array(leaf) or isinstance(leaf, np.ndarray):
+        if isinstance(leaf, np.ndarray):
             raise StagingError("a host array is returned from staged code", "NP2TF507")
         return _Result("constant", constant=leaf)
 
@@ -250,7 +250,7 @@ class Compiled:
         Raises:
             OutOfBounds: an index was out of bounds; no argument has been changed.
         """
-        on_tensors = any(isinstance(a, tf.Tensor) or (is_array(a) and a._host is None) for a in arrays)
+        on_tensors = any(isinstance(a, tf.Tensor) or is_array(a) for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
@@ -306,7 +306,7 @@ class Compiled:
                 return arrays[made.constant[number]]
         if made.place not in bases:
             value = outputs[made.place]
-            bases[made.place] = tensor_array(value) if on_tensors else host_array(np.array(memoryview(value)))
+            bases[made.place] = tensor_array(value) if on_tensors else np.array(memoryview(value))
         return _view_of(bases[made.place], made.path)
 
 
@@ -315,11 +315,9 @@ def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
     if not path:
         return array
     if not is_array(array) and isinstance(array, np.ndarray):
-        return host_array(view_on_host(array, path))
+        return view_on_host(array, path)
     if isinstance(array, tf.Tensor):
         array = tensor_array(array)
-    if array._host is not None:
-        return host_array(view_on_host(array._host, path))
     for lens in path:
         array = array.view_through(lens)
     return array
@@ -335,27 +333,24 @@ def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
         return cell.value
     if type(array) is scalar:
         return tensor_scalar(cell.value)
-    trace.add_input(array._host if is_array(array) else array, cell)
-    staged = tensor_array(cell.value)
-    staged._cell = cell
-    return staged
+    trace.add_input(array, cell)
+    return array_over(cell)
 
 
 def _input(array: Any) -> tf.Tensor:
     if is_array(array):
-        return tf.constant(array._host) if array._host is not None else array.tensor
+        return array.tensor
     return array if isinstance(array, tf.Tensor) else tf.constant(array)
 
 
 def _borrowed(array: Any) -> tf.Tensor:
     """An input that may share the array's memory, as nothing of it is left when the call is over."""
-    host = array._host if is_array(array) else array
-    return borrowed(host) if isinstance(host, np.ndarray) else tf.constant(host)
+    return borrowed(array) if isinstance(array, np.ndarray) else tf.constant(array)
 
 
 def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
     """Let every array hold its new value; one in another's memory is taken before that is written."""
-    hosts = [array._host if is_array(array) else array for array in arrays]
+    hosts = [None if is_array(array) else array for array in arrays]
     given: list[Any] = []
     for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
         if host is None:

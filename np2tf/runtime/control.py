@@ -34,8 +34,6 @@ def _trace() -> Trace:
 def _staged_test(value: Any) -> tf.Tensor | None:
     """The boolean tensor of a test that is known only at run time, None for any other."""
     if is_array(value):
-        if value._host is not None and current_region() is None:
-            return None
         tensor = value.tensor
     elif isinstance(value, tf.Tensor):
         tensor = value

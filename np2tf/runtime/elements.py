@@ -12,8 +12,8 @@ import tensorflow as tf
 from np2tf.runtime.values import Carried, carried, flatten, join
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.dtypes import result_type_of
-from np2tf.tnp.ndarray import host_array, is_array, scalar, tensor_array, tensor_scalar
+from np2tf.tnp.promotion import result_type_of
+from np2tf.tnp.ndarray import is_array, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.undecided import decided
 
@@ -118,7 +118,7 @@ def _on_host(form: Carried, part: Any) -> Any:
         return form.weak(part)
     if isinstance(part, tf.Tensor):
         return tensor_scalar(part) if form.number else tensor_array(part)
-    return part if form.number else host_array(np.array(part))
+    return part if form.number else np.array(part)
 
 
 def arrays_in(leaves: Sequence[Any]) -> list[Any]:

@@ -14,7 +14,7 @@ from np2tf.tnp.weak import is_weak, weak_binary, weak_kind
 
 
 def _best(builtin: Any, values: tuple[Any, ...], operation: str, better: Any) -> Any:
-    if not any(is_array(value) and value._host is None for value in values):
+    if not any(map(is_array, values)):
         return builtin(*values)
     best = values[0]
     for value in values[1:]:

@@ -100,7 +100,7 @@ def _fits(iterable: Any, out: Any) -> bool:
     """Whether this is a range of places in an array, known while staging."""
     if not isinstance(iterable, builtins.range) or iterable.step < 1 or len(iterable) <= UNROLL:
         return False
-    if not is_array(out) or type(out) is scalar or out._host is not None or not out.shape:
+    if not is_array(out) or type(out) is scalar or not out.shape:
         return False
     length = out.shape[0]
     return isinstance(length, int) and iterable.start >= 0 and iterable[-1] < length

@@ -201,7 +201,7 @@ class Jitted:
         if (self.tier or config.tier) == "compile" or config.eager == "tensorflow" or compiles_at_once():
             return False
         return not any(
-            isinstance(a, tf.Tensor) or (is_array(a) and a._host is None) for a in call.signature.arrays
+            isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays
         )
 
     def _pinned(self) -> str:

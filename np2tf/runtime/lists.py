@@ -19,7 +19,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import aliases, link_aliases, staging_for_xla
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.dtypes import result_type_of, tf_dtype
+from np2tf.tnp.promotion import result_type_of, tf_dtype
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt, tensor_of
@@ -375,7 +375,7 @@ def python_lists(value: Any) -> Any:
 
 def _rows_of(buffer: Any) -> Any:
     if is_array(buffer):
-        return buffer._host if buffer._host is not None else buffer.tensor
+        return buffer.tensor
     return buffer
 
 

@@ -21,8 +21,9 @@ from np2tf import tnp
 from np2tf.config import config
 from np2tf.runtime.originals import original_of
 from np2tf.tnp.at import UPDATES
-from np2tf.tnp.host import WRITES
-from np2tf.tnp.ndarray import PLAIN, host_array, ndarray
+from np2tf.tnp.front import WRITES
+from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.operand_kinds import PLAIN
 from np2tf.tnp.residence import has_array
 
 _OURS = frozenset({"random", "ma", "polynomial", "emath", "lib"})
@@ -182,9 +183,6 @@ class _Names(dict[str, Any]):
         kind = type(value)
         if kind is types.FunctionType or hasattr(value, "__wrapped__"):
             return _plain_function(value, self._functions)
-        if kind is ndarray and value._host is not None:
-            self.arrays[id(value._host)] = value
-            return value._host
         return value
 
 
@@ -254,7 +252,7 @@ def _is_host(value: Any) -> bool:
     if kind in PLAIN or kind is np.ndarray:
         return True
     if issubclass(kind, ndarray):
-        return kind is ndarray and value._host is not None
+        return False
     if kind is list or kind is tuple:
         return all(type(item) in PLAIN or type(item) is np.ndarray for item in value)
     return False
@@ -262,9 +260,6 @@ def _is_host(value: Any) -> bool:
 
 def _bare(value: Any, given: dict[int, Any]) -> Any:
     kind = type(value)
-    if kind is ndarray:
-        given[id(value._host)] = value
-        return value._host
     if kind is np.ndarray:
         given.setdefault(id(value), value)
     return value
@@ -275,7 +270,7 @@ def _dressed(value: Any, given: dict[int, Any], read: dict[int, Any]) -> Any:
     kind = type(value)
     if kind is np.ndarray:
         known = given.get(id(value), read.get(id(value)))
-        return host_array(value) if known is None else known
+        return value if known is None else known
     if kind is tuple:
         return tuple([_dressed(item, given, read) for item in value])
     if kind is list:

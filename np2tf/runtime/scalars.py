@@ -26,7 +26,7 @@ LIMIT = 2**62
 
 def is_staged(value: Any) -> builtins.bool:
     """Whether a number or array is known only at run time."""
-    if not is_array(value) or (value._host is not None and current_region() is None):
+    if not is_array(value):
         return False
     tensor = value.tensor
     return not hasattr(tensor, "numpy") and tf.get_static_value(tensor) is None

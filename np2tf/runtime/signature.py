@@ -18,7 +18,7 @@ import tensorflow as tf
 from np2tf.runtime.dependencies import current, readers
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.staging import StagingError
-from np2tf.tnp.dtypes import has_tf_dtype
+from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.ndarray import is_array, scalar
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -123,7 +123,7 @@ class Signature:
 
 
 def _identity(array: Any) -> int:
-    return id(array._host) if is_array(array) and array._host is not None else id(array)
+    return id(array)
 
 
 def number_key(value: Any) -> Any:
@@ -221,7 +221,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
     """
     given = len(signature.numbers)
     for value in values:
-        if is_array(value) and value._host is None:
+        if is_array(value):
             raise StagingError("a global or closure variable is an array on TensorFlow", "NP2TF507")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
@@ -251,9 +251,8 @@ def share_memory(arrays: Sequence[Any]) -> bool:
     """Whether two different arrays among `arrays` may overlap."""
     if len(arrays) < 2:
         return False
-    buffers = [a._host if is_array(a) else a for a in arrays if not isinstance(a, tf.Tensor)]
-    buffers = [buffer for buffer in buffers if isinstance(buffer, np.ndarray) and buffer.size]
-    cells = [a._cell for a in arrays if is_array(a) and a._host is None]
+    buffers = [a for a in arrays if isinstance(a, np.ndarray) and not is_array(a) and a.size]
+    cells = [a._cell for a in arrays if is_array(a)]
     if len({id(cell) for cell in cells}) < len(cells):
         return True
     return any(_overlap(a, b) for k, a in enumerate(buffers) for b in buffers[k + 1 :])

@@ -16,7 +16,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.ndarray import PLAIN, is_array, ndarray, scalar
+from np2tf.tnp.ndarray import is_array, ndarray, scalar
+from np2tf.tnp.operand_kinds import PLAIN
 
 #: What it looks like does not change, and it holds nothing staged.
 _CONSTANT = (np.generic, np.dtype, type, range)

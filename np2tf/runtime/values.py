@@ -17,7 +17,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.dtypes import has_tf_dtype, result_type_of, tf_dtype
+from np2tf.tnp.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt
@@ -175,8 +175,6 @@ def carried(value: Any) -> Carried | None:
     if type(value) is np.ndarray:
         return Carried(value.dtype, value.shape) if has_tf_dtype(value.dtype) else None
     if is_array(value):
-        if value._host is not None:
-            return Carried(value.dtype, value.shape) if has_tf_dtype(value.dtype) else None
         tensor = value.tensor
         number = type(value) is scalar
         return Carried(
@@ -260,8 +258,6 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _same_memory(a: ndarray, b: ndarray) -> bool:
-    if a._host is not None or b._host is not None:
-        return a._host is not None and a._host is b._host
     return type(a) is type(b) and a._cell is b._cell and a._path == b._path
 
 

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import tensorflow as tf
-
+from np2tf.lazy import tf
 from np2tf.staging import StagingError
 from np2tf.tnp.quick import count_regions
 

@@ -6,13 +6,15 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from np2tf.staging import StagingError
 from np2tf.tnp.casts import to_half, to_signed, to_unsigned
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.dtypes import default_dtype, kind_of, result_type, tf_dtype
+from np2tf.tnp.promotion import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp.fitting import check_fits, refuse_unfit
-from np2tf.tnp.ndarray import PLAIN, is_array, is_foreign, ndarray, scalar
+from np2tf.tnp.ndarray import array_over, is_array, is_foreign, ndarray, scalar, tensor_array
+from np2tf.tnp.operand_kinds import PLAIN
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.undecided import decided
 
@@ -47,10 +49,6 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     if isinstance(value, tf.Tensor):
         tensor = value
     elif is_array(value):
-        if value._host is not None and dtype is not None and current_region() is None:
-            if is_foreign(value._host.dtype):
-                raise StagingError(f"TensorFlow has no dtype {value._host.dtype}", "NP2TF504")
-            return tf.constant(value._host.astype(dtype, copy=False), tf_dtype(dtype))
         tensor = value.tensor
         if type(value) is scalar:
             if dtype is not None:
@@ -64,10 +62,45 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     return tensor if dtype is None else cast(tensor, dtype)
 
 
+def as_view(value: Any) -> ndarray:
+    """`value` as an array whose memory is `value`'s where it has any on TensorFlow, or is an input.
+
+    Raises:
+        StagingError: it is an array on the host, and no input of what is being staged.
+    """
+    if is_array(value):
+        # A number is no memory to share.
+        return tensor_array(as_tensor(value)) if type(value) is scalar else value
+    entered = current_region()
+    if entered is not None and isinstance(value, np.ndarray) and not is_guest(value):
+        return array_over(entered.trace.captured(value))
+    return tensor_array(as_tensor(value))
+
+
+def refuse_to_lose_gradient(values: Any) -> None:
+    """See that no gradient tape follows a tensor that is about to be copied into an array on the host.
+
+    Raises:
+        StagingError: one does; its gradient would be lost.
+    """
+    if not record.could_possibly_record():
+        return
+    tensors = [value.tensor for value in values if is_array(value)]
+    tensors += [value for value in values if isinstance(value, tf.Tensor)]
+    if tensors and record.should_record_backprop(tensors):
+        raise StagingError(
+            "a tensor that a gradient tape follows is written into an array on the host, where its gradient "
+            "would be lost; make the array under the tape, or with np2tf.device_put",
+            "NP2TF535",
+        )
+
+
 def is_guest(value: Any) -> bool:
     """Whether `value` is an array of a class derived from np.ndarray (masked, matrix): NumPy's affair."""
     kind = type(value)
-    return kind is not np.ndarray and kind is not np.memmap and issubclass(kind, np.ndarray)
+    if kind is np.ndarray or kind is np.memmap or not issubclass(kind, np.ndarray):
+        return False
+    return not getattr(kind, "stands_for_input", False)
 
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:

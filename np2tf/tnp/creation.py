@@ -9,14 +9,14 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor, is_guest, to_numpy
-from np2tf.tnp.dtypes import tf_dtype
+from np2tf.tnp.conversion import as_tensor, as_view, is_guest, to_numpy
+from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import is_contiguous, shadow
 from np2tf.tnp.lenses import Basic
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, op
-from np2tf.tnp.residence import eager_on_host, has_tensor, is_plain
+from np2tf.tnp.residence import eager_on_host, has_tensor, placed
 
 __all__ = [
     "array",
@@ -62,28 +62,28 @@ def _lengths(shape: tuple[Any, ...]) -> Any:
     return tf.stack([tf.cast(n, tf.int64) for n in shape])
 
 
-@op(np.zeros, creates=True)
+@op(np.zeros)
 def zeros(
     shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)))
 
 
-@op(np.empty, creates=True)
+@op(np.empty)
 def empty(
     shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)))
 
 
-@op(np.ones, creates=True)
+@op(np.ones)
 def ones(
     shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     return fill(shape, tf.ones((), tf_dtype(dtype or float)))
 
 
-@op(np.full, creates=True)
+@op(np.full)
 def full(
     shape: Shape,
     fill_value: Any,
@@ -172,7 +172,7 @@ def full_like(
 # -- from objects -------------------------------------------------------------------------------------------
 
 
-@op(np.array, creates=True)
+@op(np.array)
 def _made(
     object: Any,
     dtype: DType = None,
@@ -195,19 +195,15 @@ def _made(
     return tensor_array(tensor[(None,) * missing + (...,)] if missing > 0 else tensor)
 
 
-def _unchanged(a: Any, dtype: Any, order: Any) -> Any:
-    """`a` itself (or an array over the same np.ndarray) where NumPy would not copy; None where it would."""
-    if type(a) is np.ndarray and not (current_region() is None and not eager_on_host()):
-        shared = host_array(a)
-    elif is_array(a) and type(a) is not scalar:
-        shared = a
-    else:
+def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
+    """The array of ours that `a` is, or stands for as an input, where NumPy would not copy it."""
+    if type(a) is scalar or not (is_array(a) or (current_region() is not None and isinstance(a, np.ndarray))):
         return None
+    if is_guest(a):
+        return None
+    shared = as_view(a)
     if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != shared.dtype:
         return None
-    if order in ("C", "F") and shared._host is not None:
-        flags = shared._host.flags
-        return shared if (flags.c_contiguous if order == "C" else flags.f_contiguous) else None
     if order not in _ORDERS or (order == "C" and not is_contiguous(shared)):
         return None
     if order == "F" and shared.ndim > 1:
@@ -232,20 +228,19 @@ def array(
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
     if like is not None and not is_array(like):
         return np.array(to_numpy(object), dtype, copy=copy, order=order, ndmin=ndmin, like=like)  # type: ignore[return-value]
-    if is_plain():
+    if ndmax == 0 and eager_on_host() and not has_tensor((object,)):
         wanted = getattr(dtype, "as_numpy_dtype", dtype)
-        return np.array(to_numpy(object), wanted, copy=copy, order=order, ndmin=ndmin)  # type: ignore[return-value]
+        made = np.array(object, wanted, copy=copy, order=order, ndmin=ndmin)
+        shares = isinstance(object, np.ndarray) and np.may_share_memory(made, object)
+        return made if shares else placed(made)  # type: ignore[return-value,no-any-return]
     if not copy:
         shared = _unchanged(object, dtype, order)
         if shared is not None and shared.ndim >= ndmin:
             return shared
-        if shared is not None and shared._host is None:
+        if shared is not None:
             return shared.view_through(Basic((None,) * (ndmin - shared.ndim) + (slice(None),) * shared.ndim))
         if copy is False and is_array(object):
             raise ValueError("Unable to avoid copy while creating an array as requested.")
-    if ndmax == 0 and eager_on_host() and not has_tensor((object, dtype)):
-        wanted = getattr(dtype, "as_numpy_dtype", dtype)
-        return host_array(np.array(to_numpy(object), wanted, copy=copy, order=order, ndmin=ndmin))
     extra = {} if ndmax == 0 else {"ndmax": ndmax}
     return _made(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
 
@@ -288,18 +283,11 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array that fulfils `requirements`; tensors fulfil them all."""
-    if is_plain():
-        return np.require(to_numpy(a), dtype, requirements)  # type: ignore[return-value]
     shared = asanyarray(a, dtype)
-    if shared._host is None or current_region() is not None:
-        wanted = {requirements} if isinstance(requirements, str) else set(requirements or ())
-        order = "C" if wanted & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else None
-        return array(shared, copy=None, order=order)
-    return _same_or_wrapped(shared, np.require(shared._host, dtype, requirements))
-
-
-def _same_or_wrapped(given: ndarray, made: np.ndarray) -> ndarray:
-    return given if made is given._host else host_array(made)
+    if not is_array(shared):
+        return np.require(shared, dtype, requirements)  # type: ignore[return-value]
+    wanted = {requirements} if isinstance(requirements, str) else set(requirements or ())
+    return array(shared, copy=None, order="C" if wanted & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else None)
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:

@@ -19,7 +19,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.tnp import entries
-from np2tf.tnp.ndarray import host_array, is_array, scalar, wrap_tensor
+from np2tf.tnp.ndarray import is_array, scalar, wrap_tensor
 
 NARROW = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
 _WIDE_TYPES = (np.float64, np.complex128)
@@ -113,8 +113,6 @@ def _narrowed(value: Any) -> Any:
         if not _is_wide(value):
             return value
         dtype = NARROW[value.dtype]
-        if value._host is not None:
-            return host_array(value._host.astype(dtype))
         return wrap_tensor(tf.cast(value.tensor, tf.as_dtype(dtype)))
     if type(value) is np.ndarray:
         return value.astype(NARROW.get(value.dtype, value.dtype))

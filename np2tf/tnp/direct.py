@@ -57,8 +57,6 @@ def eager(value: Any) -> Any:
     """The eager tensor that an operand holds, None if it is anything else."""
     kind = type(value)
     if kind is ndarray or (kind is scalar and value.weak is None):
-        if value._host is not None:
-            return None
         tensor = value._cell.value if not value._path else value.tensor
         return tensor if type(tensor) is EagerTensor else None
     return value if kind is EagerTensor else None

@@ -80,7 +80,7 @@ def _masked(tensor: Any, key: ndarray) -> Any:
 
 def written(array: ndarray, key: Any, value: Any) -> bool:
     """Write one element or one stretch of a whole array; False for anything else."""
-    if type(array) is not ndarray or array._host is not None or array._path or type(array._cell) is not Cell:
+    if type(array) is not ndarray or array._path or type(array._cell) is not Cell:
         return False
     tensor = array._cell.value
     if type(tensor) is not EagerTensor:

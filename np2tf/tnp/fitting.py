@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.dtypes import tf_dtype
+from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.ndarray import scalar
 
 

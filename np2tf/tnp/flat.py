@@ -10,12 +10,11 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import Reshape, is_read_only
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap
+from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
 from np2tf.tnp.views import lengths
 
 
@@ -44,17 +43,12 @@ class flatiter:
 
     def __init__(self, array: ndarray) -> None:
         self.base = array
-        self._iterator = np.empty(array._host.shape if array._host is not None else array.shape, bool).flat
-
-    def _on_host(self) -> bool:
-        return self.base._host is not None and current_region() is None
+        self._iterator = np.empty(array.shape, bool).flat
 
     def __len__(self) -> int:
         return len(self._iterator)
 
     def __iter__(self) -> Iterator[Any]:
-        if self._on_host():
-            return iter(self.base._host.flat)  # type: ignore[union-attr]
         elements: Any = flat_view(self.base)
         return iter(elements)
 
@@ -75,23 +69,16 @@ class flatiter:
 
     def copy(self) -> ndarray:
         """All elements as a 1-d array."""
-        if self._on_host():
-            return host_array(self.base._host.flat.copy())  # type: ignore[union-attr]
         return tensor_array(flat_view(self.base).tensor)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self.copy().numpy(), dtype=dtype)
 
     def __getitem__(self, key: Any) -> Any:
-        if self._on_host():
-            return wrap(self.base._host.flat[to_numpy(key)])  # type: ignore[union-attr]
         picked = getitem(flat_view(self.base), self._checked(key, writing=False))
         return tensor_array(picked.tensor) if type(picked) is ndarray else picked
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if self._on_host():
-            self.base._host.flat[to_numpy(key)] = to_numpy(value)  # type: ignore[union-attr]
-            return
         if is_read_only(self.base.storage()[1]):
             raise ValueError("underlying array is read-only")
         view = flat_view(self.base)

@@ -12,12 +12,12 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, is_guest
 from np2tf.tnp.hosted import known
-from np2tf.tnp.ndarray import is_array, tensor_array, wrap
+from np2tf.tnp.ndarray import is_array, tensor_array
 from np2tf.tnp.normalize import OPS
 from np2tf.tnp.residence import placed, runs_on_host
 from np2tf.tnp.views import expand_dims
 
-__all__ = ["apply_along_axis", "apply_over_axes", "frompyfunc", "vectorize"]
+__all__ = ["apply_along_axis", "apply_over_axes"]
 
 #: How many calls of a Python function are written out one by one into a graph.
 _UNROLLED = 256
@@ -28,7 +28,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     if runs_on_host((arr, *args), kwargs) or is_guest(arr):
 
         def on_slice(row: np.ndarray) -> Any:
-            return known(func1d(wrap(row), *args, **kwargs))
+            return known(func1d(placed(row), *args, **kwargs))
 
         return placed(np.apply_along_axis(on_slice, axis, known(arr)))
     tensor = as_tensor(arr)
@@ -74,46 +74,6 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
                 raise ValueError("function is not returning an array of the correct shape")
         value = result
     return value
-
-
-class vectorize:
-    """A Python function called once for each element, on the host; see numpy.vectorize."""
-
-    def __init__(self, pyfunc: Any = np._NoValue, *args: Any, **kwargs: Any) -> None:  # type: ignore[attr-defined]
-        self._numpy = np.vectorize(pyfunc, *args, **kwargs)
-        self.__doc__ = self._numpy.__doc__
-        self.__name__ = getattr(self._numpy, "__name__", type(self).__name__)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.__dict__["_numpy"], name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        """What is set on it, such as `otypes`, is a setting of NumPy's."""
-        if name != "_numpy" and hasattr(self._numpy, name):
-            setattr(self._numpy, name, value)
-        super().__setattr__(name, value)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        result = self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()})
-        return self if result is self._numpy else placed(result)
-
-
-class frompyfunc:
-    """A Python function as a universal function over objects, on the host; see numpy.frompyfunc."""
-
-    def __init__(self, func: Callable[..., Any], /, nin: int, nout: int, **kwargs: Any) -> None:
-        self._numpy = np.frompyfunc(func, nin, nout, **kwargs)
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return placed(
-            self._numpy(*map(known, args), **{name: known(value) for name, value in kwargs.items()})
-        )
-
-    def __getattr__(self, name: str) -> Any:
-        value = getattr(self.__dict__["_numpy"], name)
-        if not callable(value):
-            return value
-        return lambda *args, **kwargs: placed(value(*map(known, args), **kwargs))
 
 
 OPS[np.apply_along_axis] = apply_along_axis

@@ -13,10 +13,10 @@ from np2tf.tnp.advanced import positions
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, promote
-from np2tf.tnp.dtypes import result_type
+from np2tf.tnp.promotion import result_type
 from np2tf.tnp.indexing import getitem
 from np2tf.tnp.masks import masked, true_places
-from np2tf.tnp.ndarray import ndarray, tensor_array, wrap
+from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
 from np2tf.tnp.residence import placed, runs_on_host
 
@@ -277,7 +277,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
     """Evaluate each function where its condition holds; see numpy.piecewise."""
     if runs_on_host((x, condlist, *args), kw):
         wrapped = [
-            (lambda values, *rest, f=f, **named: f(wrap(values), *rest, **named)) if callable(f) else f
+            (lambda values, *rest, f=f, **named: f(placed(values), *rest, **named)) if callable(f) else f
             for f in funclist
         ]
         return placed(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))

@@ -7,16 +7,13 @@ from functools import wraps
 from types import FunctionType
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
-from np2tf.tnp.ufunc import Ufunc
-
-#: What AutoGraph looks for: a function with this attribute is called as it is, not converted.
-_NOT_CONVERTED = "autograph_info__"
-
+from np2tf.tnp.tensor_ufunc import Ufunc
 
 class ArraySpec(tf.TensorSpec):
     """The type of an array of ours: that of its tensor, into which it is taken apart."""
@@ -36,12 +33,16 @@ class _Gradient(CompositeTensorGradient):
 
 
 def _watching(watch: Callable[..., None]) -> Callable[..., None]:
-    """`GradientTape.watch`: what is watched lives on TensorFlow from then on."""
+    """`GradientTape.watch`, which says what to do with an array on the host."""
 
     @wraps(watch)
     def watching(tape: tf.GradientTape, tensor: Any) -> None:
-        for array in filter(is_array, tf.nest.flatten(tensor)):
-            array.move_to_tensorflow()
+        for one in tf.nest.flatten(tensor):
+            if isinstance(one, np.ndarray) and not is_array(one):
+                raise TypeError(
+                    "a gradient tape cannot watch an array on the host: move it with np2tf.device_put(x), or "
+                    'set np2tf.config.eager = "tensorflow" before the array is made'
+                )
         watch(tape, tensor)
 
     return watching
@@ -80,17 +81,14 @@ def _tracing_type(self: ndarray, context: Any) -> Any:
 
 
 def _shape_and_dtype(array: ndarray) -> tuple[Any, Any]:
-    """Without a copy of what lives on the host."""
-    if array._host is not None:
-        return array._host.shape, array._host.dtype
     return array.tensor.shape, array.tensor.dtype
 
 
-def not_converted(namespace: dict[str, Any]) -> None:
-    """Keep AutoGraph from rewriting the functions of a module: they are written for tensors of both kinds."""
+def _not_converted(namespace: dict[str, Any]) -> None:
+    """Keep AutoGraph from rewriting the methods of a class: they are written for tensors of both kinds."""
     for value in namespace.values():
         if isinstance(value, FunctionType):
-            setattr(value, _NOT_CONVERTED, {})
+            value.autograph_info__ = {}  # type: ignore[attr-defined]
 
 
 ndarray._convert_variables_to_tensors = lambda self: self  # type: ignore[attr-defined]
@@ -102,6 +100,6 @@ CompositeTensor.register(ndarray)
 tf.GradientTape.watch = _watching(tf.GradientTape.watch)
 for _name in ("jacobian", "batch_jacobian"):
     setattr(tf.GradientTape, _name, _of_tensors(getattr(tf.GradientTape, _name)))
-setattr(Ufunc, _NOT_CONVERTED, {})
+Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
-    not_converted(dict(vars(_class)))
+    _not_converted(dict(vars(_class)))

@@ -28,11 +28,11 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
     wanted = [_flags_of(op_flags, place, several) for place in range(len(operands))]
     copies = []
     for place, one in enumerate(operands):
-        if is_array(one) and given[place] is not one._host and not _WRITES.isdisjoint(wanted[place]):
+        if is_array(one) and not _WRITES.isdisjoint(wanted[place]):
             given[place] = np.array(given[place])
             copies.append((one, given[place]))
     iterator = np.nditer(given if several else given[0], flags or (), op_flags, *args, **kwargs)
-    if any(is_array(one) and one._host is None for one in operands) and current_region() is None:
+    if any(map(is_array, operands)) and current_region() is None:
         counts.host += 1
     return WritingIterator(iterator, copies) if copies else iterator
 

@@ -11,12 +11,12 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.dtypes import default_dtype, kind_of, result_type_of
+from np2tf.tnp.promotion import default_dtype, kind_of, result_type_of
 from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
 from np2tf.tnp.ranges import arange, linspace
-from np2tf.tnp.residence import has_tensor, is_plain, placed
+from np2tf.tnp.residence import has_tensor, placed
 from np2tf.tnp.rows import Rows
 
 __all__ = [
@@ -241,7 +241,7 @@ class Joiner:
             for part in parts
             for end in ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,))
         ]
-        if is_plain() or not has_tensor(flat):
+        if not has_tensor(flat):
             return placed(self.numpy[known(key)])
         if any(isinstance(part, str) for part in parts):
             raise StagingError("a directive string in r_ or c_", "NP2TF503")

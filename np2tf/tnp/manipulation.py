@@ -16,7 +16,7 @@ from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
-from np2tf.tnp.ndarray import host_array, is_array, is_foreign, ndarray, tensor_array, wrap_tensor
+from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
@@ -314,7 +314,7 @@ def _astype_method(
         return a
     if is_foreign(wanted) or not wanted.isnative:
         counts.host += 1
-        return host_array(np.array(a.numpy()).astype(wanted))
+        return np.array(a.numpy()).astype(wanted)
     warn_cast(a.tensor, wanted)
     made = cast(a.tensor, wanted)
     return wrap_tensor(made) if type(a) is not ndarray else tensor_array(made)

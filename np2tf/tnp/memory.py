@@ -34,11 +34,9 @@ def _positions(array: ndarray) -> np.ndarray:
 
 
 def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
-    if not (is_array(a) and is_array(b)) or a._host is not None or b._host is not None:
+    if not (is_array(a) and is_array(b)):
         # Memory of NumPy's and memory of TensorFlow's are never the same.
-        return numpy(
-            *(to_numpy(x) if not is_array(x) or x._host is not None else np.empty(0) for x in (a, b))
-        )
+        return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
     first, second = a.storage(), b.storage()
     if first[0] is not second[0]:
         if second[0] in first[0].may_alias:

@@ -1,7 +1,6 @@
 """Attributes and methods of arrays that are no functions of NumPy's namespace.
 
-On the host every one of them is np.ndarray's own. A tensor array computes what depends on its contents and
-its layout, and hands a copy to NumPy for what only reads.
+An array computes what depends on its contents and its layout, and hands a copy to NumPy for what only reads.
 """
 
 from __future__ import annotations
@@ -15,15 +14,16 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, current_region, is_from_outside
+from np2tf.tnp.cells import Cell, is_from_outside
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.layout import shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
-from np2tf.tnp.ndarray import _new, ndarray, scalar, tensor_array, weak_scalar, wrap, wrap_tensor
+from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp.normalize import attach
+from np2tf.tnp.residence import lifted
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
 from np2tf.tnp.weak import is_weak
 
@@ -31,25 +31,16 @@ __all__: list[str] = []
 
 
 def _attribute(
-    name: str, on_tensor: Callable[[ndarray], Any], setter: Callable[[ndarray, Any], None] | None = None
+    name: str, get: Callable[[ndarray], Any], setter: Callable[[ndarray, Any], None] | None = None
 ) -> None:
-    """An attribute that on the host is NumPy's, wrapped."""
-    own = getattr(np.ndarray, name)
-
-    def get(self: ndarray) -> Any:
-        if self._host is not None and current_region() is None:
-            return wrap(own.__get__(self._host))
-        return on_tensor(self)
+    """An attribute of np.ndarray's."""
 
     def put(self: ndarray, value: Any) -> None:
-        if self._host is not None and current_region() is None:
-            own.__set__(self._host, to_numpy(value))
-        elif setter is None:
+        if setter is None:
             raise AttributeError(f"attribute {name!r} of an array on TensorFlow cannot be set")
-        else:
-            setter(self, value)
+        setter(self, value)
 
-    setattr(ndarray, name, property(get, put, doc=own.__doc__))
+    setattr(ndarray, name, property(get, put, doc=getattr(np.ndarray, name).__doc__))
 
 
 # -- views -----------------------------------------------------------------------------------------
@@ -75,7 +66,7 @@ def _imag(self: ndarray) -> ndarray:
             return zeros
         view = zeros.view_through(Sealed())
         # It has nothing that it is a view of: its memory is its own.
-        view._cell.owner = weakref.ref(view)
+        view.storage()[0].owner = weakref.ref(view)
         return view
     return _part(self, imaginary=True)
 
@@ -108,9 +99,7 @@ def _set_shape(self: ndarray, shape: Any) -> None:
     view = reshaped(self, tuple(int(n) for n in wanted))
     if view.storage()[0] is not self.storage()[0]:
         raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy")
-    self._cell, self._path = view.storage()
-    self._host = None
-    self._cache = None
+    self.move_to(*view.storage())
 
 
 def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
@@ -120,7 +109,7 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
         dtype = None
     if type not in (None, np.ndarray, ndarray):
         held = brought_to_host(self)
-        return wrap(held.view(type) if dtype is None else held.view(dtype, type))
+        return held.view(type) if dtype is None else held.view(dtype, type)
     if type_of(self) is scalar:
         return self if dtype is None else wrap_tensor(_view_method(tensor_array(self.tensor), dtype).tensor)
     rank = self.tensor.shape.rank
@@ -128,7 +117,7 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
         return self.view_through(Basic((slice(None),) * rank))
     wanted = np.dtype(dtype)
     if wanted.kind not in "biufc" or wanted.kind == "b":
-        return wrap(brought_to_host(self).view(wanted))
+        return brought_to_host(self).view(wanted)
     if wanted.itemsize != self.dtype.itemsize and not _last_axis_is_contiguous(self, rank):
         raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
     if rank and self.shape[-1] * self.dtype.itemsize % wanted.itemsize:
@@ -199,7 +188,7 @@ def _read_only(name: str) -> None:
     own = getattr(np.ndarray, name)
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
-        return wrap(own(self.numpy(), *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()}))
+        return own(self.numpy(), *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
 
     method.__name__ = name
     method.__doc__ = own.__doc__
@@ -217,33 +206,20 @@ def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
     """In place, zeros at the end; memory that others see too is not resized, as in NumPy."""
     wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
     size = int(np.prod(wanted, dtype=np.int64))
-    if self._host is not None and current_region() is None:
-        if refcheck and self._host.base is not None:
-            raise ValueError("cannot resize this array: it does not own its data")
-        made = np.zeros(wanted, self._host.dtype)
-        kept = min(size, self._host.size)
-        made.flat[:kept] = self._host.flat[:kept]
-        self._host = made
-        return
     if self.storage()[1]:
         raise ValueError("cannot resize this array: it does not own its data")
     flat = tf.reshape(self.tensor, [-1])[:size]
-    self._cell = Cell(tf.reshape(tf.pad(flat, [[0, size - flat.shape[0]]]), wanted))
-    self._host = None
-    self._cache = None
+    self.move_to(Cell(tf.reshape(tf.pad(flat, [[0, size - flat.shape[0]]]), wanted)))
 
 
 def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
-    if self._host is not None and current_region() is None:
-        self._host.setflags(write=write, align=align, uic=uic)
-    elif write is not None:
+    if write is not None:
         cell, path = self.storage()
         while path and isinstance(path[-1], Sealed):
             path = path[:-1]
         if write and any(isinstance(lens, (Sealed, ReadOnly)) for lens in path):
             raise ValueError("cannot set WRITEABLE flag to True of this array")
-        self._cell, self._path = cell, path if write else (*path, Sealed())
-        self._cache = None
+        self.move_to(cell, path if write else (*path, Sealed()))
 
 
 # -- memory ----------------------------------------------------------------------------------------
@@ -294,8 +270,8 @@ def _base(self: ndarray) -> Any:
     owner = cell.owner() if cell.owner is not None else None
     if owner is self or path == cell.owner_path:
         return None
-    if owner is None or owner._cell is not cell:
-        owner = _new(ndarray, None, cell, cell.owner_path)
+    if owner is None or owner.storage()[0] is not cell:
+        owner = array_over(cell, cell.owner_path)
         cell.owner = weakref.ref(owner)
     return owner
 
@@ -316,11 +292,11 @@ def _remaining(self: ndarray, name: str) -> Any:
     held = self.numpy()
     value = getattr(held[()] if type(self) is scalar else held, name)
     if not callable(value) or isinstance(value, type):
-        return wrap(value)
+        return lifted(value)
 
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = wrap(value(*map(to_numpy, args), **kwargs))
-        if name in _WRITING and self._host is not held:
+        result = lifted(value(*map(to_numpy, args), **kwargs))
+        if name in _WRITING:
             self.store(tf.constant(held))
         return result
 
@@ -359,7 +335,7 @@ def _install() -> None:
         _attribute("device", _device)
     ndarray.flat = property(_flat, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
     read_shape: Any = ndarray.shape.fget  # type: ignore[attr-defined]
-    ndarray.shape = property(read_shape, _put_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
+    ndarray.shape = property(read_shape, _set_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
     for name in ("tobytes", "tofile", "dump", "dumps", "getfield"):
         _read_only(name)
     attach("view", _view_method)
@@ -370,13 +346,6 @@ def _install() -> None:
     ndarray.setflags = _setflags_method  # type: ignore[attr-defined]
     ndarray.__getattr__ = _remaining  # type: ignore[method-assign, assignment]
     scalar.__round__ = _round  # type: ignore[attr-defined]
-
-
-def _put_shape(self: ndarray, shape: Any) -> None:
-    if self._host is not None and current_region() is None:
-        self._host.shape = to_numpy(shape)
-    else:
-        _set_shape(self, shape)
 
 
 _install()

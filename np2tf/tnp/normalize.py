@@ -20,13 +20,14 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region, staging_for_xla
-from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
-from np2tf.tnp.dtypes import has_tf_dtype
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap, wrap_tensor
+from np2tf.tnp.front import CREATES
+from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.outputs import store_into
 from np2tf.tnp.quick import quick
-from np2tf.tnp.residence import eager_on_host, has_tensor, held, is_plain, placed, runs_on_host, stays_on_host
+from np2tf.tnp.residence import kept_in_kind, new_arrays_on_host, runs_on_host
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.selected_ops import on_selections
 from np2tf.tnp.unknown import refusal, without_rank
@@ -58,16 +59,6 @@ def _operands(values: Any) -> list[Any]:
     if tensor.shape.rank == 0:
         raise TypeError("iteration over a 0-d array")
     return list(tf.unstack(tensor))
-
-
-def _view(value: Any) -> ndarray:
-    if is_array(value):
-        # A number is no memory to share; an array on the host is one of the inputs while staging.
-        if type(value) is not scalar and (value._host is None or current_region() is not None):
-            return value
-    elif type(value) is np.ndarray and current_region() is not None:
-        return host_array(value)
-    return tensor_array(as_tensor(value))
 
 
 def _optional_tensor(value: Any) -> tf.Tensor | None:
@@ -111,7 +102,7 @@ Array = Annotated[tf.Tensor, as_tensor]
 Operand = Annotated[Any, _operand]
 Operands = Annotated[list[Any], _operands]
 OptionalArray = Annotated[Any, _optional_tensor]
-View = Annotated[ndarray, _view]
+View = Annotated[ndarray, as_view]
 DType = Annotated[Any, _dtype]
 Axis = Annotated[Any, _axis]
 Int = Annotated[Any, _static_int]
@@ -187,12 +178,14 @@ class _Plan:
 def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function; what it wrote to `out` is written to the array that was given."""
     if not kwargs:
-        return placed(function(*map(to_numpy, args)))
+        return kept_in_kind(function(*map(to_numpy, args)), args, kwargs)
     named = {name: to_numpy(value) for name, value in kwargs.items()}
-    result = function(*map(to_numpy, args), **named)
     out = kwargs.get("out")
-    if out is None or (eager_on_host() and not has_tensor((out,))):
-        return placed(result) if out is None else out
+    if isinstance(out, np.ndarray) and not is_array(out):
+        refuse_to_lose_gradient(args)
+    result = function(*map(to_numpy, args), **named)
+    if out is None:
+        return kept_in_kind(result, args, kwargs)
     written = write_back(out, named["out"])
     return written[0] if type(written) is tuple and len(written) == 1 else written
 
@@ -202,8 +195,7 @@ def write_back(target: Any, written: Any) -> Any:
     if type(target) in (tuple, list):
         return type(target)(map(write_back, target, written))
     if is_array(target):
-        if target._host is not written:
-            target.store(tf.constant(written))
+        target.store(tf.constant(written))
         return target
     if isinstance(target, tf.Variable):
         target.assign(written)
@@ -212,14 +204,13 @@ def write_back(target: Any, written: Any) -> Any:
 
 
 def op(
-    numpy: Callable[..., Any], *, method: bool | str = False, creates: bool = False
+    numpy: Callable[..., Any], *, method: bool | str = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a NumPy function of an implementation over tensors.
 
     Args:
         numpy: NumPy's function, which runs on host operands.
         method: whether ``x.name(...)`` is the same operation (or the method's name, if it differs).
-        creates: whether it makes an array of nothing but numbers, which then lives where new arrays live.
 
     The implementation takes what its annotations say and returns tensors, arrays, or tuples and lists of
     them. `out` is not its business. It raises StagingError for what it leaves to NumPy: with values at hand
@@ -229,21 +220,15 @@ def op(
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         plan = _Plan(implementation)
         direct = FUNCTIONS.get(numpy)
+        creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if quick.host and not kwargs:
-                given = held(args)
-                if given is not None:
-                    result = numpy(*given)
-                    return host_array(result) if type(result) is np.ndarray else wrap(result)
             if direct is not None and not kwargs and quick.unstaged:
                 result = _directly(direct, args)
                 if result is not None:
                     return result
-            if runs_on_host(args, kwargs) and (not creates or current_region() is None):
-                return on_host(numpy, args, kwargs)
-            if is_plain():
+            if (new_arrays_on_host() or not creates) and runs_on_host(args, kwargs):
                 return on_host(numpy, args, kwargs)
             return _on_tensors(implementation, plan, numpy, args, kwargs)
 
@@ -331,32 +316,10 @@ def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     return result
 
 
-_SIMPLE = frozenset({int, float, str, bool, type(None), type})
-
-
 def attach(name: str, function: Callable[..., Any]) -> None:
-    """Make ``x.name(*args)`` call `function(x, *args)`; a host array uses np.ndarray's own method."""
-    own = getattr(np.ndarray, name, None)
+    """Make ``x.name(*args)`` call `function(x, *args)`."""
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
-        if type(self) is not ndarray and type(self) is not scalar:
-            # Of a class derived from np.ndarray, which asks for NumPy's method by way of `tnp.ndarray`.
-            return own(self, *args, **kwargs)  # type: ignore[misc]
-        if self._host is not None and own is not None and quick.host and not kwargs:
-            given = held(args)
-            if given is not None:
-                result = own(self._host, *given)
-                return host_array(result) if type(result) is np.ndarray else wrap(result)
-        if self._host is not None and own is not None and stays_on_host(self):
-            # What most calls are like takes no look into the arguments.
-            if not kwargs and (not args or (len(args) < 3 and all(type(arg) in _SIMPLE for arg in args))):
-                return wrap(own(self._host, *args))
-            if not has_tensor(args) and not has_tensor(kwargs.values()):
-                result = own(self._host, *map(to_numpy, args), **{k: to_numpy(v) for k, v in kwargs.items()})
-                return wrap(result) if kwargs.get("out") is None else kwargs["out"]
-        if own is not None and is_plain():
-            named = {k: to_numpy(v) for k, v in kwargs.items()}
-            return wrap(own(self.numpy(), *map(to_numpy, args), **named))
         return function(self, *args, **kwargs)
 
     method.__name__ = name

@@ -11,7 +11,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import normalize_axes, rank
 from np2tf.tnp.conversion import cast, to_numpy
-from np2tf.tnp.dtypes import result_type_of
+from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
 from np2tf.tnp.reducing import isnan

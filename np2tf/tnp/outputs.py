@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.lenses import is_read_only
+from np2tf.tnp.conversion import refuse_to_lose_gradient
 from np2tf.tnp.ndarray import is_array, scalar
 
 
@@ -28,6 +28,8 @@ def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufun
     if not np.can_cast(result.dtype, out.dtype, casting):
         raise casting_error(ufunc, result.dtype, out.dtype, casting)
     _check_shapes(result, out)
+    if isinstance(out, np.ndarray) and not is_array(out):
+        refuse_to_lose_gradient((result,))
     out[...] = result
     return out
 
@@ -41,8 +43,7 @@ def check_output(out: Any) -> None:
     """
     if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
         raise TypeError("return arrays must be of ArrayType")
-    held: Any = out
-    if is_array(out) and held._cell is not None and is_read_only(held._path):
+    if is_array(out) and out.is_read_only:  # type: ignore[union-attr]
         raise ValueError("output array is read-only")
 
 

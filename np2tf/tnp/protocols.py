@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap
+from np2tf.tnp.devices import device_put
+from np2tf.tnp.ndarray import ndarray, scalar, tensor_array
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
@@ -59,10 +60,6 @@ def _len(self: ndarray) -> int:
 
 
 def _iter(self: Any) -> Iterator[Any]:
-    if self._host is not None and current_region() is None:
-        if type(self._host) is np.ndarray and self._host.ndim == 1:
-            return iter(self._host)
-        return map(wrap, iter(self._host))
     if not self.shape:
         raise TypeError("iteration over a 0-d array")
     return (self[i] for i in range(len(self)))
@@ -77,7 +74,7 @@ def _contains(self: Any, item: Any) -> bool:
 
 def _described(array: ndarray) -> str | None:
     """Text for an array whose value is not known while staging, None for any other."""
-    if array._host is not None or hasattr(array.tensor, "numpy"):
+    if hasattr(array.tensor, "numpy"):
         return None
     entered = current_region()
     if entered is not None:
@@ -101,11 +98,11 @@ def _format(self: ndarray, spec: str) -> str:
 
 
 def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
-    return wrap(self._host.copy()) if self._host is not None else tensor_array(self.tensor)
+    return tensor_array(self.tensor)
 
 
 def _reduce(self: ndarray) -> tuple[Any, ...]:
-    return wrap, (np.array(self.numpy()),)
+    return device_put, (np.array(self.numpy()),)
 
 
 def _reduce_number(self: scalar) -> tuple[Any, ...]:

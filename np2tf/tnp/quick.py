@@ -1,6 +1,6 @@
-"""What is true of nearly every eager operation, as two flags that cost nothing to read.
+"""The settings and states that decide where an operation runs, as flags that cost nothing to read.
 
-The full answer (`residence.eager_on_host`) asks for the setting, for what this thread stages, and for
+The full answer (`residence.eager_on_host`) asks for the settings, for what this thread stages, and for
 TensorFlow's own mode. Nearly always nothing is being staged in any thread, and then the flags say so.
 """
 
@@ -15,26 +15,31 @@ class _Quick:
     """The flags.
 
     Attributes:
-        host: True where ``np2tf.config.eager`` is "auto" and no thread stages anything: an operation on
-            host arrays is NumPy's.
-        unstaged: True where no thread stages anything, and tensors are worked on by TensorFlow.
+        host: True where an operation on host operands is NumPy's: ``np2tf.config.eager`` is "auto", floats
+            are NumPy's, no thread stages anything, and nobody intercepts calls.
+        unstaged: True where no thread stages anything.
+        tensors: True once the TensorFlow half of `tnp` has been loaded; until then no array is a tensor.
     """
 
-    __slots__ = ("host", "unstaged")
+    __slots__ = ("host", "tensors", "unstaged")
 
     host: bool
     unstaged: bool
+    tensors: bool
 
 
 quick = _Quick()
+quick.tensors = False
 _lock = threading.Lock()
 _regions = 0
-_setting = "auto"
+_interceptors = 0
+_settings = {"eager": "auto", "floats": "float64"}
 
 
 def _update() -> None:
-    quick.host = _setting == "auto" and _regions == 0
-    quick.unstaged = _setting != "numpy" and _regions == 0
+    quick.unstaged = _regions == 0
+    on_numpy = _settings["eager"] == "auto" and _settings["floats"] == "float64"
+    quick.host = on_numpy and quick.unstaged and not _interceptors
 
 
 def count_regions(change: int) -> None:
@@ -45,11 +50,19 @@ def count_regions(change: int) -> None:
         _update()
 
 
-def _follow(value: str) -> None:
-    global _setting
+def count_interceptors(change: int) -> None:
+    """Note that somebody intercepts the calls of the op library (1), or does not any more (-1)."""
+    global _interceptors
     with _lock:
-        _setting = value
+        _interceptors += change
         _update()
 
 
-config.follow("eager", _follow)
+def _follow(name: str, value: str) -> None:
+    with _lock:
+        _settings[name] = value
+        _update()
+
+
+config.follow("eager", lambda value: _follow("eager", value))
+config.follow("floats", lambda value: _follow("floats", value))

@@ -1,7 +1,7 @@
 """`tnp.random`: numpy.random.
 
-Every number is drawn by NumPy, from its own streams and on the host; only the arrays are ours. NumPy's global
-state is the state of the functions here too. While staging, drawing is refused: it would happen only once.
+Every number is drawn by NumPy, from its own streams and on the host; where new arrays are tensors the arrays
+are ours. NumPy's global state is the state of the functions here too.
 """
 
 from __future__ import annotations
@@ -11,58 +11,31 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.host import missing_names, public_names
-from np2tf.tnp.ndarray import is_array
-from np2tf.tnp.normalize import write_back
-from np2tf.tnp.residence import placed
+from np2tf.lazy import LazyModule
+from np2tf.tnp.modules import missing_names, public_names
+from np2tf.tnp.operand_kinds import are_host, new_arrays_are_tensors
+from np2tf.tnp.quick import quick
 
 __all__ = list(np.random.__all__)
 __dir__ = public_names("numpy.random", globals())
 __getattr__ = missing_names(globals(), "numpy.random")
 
-
-def _require_eager(name: str) -> None:
-    if current_region() is not None or not tf.executing_eagerly():
-        raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
+_draws: Any = LazyModule("np2tf.tnp.random_draws")
 
 
-def _drawing(name: str, draw: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What NumPy's `draw` returns, as arrays of ours; into `out` where one is given."""
-    _require_eager(name)
-    named = {key: to_numpy(value) for key, value in kwargs.items()}
-    result = draw(*map(to_numpy, args), **named)
-    if kwargs.get("out") is not None:
-        return write_back(kwargs["out"], named["out"])
-    return placed(result)
-
-
-def _shuffling(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
-    """Shuffle in place, also a list (of whatever); returns what was shuffled."""
-    _require_eager("shuffle")
-    target = to_numpy(x) if is_array(x) or isinstance(x, (tf.Tensor, tf.Variable)) else x
-    shuffle(target, *args, **kwargs)
-    return write_back(x, target) if target is not x else x
-
-
-def _function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
-    @functools.wraps(draw)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return _shuffling(draw, *args, **kwargs) if name == "shuffle" else _drawing(name, draw, args, kwargs)
-
-    call.__module__ = __name__
-    return call
+def _on_numpy() -> bool:
+    return quick.host and not new_arrays_are_tensors()
 
 
 def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(documented)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         draw = getattr(self._plain, name)
-        return _shuffling(draw, *args, **kwargs) if name == "shuffle" else _drawing(name, draw, args, kwargs)
+        if _on_numpy() and are_host(args) and are_host(kwargs.values()):
+            drawn = draw(*args, **kwargs)
+            return args[0] if name == "shuffle" and args else drawn
+        return _draws.function(name, draw)(*args, **kwargs)
 
     return call
 
@@ -77,14 +50,19 @@ def _overridden(base: type) -> dict[str, Any]:
 
 
 class _AlsoNumPys(type):
-    """Lets ``isinstance`` take NumPy's own generators, which np2tf's translations may be given."""
+    """Makes NumPy's own generators where arrays are NumPy's, and lets ``isinstance`` take them."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1])
 
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls.__module__ == __name__ and _on_numpy():
+            return cls.__mro__[1](*args, **kwargs)
+        return super().__call__(*args, **kwargs)
+
 
 class Generator(np.random.Generator, metaclass=_AlsoNumPys):
-    """NumPy's Generator, whose arrays are ours."""
+    """NumPy's Generator, whose arrays live where new arrays live."""
 
     def __init__(self, bit_generator: Any) -> None:
         super().__init__(bit_generator)
@@ -95,15 +73,16 @@ class Generator(np.random.Generator, metaclass=_AlsoNumPys):
 
     def spawn(self, n_children: int) -> list[np.random.Generator]:
         """Independent generators that follow from this one."""
-        _require_eager("Generator.spawn")
+        if not _on_numpy():
+            _draws.require_eager("Generator.spawn")
         return [Generator(plain.bit_generator) for plain in self._plain.spawn(n_children)]
 
 
 class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
-    """NumPy's RandomState, whose arrays are ours."""
+    """NumPy's RandomState, whose arrays live where new arrays live."""
 
     def __init__(self, seed: Any = None) -> None:
-        super().__init__(to_numpy(seed))
+        super().__init__(seed if _on_numpy() else _draws.to_numpy(seed))
         self._plain = np.random.RandomState(self._bit_generator)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -120,19 +99,3 @@ class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
 for _class, _base in ((Generator, np.random.Generator), (RandomState, np.random.RandomState)):
     for _name, _wrapped in _overridden(_base).items():
         setattr(_class, _name, _wrapped)
-
-
-def default_rng(seed: Any = None) -> Generator:
-    """A generator of numbers that are NumPy's for the same seed."""
-    _require_eager("default_rng")
-    if type(seed) is Generator:
-        return seed
-    return Generator(np.random.default_rng(to_numpy(seed)).bit_generator)
-
-
-#: Ours, or taken from NumPy as they are when first asked for.
-_KEPT = frozenset({"default_rng", "test", "get_bit_generator", "set_bit_generator"})
-for _name in dir(np.random):
-    _value = getattr(np.random, _name)
-    if not (_name.startswith("_") or _name in _KEPT or isinstance(_value, type)) and callable(_value):
-        globals()[_name] = _function(_name, _value)

@@ -11,7 +11,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.dtypes import kind_of, result_type, result_type_of, tf_dtype
+from np2tf.tnp.promotion import kind_of, result_type, result_type_of, tf_dtype
 from np2tf.tnp.hosted import SMALL, hosted, known
 from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, DType, Int, Operand, Shape, op
@@ -46,7 +46,7 @@ def _is_known(*values: Any) -> bool:
     )
 
 
-@op(np.arange, creates=True)
+@op(np.arange)
 def arange(
     start: Any = None,
     stop: Any = None,
@@ -109,7 +109,7 @@ def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     return tensor_array(_progression(tf.range(count), first, second - first, wanted))
 
 
-@op(np.linspace, creates=True)
+@op(np.linspace)
 def linspace(
     start: Operand,
     stop: Operand,
@@ -153,7 +153,7 @@ def _constants(made: Any) -> Any:
     return tensor_array(tf.constant(made))
 
 
-@op(np.logspace, creates=True)
+@op(np.logspace)
 def logspace(
     start: Operand,
     stop: Operand,
@@ -172,7 +172,7 @@ def logspace(
     return tensor_array(made if dtype is None else cast(made, dtype))
 
 
-@op(np.geomspace, creates=True)
+@op(np.geomspace)
 def geomspace(
     start: Operand, stop: Operand, num: Int = 50, endpoint: bool = True, dtype: DType = None, axis: Int = 0
 ) -> ndarray:
@@ -212,7 +212,7 @@ def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str 
     return tuple(map(tensor_array, grids))
 
 
-@op(np.indices, creates=True)
+@op(np.indices)
 def indices(dimensions: Shape, dtype: DType = _INT, sparse: bool = False) -> Any:
     rank = len(dimensions)
     wanted = tf_dtype(dtype or int)

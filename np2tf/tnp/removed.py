@@ -11,11 +11,10 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import tensorflow as tf
+import numpy as np
 
 from np2tf.rules import Rule, find
-from np2tf.tnp.ndarray import tensor_array
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.front import universal
 
 
 def removed(name: str, namespace: Any) -> Any:
@@ -45,13 +44,12 @@ def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callab
     return call
 
 
-def ufunc_at(ufunc: Ufunc) -> Callable[..., Any]:
+def ufunc_at(ufunc: np.ufunc) -> Callable[..., Any]:
     """``tnp.add_at(x, i, v)``: `ufunc.at`, which returns what it wrote to (a new tf.Tensor for one)."""
+    ours = universal(ufunc)
 
     def apply_at(array: Any, indices: Any, *operands: Any) -> Any:
-        if isinstance(array, tf.Tensor):
-            return ufunc.at(tensor_array(array), indices, *operands).tensor
-        return ufunc.at(array, indices, *operands)
+        return ours.at(array, indices, *operands)
 
     apply_at.__name__ = f"{ufunc.__name__}_at"
     return apply_at

@@ -1,4 +1,4 @@
-"""Where an operation runs: on the host by NumPy itself, or by TensorFlow."""
+"""Where an operation runs, and where new arrays live: on the host with NumPy, or with TensorFlow."""
 
 from __future__ import annotations
 
@@ -10,39 +10,34 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import PLAIN, host_array, is_foreign, ndarray, scalar, tensor_array, wrap
+from np2tf.tnp.ndarray import ndarray, scalar, tensor_array
+from np2tf.tnp.operand_kinds import PLAIN, new_arrays_are_tensors
+from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.rows import Rows
 
 _TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, Rows)
 
 
 def eager_on_host() -> bool:
-    """Whether new arrays and operations on host operands belong on the host just now."""
-    return config.eager != "tensorflow" and current_region() is None and tf.executing_eagerly()
+    """Whether operations on host operands are NumPy's just now."""
+    on_numpy = config.eager == "auto" and config.floats == "float64"
+    return on_numpy and current_region() is None and tf.executing_eagerly()
 
 
-def is_plain() -> bool:
-    """Whether NumPy's own arrays are used and made just now (`np2tf.use_backend("numpy")`)."""
-    return config.eager == "numpy" and current_region() is None and tf.executing_eagerly()
-
-
-def stays_on_host(array: ndarray) -> bool:
-    """Whether an array on the host is worked on there: always, if TensorFlow has no such elements."""
-    if eager_on_host():
-        return True
-    return current_region() is None and is_foreign(array._host.dtype)  # type: ignore[union-attr]
+def new_arrays_on_host() -> bool:
+    """Whether new arrays are np.ndarray just now."""
+    return eager_on_host() and not new_arrays_are_tensors()
 
 
 def has_tensor(values: Iterable[Any]) -> bool:
-    """Whether a tensor-resident array or a tensor is among `values`, looking into lists and tuples."""
+    """Whether an array of ours or a tensor is among `values`, looking into lists and tuples."""
     for value in values:
         kind = type(value)
-        if kind in PLAIN:
+        if kind in PLAIN or kind is np.ndarray:
             continue
-        if kind is ndarray or kind is scalar:
-            if value._host is None:
-                return True
-        elif issubclass(kind, _TENSORS) or (issubclass(kind, (list, tuple)) and has_tensor(value)):
+        if kind is ndarray or kind is scalar or issubclass(kind, _TENSORS):
+            return True
+        if issubclass(kind, (list, tuple)) and has_tensor(value):
             return True
     return False
 
@@ -69,46 +64,26 @@ def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not has_array(args) and not (kwargs and has_array(kwargs.values()))
 
 
-#: Types that NumPy takes as they are.
-_AS_THEY_ARE = frozenset({*PLAIN, np.ndarray})
-
-
-def held(args: Any) -> list[Any] | None:
-    """The arguments as NumPy takes them, if it takes them all as they are held; None for a closer look.
-
-    Only exact types count: arrays on the host, numbers and the like, and lists and tuples of those.
-    """
-    given = []
-    for arg in args:
-        kind = type(arg)
-        if kind is ndarray:
-            buffer = arg._host
-            if buffer is None:
-                return None
-            given.append(buffer)
-        elif kind in _AS_THEY_ARE:
-            given.append(arg)
-        elif (kind is list or kind is tuple) and len(arg) < 9:
-            inner = held(arg)
-            if inner is None:
-                return None
-            given.append(inner if kind is list else tuple(inner))
-        else:
-            return None
-    return given
+def kept_in_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy returned for these arguments: arrays of ours where one of them is on TensorFlow."""
+    if eager_on_host() and not has_tensor(args) and not (kwargs and has_tensor(kwargs.values())):
+        return result
+    return lifted(result)
 
 
 def placed(value: Any) -> Any:
-    """What NumPy made, as new arrays: on the host, or as tensors where new arrays are tensors."""
-    if eager_on_host():
-        return wrap(value)
+    """`value`, which NumPy made, with its new arrays as tensors where new arrays are tensors."""
+    return value if new_arrays_on_host() else lifted(value)
+
+
+def lifted(value: Any) -> Any:
+    """`value` with every np.ndarray in it whose dtype TensorFlow has as an array of ours."""
     kind = type(value)
     if kind is np.ndarray:
-        if value.dtype.kind in "biufc" and value.dtype.char not in "gG" and value.dtype.isnative:
-            return tensor_array(tf.constant(value))
-        return host_array(value)
+        has_dtype = has_tf_dtype(value.dtype) and value.dtype.isnative
+        return tensor_array(tf.constant(value)) if has_dtype else value
     if kind in (tuple, list):
-        return kind(map(placed, value))
+        return kind(map(lifted, value))
     if isinstance(value, tuple):
-        return kind(*map(placed, value))
-    return wrap(value)
+        return kind(*map(lifted, value))
+    return value

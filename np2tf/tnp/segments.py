@@ -11,7 +11,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.axes import normalize_axis, rank
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.ndarray import tensor_array
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import Ufunc
 
 #: Up to so many slices are reduced one by one.
 _FEW = 64

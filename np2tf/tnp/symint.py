@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import tensorflow as tf
+from np2tf.lazy import tf
 
 #: Interval end that is not known.
 UNKNOWN = None

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import cast
-from np2tf.tnp.dtypes import tf_dtype
+from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.hosted import SMALL, hosted
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, DType, Int, Shape, _shape, op
@@ -42,7 +42,7 @@ def lower(rows: Any, columns: Any, k: int) -> tf.Tensor:
     return tf.range(tf.cast(columns, tf.int64)) <= row + k
 
 
-@op(np.eye, creates=True)
+@op(np.eye)
 def eye(
     N: Shape,
     M: Any = None,
@@ -62,12 +62,12 @@ def eye(
     return tensor_array(tf.cast(unit, tf_dtype(dtype or float)))
 
 
-@op(np.identity, creates=True)
+@op(np.identity)
 def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
     return eye(n, dtype=dtype or _FLOAT)
 
 
-@op(np.tri, creates=True)
+@op(np.tri)
 def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
     columns = N[0] if M is None else _shape(M)[0]
     return tensor_array(tf.cast(lower(N[0], columns, k), tf_dtype(dtype or float)))

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.creation import asarray
-from np2tf.tnp.dtypes import kind_of
-from np2tf.tnp.ndarray import host_array, is_array, tensor_array
+from np2tf.tnp.promotion import kind_of
+from np2tf.tnp.ndarray import is_array, tensor_array
 from np2tf.tnp.normalize import OPS
 
 __all__ = ["can_cast", "common_type", "imag", "iterable", "real", "result_type"]
@@ -50,8 +50,6 @@ def iterable(y: Any) -> bool:
 def _part(val: Any, name: str) -> Any:
     if isinstance(val, (tf.Tensor, tf.Variable)):
         val = tensor_array(as_tensor(val))
-    elif type(val) is np.ndarray:
-        val = host_array(val)
     elif isinstance(val, (list, tuple)):
         val = asarray(val)
     return getattr(val, name)

@@ -28,7 +28,7 @@ from np2tf.tnp.kernels import (
 )
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import attach
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import Ufunc
 from np2tf.tnp.ufuncs_compare import COMPARISONS, EXTREMES, Comparison, logical
 from np2tf.tnp.ufuncs_matrix import GeneralUfunc
 from np2tf.tnp.ufuncs_power import Power

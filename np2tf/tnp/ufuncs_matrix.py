@@ -10,7 +10,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.strands import inner_product
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import Ufunc
 from np2tf.tnp.ufuncs_integer import MATMUL
 
 _SIGNATURE = "(n?,k),(k,m?)->(n?,m?)"

@@ -44,5 +44,5 @@ def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
 def _is_incomplete(value: Any) -> bool:
     if isinstance(value, (tuple, list)):
         return any(map(_is_incomplete, value))
-    tensor = value.tensor if is_array(value) and value._host is None else value
+    tensor = value.tensor if is_array(value) else value
     return isinstance(tensor, tf.Tensor) and not tensor.shape.is_fully_defined()

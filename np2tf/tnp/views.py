@@ -13,12 +13,11 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
+from np2tf.tnp.conversion import to_numpy
 from np2tf.tnp.layout import is_contiguous, reshapes_in_place, shadow
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp.ndarray import host_array, ndarray, scalar, tensor_array, wrap
-from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, on_host, op
-from np2tf.tnp.quick import quick
-from np2tf.tnp.residence import held
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, op
 
 __all__ = [
     "atleast_1d",
@@ -49,13 +48,8 @@ def view(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if quick.host and not kwargs:
-                given = held(args)
-                if given is not None:
-                    result = numpy(*given)
-                    return host_array(result) if type(result) is np.ndarray else wrap(result)
             if args and _viewed_on_host(args[0]):
-                return on_host(numpy, args, kwargs)
+                return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
             return on_tensors(*args, **kwargs)
 
         call.numpy = numpy  # type: ignore[attr-defined]
@@ -68,12 +62,8 @@ def view(
 
 
 def _viewed_on_host(value: Any) -> bool:
-    return (
-        type(value) is ndarray
-        and value._host is not None
-        and current_region() is None
-        and tf.executing_eagerly()
-    )
+    on_host = isinstance(value, np.ndarray) and not is_array(value)
+    return on_host and current_region() is None and tf.executing_eagerly()
 
 
 def lengths(array: ndarray) -> list[Any]:

@@ -18,17 +18,16 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor, cast, to_numpy
-from np2tf.tnp.dtypes import kind_of, ufunc_loop
+from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp.promotion import kind_of, ufunc_loop
 from np2tf.tnp.flat import cycled, flat_view, flatiter
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
 from np2tf.tnp.keys import expand
-from np2tf.tnp.lenses import is_read_only
 from np2tf.tnp.masks import leading_mask
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS
-from np2tf.tnp.ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import Ufunc
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
 
@@ -45,17 +44,18 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
             target, *args = args if args else (kwargs.pop(first),)  # type: ignore[assignment]
-            # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
-            array = host_array(target) if isinstance(target, np.ndarray) and not is_array(target) else target
-            held = array._host if is_array(array) else None
-            if held is not None and current_region() is None:
-                on_numpy(held, args, kwargs)
-                return target
             if isinstance(target, tf.Tensor):
                 return call(tensor_array(target), *args, **kwargs).tensor
-            if not is_array(array) or type(array) is scalar:
+            # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
+            on_host = isinstance(target, np.ndarray) and not is_array(target)
+            if on_host and current_region() is None:
+                refuse_to_lose_gradient((*args, *kwargs.values()))
+                on_numpy(target, args, kwargs)
+                return target
+            if type(target) is scalar or not (on_host or is_array(target)):
                 raise TypeError(f"argument 1 must be numpy.ndarray, not {type(target).__name__}")
-            if is_read_only(array.storage()[1]):
+            array = as_view(target)
+            if array.is_read_only:
                 if not tf.executing_eagerly():
                     raise ValueError("assignment destination is read-only")
                 # What is wrong first, and whether there is anything to write at all, NumPy says.
@@ -250,7 +250,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
         IndexError: an index is out of bounds.
     """
     tensor = array.tensor
-    if is_read_only(array.storage()[1]):
+    if array.is_read_only:
         raise ValueError("array is read-only")
     if operand is not None:
         # Here a Python number is an array like any other, and not weak.

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import numpy as _numpy
 
-from np2tf.tnp.fft.helper import *  # noqa: F403
-from np2tf.tnp.fft.many import *  # noqa: F403
-from np2tf.tnp.fft.one import *  # noqa: F403
-from np2tf.tnp.host import missing_names as _missing_names
-from np2tf.tnp.host import public_names as _public_names
+from np2tf.tnp.modules import missing_names as _missing_names
+from np2tf.tnp.modules import public_names as _public_names
 
 __all__ = list(_numpy.fft.__all__)
 __getattr__ = _missing_names(globals(), "numpy.fft")

@@ -10,7 +10,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.tnp.linalg.products import lengths, multiply, rank_of
 from np2tf.tnp.normalize import Array, Axis, Int, Operand, op
-from np2tf.tnp.ufunc import UFUNCS
+from np2tf.tnp.tensor_ufunc import UFUNCS
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
@@ -22,14 +22,14 @@ def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
     return multiply(numbers, UFUNCS[np.divide].compute((1.0, multiply(n, d))))
 
 
-@op(np.fft.fftfreq, creates=True)
+@op(np.fft.fftfreq)
 def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
     """The frequencies of `fft` of `n` samples at distance `d`."""
     half = (n - 1) // 2 + 1
     return _frequencies(np.concatenate([np.arange(half), np.arange(-(n // 2), 0)]), n, d)
 
 
-@op(np.fft.rfftfreq, creates=True)
+@op(np.fft.rfftfreq)
 def rfftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
     """The frequencies of `rfft` of `n` samples at distance `d`."""
     return _frequencies(np.arange(n // 2 + 1), n, d)

@@ -19,7 +19,7 @@ from np2tf.tnp.linalg.products import (
 )
 from np2tf.tnp.ndarray import ndarray
 from np2tf.tnp.normalize import Array, DType, Int, Operands, View, op
-from np2tf.tnp.ufunc import UFUNCS
+from np2tf.tnp.tensor_ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul as matrix_product
 from np2tf.tnp.ufuncs_matrix import vecdot as vector_product
 from np2tf.tnp.views import matrix_transpose

@@ -9,7 +9,7 @@ from numpy.linalg import LinAlgError
 from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.cells import staging_handlers
 from np2tf.tnp.conversion import cast
-from np2tf.tnp.dtypes import result_type
+from np2tf.tnp.promotion import result_type
 from np2tf.tnp.linalg.products import rank_of
 
 

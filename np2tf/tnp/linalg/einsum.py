@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.agreeing import agreeing
-from np2tf.tnp.conversion import as_tensor, cast, promote
+from np2tf.tnp.conversion import as_tensor, as_view, cast, promote
 from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.ndarray import is_array, ndarray
-from np2tf.tnp.normalize import OPS, DType, _view, op
+from np2tf.tnp.normalize import OPS, DType, op
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -140,9 +140,9 @@ def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
     if set(labels) != set(result):
         return None
     if len(labels) == len(result):
-        return _view(operand).view_through(Transpose(tuple(labels.index(letter) for letter in result)))
+        return as_view(operand).view_through(Transpose(tuple(labels.index(letter) for letter in result)))
     if len(set(labels)) == len(labels) - 1 and labels[-1] == labels[-2] and result == labels[:-1]:
-        viewed = _view(operand)
+        viewed = as_view(operand)
         _check_square(viewed.tensor, labels[-1])
         return viewed.view_through(Diagonal(0))
     raise StagingError("einsum that makes a view of a diagonal of many axes", "NP2TF503")

@@ -13,7 +13,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.conversion import cast, promote
 from np2tf.tnp.normalize import Array, op
-from np2tf.tnp.ufunc import UFUNCS
+from np2tf.tnp.tensor_ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul
 
 __all__ = ["dot", "inner", "outer", "tensordot", "vdot"]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as _numpy
 
-from np2tf.tnp.host import missing_names, public_names
+from np2tf.tnp.modules import missing_names as _missing_names
+from np2tf.tnp.modules import public_names as _public_names
 
 __all__ = list(_numpy.polynomial.__all__)
-__getattr__ = missing_names(globals(), "numpy.polynomial")
-__dir__ = public_names("numpy.polynomial", globals())
+__getattr__ = _missing_names(globals(), "numpy.polynomial")
+__dir__ = _public_names("numpy.polynomial", globals())

@@ -1,4 +1,4 @@
-"""Universal functions: one class, NumPy's promotion, a TensorFlow function for the work."""
+"""Universal functions over tensors: one class, NumPy's promotion, a TensorFlow function for the work."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor, cast, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
-from np2tf.tnp.dtypes import promotion_kind, ufunc_loop
+from np2tf.tnp.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp.floating_errors import raises_floating_point_errors
-from np2tf.tnp.ndarray import host_array, is_array, ndarray, tensor_array, wrap, wrap_tensor
+from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
 from np2tf.tnp.outputs import check_output, store_into
 from np2tf.tnp.quick import quick
-from np2tf.tnp.residence import held, is_plain, runs_on_host
+from np2tf.tnp.residence import runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
 
 _ABSENT = object()
@@ -80,15 +80,7 @@ class Ufunc:
         Raises:
             TypeError: no loop of the ufunc fits the operands.
         """
-        if quick.host and not kwargs and len(args) == self.nin:
-            given = held(args)
-            if given is not None:
-                result = self.numpy(*given)
-                return host_array(result) if type(result) is np.ndarray else wrap(result)
-            result = self.directly(args)
-            if result is not None:
-                return result
-        elif quick.unstaged and not kwargs:
+        if quick.unstaged and not kwargs:
             result = self.directly(args)
             if result is not None:
                 return result
@@ -102,8 +94,6 @@ class Ufunc:
                 "out": outs[0] if self.nout == 1 else (*outs, *[None] * (self.nout - len(outs))),
             }
         if runs_on_host(args, kwargs):
-            return on_host(self.numpy, args, kwargs)
-        if is_plain():
             return on_host(self.numpy, args, kwargs)
         staging = not tf.executing_eagerly()
         if not staging and raises_floating_point_errors():
@@ -246,13 +236,14 @@ class Ufunc:
         """Apply in place, once for every index, also for repeated ones; returns `array`."""
         if isinstance(array, tf.Tensor):
             return self.at(tensor_array(array), indices, *operands).tensor
-        held = array._host if is_array(array) else array
-        if not is_array(array) and not isinstance(array, np.ndarray):
-            raise TypeError("first operand must be array")
-        if held is not None and current_region() is None:
-            self.numpy.at(held, to_numpy(indices), *map(to_numpy, operands))
-            return array
-        target = array if is_array(array) else host_array(array)
+        if not is_array(array):
+            if not isinstance(array, np.ndarray):
+                raise TypeError("first operand must be array")
+            if current_region() is None:
+                refuse_to_lose_gradient((indices, *operands))
+                self.numpy.at(array, to_numpy(indices), *map(to_numpy, operands))
+                return array
+        target = as_view(array)
         try:
             Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
         except (StagingError, tf.errors.OpError):

@@ -1,0 +1,29 @@
+"""When the TensorFlow half of `tnp` is loaded, others may have something to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from np2tf.tnp.quick import quick
+
+_waiting: list[Callable[[], None]] = []
+
+
+def when_loaded(callback: Callable[[], None]) -> None:
+    """Call `callback` once the TensorFlow half has been loaded; at once, if it has been."""
+    if quick.tensors:
+        callback()
+    else:
+        _waiting.append(callback)
+
+
+def announce() -> None:
+    """Tell everybody who waits. (Arrays of ours are told from others by their types from now on.)"""
+    quick.tensors = True
+    while _waiting:
+        _waiting.pop()()
+
+
+def load() -> None:
+    """Load the TensorFlow half now: what the first tensor would do."""
+    import np2tf.tnp.routing  # noqa: F401

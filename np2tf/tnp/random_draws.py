@@ -1,0 +1,75 @@
+"""Drawing random numbers where an argument or a new array is a tensor. While staging, drawing is refused."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.conversion import to_numpy
+from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.normalize import write_back
+from np2tf.tnp.random import Generator
+from np2tf.tnp.residence import placed
+
+
+def require_eager(name: str) -> None:
+    """See that a draw happens at every call, and not once while staging.
+
+    Raises:
+        StagingError: something is being staged.
+    """
+    if current_region() is not None or not tf.executing_eagerly():
+        raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
+
+
+def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's `draw`, with its arrays where new arrays live; into `out` where one is given."""
+    if name == "shuffle":
+        return functools.partial(_shuffling, draw)
+
+    @functools.wraps(draw)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        require_eager(name)
+        named = {key: to_numpy(value) for key, value in kwargs.items()}
+        result = draw(*map(to_numpy, args), **named)
+        if kwargs.get("out") is not None:
+            return write_back(kwargs["out"], named["out"])
+        return placed(result)
+
+    return call
+
+
+def _shuffling(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+    """Shuffle in place, also a list (of whatever); returns what was shuffled."""
+    require_eager("shuffle")
+    target = to_numpy(x) if is_array(x) or isinstance(x, (tf.Tensor, tf.Variable)) else x
+    shuffle(target, *args, **kwargs)
+    return write_back(x, target) if target is not x else x
+
+
+def default_rng(seed: Any = None) -> np.random.Generator:
+    """A generator of numbers that are NumPy's for the same seed."""
+    require_eager("default_rng")
+    if type(seed) is Generator:
+        return seed
+    made: np.random.Generator = Generator(np.random.default_rng(to_numpy(seed)).bit_generator)
+    return made
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    found = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
+    drawn = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
+    for other in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):
+        del drawn[other]
+    return {name: function(name, draw) for name, draw in drawn.items()}
+
+
+_TABLE = _functions()
+globals().update(_TABLE)
+__all__ = ["default_rng", *_TABLE]  # noqa: PLE0604

@@ -1,0 +1,120 @@
+"""The TensorFlow half of `tnp`: importing this loads all of it. Calls that are not simply NumPy's come here.
+
+`np2tf.tnp.front` holds the functions that people call; those that find an operand that is not the host's, or a
+setting under which host operands are not NumPy's affair, ask `route` for the implementation.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+from np2tf.tnp import host, loading, operators, protocols  # noqa: F401
+from np2tf.tnp.tensor_ufunc import UFUNCS, Ufunc
+
+#: The modules that implement names of NumPy's main namespace; a later one wins where two define one name.
+_CHAPTERS = (
+    "constants",
+    "ufuncs",
+    "reductions",
+    "nan_reductions",
+    "cumulative",
+    "ufunc_methods",
+    "statistics",
+    "order_statistics",
+    "histograms",
+    "histograms_many",
+    "calculus",
+    "rounding",
+    "logic",
+    "creation",
+    "ranges",
+    "triangles",
+    "views",
+    "parts",
+    "joining",
+    "manipulation",
+    "trimming",
+    "bits",
+    "indexing_functions",
+    "writing",
+    "sorting",
+    "sets",
+    "functional",
+    "iteration",
+    "stride_tricks",
+    "methods",
+    "memory",
+    "type_questions",
+    "linalg.products",
+    "linalg.einsum",
+    "polynomial.classic",
+    "polynomial.fitting",
+    "polynomial.values",
+)
+#: The modules that implement names of NumPy's submodules.
+_SUBMODULES = {
+    "linalg": ("linalg.arrays", "linalg.factoring", "linalg.norms", "linalg.solving"),
+    "fft": ("fft.helper", "fft.many", "fft.one"),
+    "random": ("random_draws",),
+}
+#: NumPy's qualified name -> the function over tensors, or over operands of every kind.
+IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
+
+
+def _load_chapters() -> None:
+    for name in _CHAPTERS:
+        chapter = importlib.import_module(f"np2tf.tnp.{name}")
+        # A chapter may be there for what it attaches only.
+        for public in getattr(chapter, "__all__", ()):
+            IMPLEMENTATIONS[f"numpy.{public}"] = getattr(chapter, public)
+    for short, names in _SUBMODULES.items():
+        for name in names:
+            chapter = importlib.import_module(f"np2tf.tnp.{name}")
+            for public in chapter.__all__:
+                IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
+    importlib.import_module("np2tf.tnp.interop")
+
+
+def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., Any]:
+    """The function that stands for NumPy's where an operand is not the host's, or new arrays are tensors."""
+    found = IMPLEMENTATIONS.get(qualified) or host.OPS.get(numpy)
+    if found is None:
+        found = IMPLEMENTATIONS[qualified] = host.fallback(numpy, qualified)
+    return found
+
+
+def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the implementation of a function of `front`."""
+    function = implementation(entry.numpy, entry.qualified)
+    return intercepted(entry.qualified, function)(*args, **kwargs)
+
+
+def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a universal function of `front`, or a method of it."""
+    numpy = entry.numpy
+    ours = UFUNCS.get(numpy) or Ufunc(numpy, host.refuse)
+    name = entry.qualified if method == "__call__" else f"{entry.qualified}.{method}"
+    return intercepted(name, getattr(ours, method))(*args, **kwargs)
+
+
+def route_indexer(entry: Any, key: Any, parts: tuple[Any, ...]) -> Any:
+    """Index one of the objects that make arrays by being indexed."""
+    return IMPLEMENTATIONS[entry.qualified][key]  # type: ignore[index]
+
+
+#: (name to show, function) -> what takes its place.
+Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+interceptors: list[Make] = []
+
+
+def intercepted(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, or what those who intercept calls have put around it."""
+    for make in interceptors:
+        function = make(qualified.removeprefix("numpy."), function)
+    return function
+
+
+_load_chapters()
+loading.announce()
