@@ -7,7 +7,8 @@ from types import TracebackType
 from np2tf.config import config
 
 BACKENDS = ("numpy", "tensorflow")
-_SETTINGS = ("eager", "jit")
+_SETTINGS = ("eager", "floats", "jit")
+_NUMPYS = {"eager": "auto", "floats": "float64", "jit": "off"}
 #: What the settings were before NumPy's time.
 _before_numpy: dict[str, str] = {}
 
@@ -16,10 +17,10 @@ class use_backend:
     """Run translated code on plain NumPy, or on TensorFlow again; for good, or for a with block.
 
     ``np2tf.use_backend("numpy")`` switches at once; ``with np2tf.use_backend("numpy"):`` switches back at
-    the end. On "numpy" every operation of `np2tf.tnp` is NumPy's own and gives np.ndarray and NumPy's
-    scalars, and `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through
-    them. Arrays that were made before stay what they are, and are taken as NumPy takes them. Like every
-    setting of `np2tf.config` it is the process's, not the thread's.
+    the end. On "numpy" new arrays are np.ndarray, every operation of `np2tf.tnp` on them is NumPy's own, and
+    `np2tf.jit`, `np2tf.cond` and the loops are plain Python, so that a debugger steps through them. Arrays on
+    TensorFlow that were made before stay there. Like every setting of `np2tf.config` it is the process's, not
+    the thread's.
 
     Raises:
         ValueError: there is no such backend.
@@ -30,12 +31,12 @@ class use_backend:
             raise ValueError(f"np2tf.use_backend takes {' or '.join(map(repr, BACKENDS))}, not {name!r}")
         self._before = {setting: getattr(config, setting) for setting in _SETTINGS}
         self._before_numpy = dict(_before_numpy)
-        on_numpy = config.eager == "numpy"
-        if name == "numpy" and not on_numpy:
+        if name == "numpy" and not _before_numpy:
             _before_numpy.update(self._before)
-            self._set({"eager": "numpy", "jit": "off"})
-        elif name == "tensorflow" and on_numpy:
-            self._set(_before_numpy or {"eager": "auto", "jit": "on"})
+            self._set(_NUMPYS)
+        elif name == "tensorflow" and _before_numpy:
+            self._set(_before_numpy)
+            _before_numpy.clear()
 
     @staticmethod
     def _set(settings: dict[str, str]) -> None:

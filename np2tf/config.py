@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 _CHOICES: dict[str, tuple[str, ...]] = {
-    "eager": ("auto", "tensorflow", "numpy"),
+    "eager": ("auto", "tensorflow"),
     "jit": ("on", "strict", "off"),
     "tier": ("auto", "compile"),
     "floats": ("float64", "float32"),
@@ -22,15 +22,17 @@ class Config:
     """Settings of the op library and of `np2tf.jit`.
 
     Attributes:
-        eager: "auto" runs an eager operation where its operands live (new arrays live on the host);
-            "tensorflow" puts every operation and every new array on TensorFlow; "numpy" is NumPy without
-            anything of ours around it (`np2tf.use_backend`). Initially taken from ``NP2TF_EAGER``.
+        eager: "auto" runs an eager operation where its operands live: an array on the host is np.ndarray,
+            and so is a new array, unless TensorFlow is to see it (in a graph, while a gradient tape records,
+            in a device scope that names an accelerator). "tensorflow" puts every operation and every new
+            array on TensorFlow. Initially taken from ``NP2TF_EAGER``.
         jit: "on" compiles what it can and runs the rest unjitted, with one warning; "strict" raises where
             a function cannot be compiled; "off" never compiles. Initially taken from ``NP2TF_JIT``.
         tier: "auto" lets a jitted function run on the host until it has taken enough time to be worth
             compiling; "compile" compiles at the first call.
         floats: the dtype of new floating-point arrays where neither an operand nor the caller says one:
-            "float64" as in NumPy, or "float32". Set it before the first call of a jitted function.
+            "float64" as in NumPy, or "float32", under which new arrays are on TensorFlow. Set it before the
+            first call of a jitted function.
         bounds: "checked" makes compiled code raise IndexError where NumPy does; "unchecked" leaves the checks
             of indices that are known at run time only out of it: one out of bounds then reads or writes some
             other element. Initially taken from ``NP2TF_BOUNDS``.

@@ -146,10 +146,9 @@ def sharing(result: Any, arguments: Any) -> Any:
 def _shared(a: Any, b: Any) -> bool:
     if not all(is_array(x) or isinstance(x, np.ndarray) for x in (a, b)):
         return a is b
-    buffers = [x._host if is_array(x) else x for x in (a, b)]
-    if any(buffer is None for buffer in buffers):
-        return is_array(a) and is_array(b) and a._cell is b._cell and a._cell is not None
-    return bool(np.shares_memory(*buffers))
+    if is_array(a) or is_array(b):
+        return is_array(a) and is_array(b) and a.storage()[0] is b.storage()[0]
+    return bool(np.shares_memory(a, b))
 
 
 @cache

@@ -14,7 +14,6 @@ from machine_twins import quiet
 import np2tf
 from np2tf.runtime import compiled
 from np2tf.staging import StagingError
-from np2tf.tnp.ndarray import wrap
 
 _HEAD = {
     "numpy": "import numpy as np\nfrom machine_twins import _At as at\n",
@@ -48,7 +47,7 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
         found = observe(_function("twin", given, lines, names), _arguments(given))
         if found.ran != "compiled":
             # NumPy's own arrays take keys of ours otherwise than NumPy's (tests/test_interop.py).
-            ours = tuple(map(wrap, _arguments(given)))
+            ours = _arguments(given)
             found = observe(_function("twin", given, lines, names), ours)
     if not alike(found.result, wanted.result):
         found.aliases = wanted.aliases

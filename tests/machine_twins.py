@@ -132,8 +132,7 @@ def sharing_difference(judge: Player, twin: Player, name: str, names: list[str])
         if shared and array.base is not None and double.base is None:
             return f"{name} has a base on NumPy, and none on its twin"
         for other in names:
-            # An array on the host is a wrapper: another one each time.
-            same = double.base is twin.space[other] or double._host is not None
+            same = double.base is twin.space[other]
             if array.base is judge.space[other] and array.base is not None and not same:
                 return f"{name}.base is {other} on NumPy only"
     return None

@@ -6,7 +6,7 @@ One example over one set of operands is a `Point`. Points of a chapter are trace
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from types import CodeType
 from typing import Any
@@ -17,7 +17,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import rules, tnp
-from np2tf.tnp.ndarray import host_array, is_array, tensor_array
+from np2tf.tnp.ndarray import is_array, tensor_array
 
 DTYPES = ("float64", "float32", "int32", "complex128", "bool")
 SHAPES = {"matrix": (2, 3), "vector": (6,), "empty": (0, 3)}
@@ -129,19 +129,27 @@ def expected(point: Point) -> Any:
 def eager(point: Point, on_host: bool) -> Any:
     """np2tf's answer outside any graph."""
     with np2tf.config.using(eager="auto" if on_host else "tensorflow"):
-        make = host_array if on_host else lambda array: tensor_array(tf.constant(array))
-        result = _attempt(tnp, point, {name: make(value) for name, value in _given(point).items()})
+        given = _given(point)
+        if not on_host:
+            given = {name: tensor_array(tf.constant(value)) for name, value in given.items()}
+        result = _attempt(tnp, point, given)
         return result if isinstance(result, op_harness.Raised) else [_known(part) for part in result]
 
 
 def _spec(value: np.ndarray, known: str) -> tf.TensorSpec:
-    """What a graph is told of an operand: its shape, all but its first length, or not even its rank."""
-    shape = {"shape": value.shape, "some": [None, *value.shape[1:]][: value.ndim], "nothing": None}[known]
-    return tf.TensorSpec(shape, value.dtype)
+    """What a graph is told of an operand: its shape, all but its first length, its rank, or nothing."""
+    shapes: dict[str, Any] = {"shape": value.shape, "rank": [None] * value.ndim, "nothing": None}
+    shapes["some"] = [None, *value.shape[1:]][: value.ndim]
+    return tf.TensorSpec(shapes[known], value.dtype)
 
 
-def traced(group: Sequence[Point], xla: bool, known: str = "shape") -> list[Any]:
-    """np2tf's answers as one graph; where that cannot be compiled or run, as halves of it."""
+def traced(
+    group: Sequence[Point], xla: bool, known: str = "shape", operand: Callable[[tf.Tensor], Any] = tensor_array
+) -> list[Any]:
+    """np2tf's answers as one graph; where that cannot be compiled or run, as halves of it.
+
+    `operand` makes of a tensor of the graph what the examples get.
+    """
     given = [_given(point) for point in group]
     specs = [{name: _spec(value, known) for name, value in values.items()} for values in given]
     outcomes: list[Any] = [None] * len(group)
@@ -150,7 +158,7 @@ def traced(group: Sequence[Point], xla: bool, known: str = "shape") -> list[Any]
     def together(inputs: list[dict[str, tf.Tensor]]) -> dict[str, tf.Tensor]:
         tensors: dict[str, tf.Tensor] = {}
         for k, (point, given) in enumerate(zip(group, inputs, strict=True)):
-            result = _attempt(tnp, point, {name: tensor_array(value) for name, value in given.items()})
+            result = _attempt(tnp, point, {name: operand(value) for name, value in given.items()})
             outcomes[k] = result
             for n, part in enumerate(result if isinstance(result, list) else ()):
                 if is_array(part) or isinstance(part, tf.Tensor):
@@ -163,7 +171,7 @@ def traced(group: Sequence[Point], xla: bool, known: str = "shape") -> list[Any]
         if len(group) == 1:
             return [op_harness.Raised(type(error), str(error))]
         middle = len(group) // 2
-        return traced(group[:middle], xla, known) + traced(group[middle:], xla, known)
+        return traced(group[:middle], xla, known, operand) + traced(group[middle:], xla, known, operand)
     return [
         result
         if isinstance(result, op_harness.Raised)

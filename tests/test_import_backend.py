@@ -13,9 +13,6 @@ import np2tf
 from np2tf import tnp
 
 PROGRAMS = sorted((Path(__file__).resolve().parent.parent / "fixtures" / "programs").glob("*.py"))
-OLD = {"host": tnp.arange(3.0), "tensor": None}
-with np2tf.config.using(eager="tensorflow"):
-    OLD["tensor"] = tnp.arange(3.0)
 
 
 def of_ours(value: object) -> bool:
@@ -50,10 +47,9 @@ np2tf.jit(lambda x: tnp.sum(x) + x)(t)
 EXPRESSIONS = [one.strip() for line in EXPRESSIONS.strip().splitlines() for one in line.split("; ")]
 
 
-@pytest.mark.parametrize("residence", OLD)
 @pytest.mark.parametrize("expression", EXPRESSIONS)
-def test_results_are_numpys_own(expression: str, residence: str):
-    names = {"np": np, "np2tf": np2tf, "tnp": tnp, "t": OLD[residence]}
+def test_results_are_numpys_own(expression: str):
+    names = {"np": np, "np2tf": np2tf, "tnp": tnp, "t": np.arange(3.0)}
     with np2tf.use_backend("numpy"):
         result = eval(expression, names)
     assert not of_ours(result), type(result)
@@ -89,7 +85,6 @@ def test_as_a_function():
         assert type(tnp.ones(2)) is np.ndarray
         np2tf.use_backend("numpy")
         np2tf.use_backend("tensorflow")
-        assert not isinstance(tnp.ones(2), np.ndarray) or type(tnp.ones(2)) is tnp.ndarray
         assert (np2tf.config.eager, np2tf.config.jit) == before
         np2tf.use_backend("tensorflow")
         assert (np2tf.config.eager, np2tf.config.jit) == before
@@ -114,7 +109,7 @@ def test_blocks_in_blocks():
 def test_errors_end_a_block():
     with pytest.raises(KeyError), np2tf.use_backend("numpy"):
         raise KeyError
-    assert np2tf.config.eager != "numpy"
+    assert np2tf.config.jit != "off"
 
 
 def test_unknown_backend():
@@ -122,12 +117,11 @@ def test_unknown_backend():
         np2tf.use_backend("jax")
 
 
-def test_writes_go_through_to_arrays_made_before():
-    for residence in OLD:
-        with np2tf.config.using(eager="tensorflow" if residence == "tensor" else "auto"):
-            array = tnp.zeros(3)
-        with np2tf.use_backend("numpy"):
-            array[1:] = 2
-            array[:1][...] = 1
-            array += tnp.ones(3)
-        assert np.asarray(array).tolist() == [2.0, 3.0, 3.0]
+def test_arrays_made_before_stay_where_they_are():
+    array = np2tf.device_put(np.zeros(3))
+    with np2tf.use_backend("numpy"):
+        array[1:] = 2
+        array[:1][...] = 1
+        array += tnp.ones(3)
+        assert type(array) is tnp.ndarray
+    assert np.asarray(array).tolist() == [2.0, 3.0, 3.0]

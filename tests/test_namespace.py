@@ -70,7 +70,7 @@ def test_ops_stand_under_their_names() -> None:
         for name in np.__all__
         if callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
         if getattr(tnp, name).__module__ == "np2tf.tnp"
-        and OPS.get(getattr(np, name)) is not getattr(tnp, name)
+        and getattr(tnp, name).numpy is not getattr(np, name)
     ]
     assert wrong == []
 
@@ -135,14 +135,14 @@ def test_in_place_forms_of_ufuncs() -> None:
 def test_fallbacks_take_and_give_arrays_and_are_counted() -> None:
     before = counts.host
     result = tnp.busday_count(np.array(["2024-01-01"], "M8[D]"), np.array(["2024-01-08"], "M8[D]"))
-    assert is_array(result)
+    assert type(result) is np.ndarray
     assert counts.host == before
     roots = tnp.roots(tensor([1.0, -3.0, 2.0]))
     assert is_array(roots)
     assert sorted(roots.numpy().tolist()) == [1.0, 2.0]
     assert counts.host == before + 1
     with np2tf.config.using(eager="tensorflow"):
-        assert tnp.roots(np.array([1.0, -3.0, 2.0]))._host is None
+        assert is_array(tnp.roots(np.array([1.0, -3.0, 2.0])))
 
 
 def test_fallbacks_that_write_return_what_they_wrote_to() -> None:
@@ -216,7 +216,7 @@ def test_real_and_imag() -> None:
         array = make([1 + 2j, 3 + 4j])
         tnp.real(array)[0] = 9.0
         tnp.imag(array)[...] = 0.0
-        np.testing.assert_array_equal(array.numpy(), [9 + 0j, 3 + 0j])
+        np.testing.assert_array_equal(np.asarray(array), [9 + 0j, 3 + 0j])
         whole = make([1.0, 2.0])
         assert tnp.shares_memory(tnp.real(whole), whole)
         np.testing.assert_array_equal(np.asarray(tnp.imag(whole)), [0.0, 0.0])

@@ -12,11 +12,12 @@ import numpy as np
 import pytest
 
 from np2tf import rules, tnp
-from np2tf.tnp import functional, random
+from np2tf.tnp import random, routing
 from np2tf.tnp.promotion import has_tf_dtype
-from np2tf.tnp.host import HostModule, _refuse
+from np2tf.tnp.host import refuse as _refuse
+from np2tf.tnp.modules import HostModule
 from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp.tensor_ufunc import UFUNCS, Ufunc
 
 #: NumPy computes these, also while staging: their operands are numbers, dtypes or functions, never arrays.
 FROM_NUMBERS = {
@@ -33,7 +34,7 @@ HOST_ON_PURPOSE = {
     "nditer": "NumPy's own iterator; only what it writes is carried back",
 }
 #: Classes that keep to the host.
-_CLASSES = (functional.vectorize, functional.frompyfunc, random.Generator, random.RandomState)
+_CLASSES = (random.Generator, random.RandomState)
 #: np.ndarray had these in NumPy 1 only, or has them in some versions of NumPy 2 only.
 NOT_ALWAYS = {"numpy.chararray", "numpy.ndarray.device", "numpy.ndarray.to_device"}
 
@@ -50,7 +51,7 @@ def _on_host_only(value: Any) -> bool:
     code: CodeType | None = getattr(value, "__code__", None)
     where = code.co_filename if code is not None else ""
     read_only = where.endswith("tnp/methods.py") and getattr(value, "__name__", "") in _READ_ONLY
-    return read_only or where.endswith(("tnp/host.py", "tnp/hosted.py", "tnp/random.py"))
+    return read_only or where.endswith(("tnp/host.py", "tnp/hosted.py", "tnp/random_draws.py"))
 
 
 #: Methods that hand a copy to NumPy.
@@ -70,13 +71,20 @@ def provided(name: str) -> str:
     if f"numpy.{path}" in NOT_ALWAYS:
         return RULES[f"numpy.{path}"].kind
     value, numpys = operator.attrgetter(path)(tnp), operator.attrgetter(path)(np)
-    if isinstance(value, Ufunc):
-        return "host" if value.implementation is _refuse or path in HOST_ON_PURPOSE else "native"
+    if isinstance(numpys, np.ufunc):
+        return "host" if numpys not in UFUNCS or path in HOST_ON_PURPOSE else "native"
     if value is numpys:
         return "native" if _is_known_to_tensorflow(value) else "host"
-    if isinstance(value, HostModule) or value in _CLASSES or value is Ufunc:
+    if isinstance(value, HostModule) or value in _CLASSES:
         return "host"
+    if hasattr(value, "qualified"):
+        value = implementation(value)
     return "host" if path in HOST_ON_PURPOSE or _on_host_only(value) else "native"
+
+
+def implementation(entry: Any) -> Any:
+    """What a name of `tnp` does with tensors."""
+    return routing.IMPLEMENTATIONS.get(entry.qualified) or routing.implementation(entry.numpy, entry.qualified)
 
 
 def _is_known_to_tensorflow(value: Any) -> bool:
@@ -105,7 +113,7 @@ def test_rules_and_library_agree(chapter: str) -> None:
 def test_exceptions_are_not_stale() -> None:
     """Every name of the lists above is one that would be judged otherwise without them."""
     for path in FROM_NUMBERS:
-        assert _on_host_only(getattr(tnp, path)), path
+        assert _on_host_only(implementation(getattr(tnp, path))), path
     for path in AS_THEY_ARE:
         value = operator.attrgetter(path)(tnp)
         assert value is operator.attrgetter(path)(np), path

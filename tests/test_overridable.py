@@ -11,8 +11,9 @@ import pytest
 from numpy.testing import overrides
 
 from np2tf import rules, tnp
-from np2tf.tnp.host import _refuse
-from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp import routing
+from np2tf.tnp.host import refuse as _refuse
+from np2tf.tnp.tensor_ufunc import UFUNCS, Ufunc
 
 importlib.import_module("numpy.lib.recfunctions")  # its functions are overridable, too
 
@@ -101,7 +102,10 @@ def excepted(name: str) -> str | None:
 
 def implementation(name: str) -> Any:
     """What the op library has under a name."""
-    return operator.attrgetter(name.removeprefix("numpy."))(tnp)
+    entry = operator.attrgetter(name.removeprefix("numpy."))(tnp)
+    if isinstance(entry, np.ufunc):
+        return UFUNCS[entry.numpy]
+    return routing.implementation(entry.numpy, entry.qualified)
 
 
 def test_overridable_functions_are_native() -> None:

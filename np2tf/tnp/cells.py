@@ -8,6 +8,7 @@ results.
 
 from __future__ import annotations
 
+import operator
 import threading
 import weakref
 from collections.abc import Iterable, Iterator
@@ -95,6 +96,35 @@ def _refuse_open_shape(value: tf.Tensor | None) -> None:
 def current_region() -> Region | None:
     """The innermost region being staged, or None when running eagerly (or in somebody else's graph)."""
     return _stack.regions[-1] if _stack.regions else None
+
+
+class Representative:
+    """The base of what stands for an array on the host while a function that reads it by name is traced."""
+
+    __slots__ = ()
+
+    def staged(self) -> Any:
+        """The array of the trace that this thread is at; the array on the host where it is at none."""
+        raise NotImplementedError
+
+
+def represents_staged(value: Any) -> bool:
+    """Whether `value` stands for an array of the trace that this thread is at."""
+    return issubclass(type(value), Representative) and bool(_stack.regions)
+
+
+def resolved(value: Any) -> Any:
+    """`value` with arrays in the place of what stands for them, also in tuples, lists, dicts and slices."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        items = kind(map(resolved, value))
+        return value if all(map(operator.is_, items, value)) else items
+    if kind is dict:
+        entries = {key: resolved(item) for key, item in value.items()}
+        return value if all(map(operator.is_, entries.values(), value.values())) else entries
+    if kind is slice:
+        return slice(resolved(value.start), resolved(value.stop), resolved(value.step))
+    return value.staged() if issubclass(kind, Representative) else value
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import is_contiguous, shadow
 from np2tf.tnp.lenses import Basic
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, op
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
 
@@ -321,7 +321,9 @@ _from_others = hosted(np.from_dlpack)
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
     """An array over the memory of another library's; of a tensor, that tensor."""
     if device is None and (is_array(x) or isinstance(x, tf.Tensor)) and type(x) is not scalar:
-        return array(x, copy=True) if copy else (x[...] if is_array(x) else tensor_array(x))
+        if copy or not is_array(x):
+            return array(x, copy=True) if copy else tensor_array(x)
+        return x[...] if x.tensor.shape.rank is not None else array_over(*x.storage())  # type: ignore[no-any-return]
     return _from_others(x, device=device, copy=copy)
 
 

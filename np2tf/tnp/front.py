@@ -75,8 +75,13 @@ def _creating(function: Callable[..., Any], qualified: str) -> Callable[..., Any
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if quick.host and are_host(args) and are_host(kwargs.values()) and not new_arrays_are_tensors():
-            return function(*args, **kwargs)
+        if quick.host:
+            for arg in args:
+                if type(arg) not in HOST and not is_host(arg):
+                    break
+            else:
+                if (not kwargs or are_host(kwargs.values())) and not new_arrays_are_tensors():
+                    return function(*args, **kwargs)
         return _routing.route(call, args, kwargs)
 
     return _named(call, function, qualified)

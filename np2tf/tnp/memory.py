@@ -34,6 +34,9 @@ def _positions(array: ndarray) -> np.ndarray:
 
 
 def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
+    if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
+        # Tensors of TensorFlow's own cannot be written to in part: nobody sees whether two share memory.
+        return a is b
     if not (is_array(a) and is_array(b)):
         # Memory of NumPy's and memory of TensorFlow's are never the same.
         return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))

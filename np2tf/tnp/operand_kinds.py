@@ -51,7 +51,34 @@ def is_host(value: Any) -> bool:
 
 def are_host(values: Iterable[Any]) -> bool:
     """Whether all of `values` are the host's."""
-    return all(type(value) in HOST or is_host(value) for value in values)
+    for value in values:  # a loop takes half the time of `all` over a generator
+        if type(value) not in HOST and not is_host(value):
+            return False
+    return True
+
+
+class _Surroundings:
+    """TensorFlow's state of this thread, once somebody has imported TensorFlow."""
+
+    __slots__ = ("context", "has_no_tape")
+
+    def __init__(self) -> None:
+        self.context: Any = None
+        self.has_no_tape: Any = None
+
+    def found(self) -> bool:
+        """Whether TensorFlow has been imported, and not only begun to be."""
+        contexts = sys.modules.get("tensorflow.python.eager.context")
+        records = sys.modules.get("tensorflow.python.eager.record")
+        if not hasattr(sys.modules.get("tensorflow"), "GradientTape") or contexts is None or records is None:
+            return False
+        self.has_no_tape = records.pywrap_tfe.TFE_Py_TapeSetIsEmpty
+        self.context = contexts.context()
+        return True
+
+
+_surroundings = _Surroundings()
+_ON_HOST = (None, "CPU")
 
 
 def new_arrays_are_tensors() -> bool:
@@ -59,17 +86,16 @@ def new_arrays_are_tensors() -> bool:
 
     That is so in a graph, while a gradient tape records, and in a device scope that names an accelerator.
     """
-    context = sys.modules.get("tensorflow.python.eager.context")
-    record = sys.modules.get("tensorflow.python.eager.record")
-    if context is None or record is None or not hasattr(context, "executing_eagerly"):
-        return False  # not imported, or being imported by another thread
-    if not context.executing_eagerly() or record.could_possibly_record():
+    if _surroundings.context is None and ("tensorflow" not in sys.modules or not _surroundings.found()):
+        return False
+    thread = _surroundings.context._thread_local_data
+    if not thread.is_eager or not _surroundings.has_no_tape():
         return True
-    return names_accelerator()
+    return thread.device_spec.device_type not in _ON_HOST
 
 
 def names_accelerator() -> bool:
     """Whether the device scope that this thread is in names something else than a CPU."""
-    context = sys.modules["tensorflow.python.eager.context"]
-    spec = context.context().device_spec
-    return spec.device_type not in (None, "CPU")
+    if _surroundings.context is None and not _surroundings.found():
+        return False
+    return _surroundings.context._thread_local_data.device_spec.device_type not in _ON_HOST

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import cast
+from np2tf.tnp.creation import asarray
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.hosted import SMALL, hosted
 from np2tf.tnp.ndarray import ndarray, tensor_array
@@ -127,6 +128,7 @@ def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
 
 def diag_indices_from(arr: Any) -> Any:
     """Indices of the main diagonal of a square array."""
+    arr = asarray(arr)
     if not arr.ndim >= 2:
         raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) != 1:
@@ -136,6 +138,7 @@ def diag_indices_from(arr: Any) -> Any:
 
 def _from(function: Any) -> Any:
     def call(arr: Any, k: int = 0) -> Any:
+        arr = asarray(arr)
         if arr.ndim != 2:
             raise ValueError("input array must be 2-d")
         return function(arr.shape[-2], k=k, m=arr.shape[-1])

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.creation import asarray
 from np2tf.tnp.promotion import kind_of
@@ -44,6 +45,10 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
 
 def iterable(y: Any) -> bool:
     """Whether one can iterate over `y`."""
+    if isinstance(y, (tf.Tensor, tf.Variable)):
+        if y.shape.rank is None:
+            raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")
+        return y.shape.rank > 0
     return y.ndim > 0 if is_array(y) else np.iterable(y)
 
 
