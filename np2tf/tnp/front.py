@@ -20,7 +20,10 @@ from np2tf.tnp.quick import quick
 
 _routing: Any = LazyModule("np2tf.tnp.routing")
 
-FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, type(np.concatenate))
+FUNCTIONS = (
+    *(FunctionType, BuiltinFunctionType, MethodType),
+    *(type(np.concatenate), type(np.random.default_rng)),
+)
 #: Those that write to a parameter, and to which; ours return it. The rules say so too, but take 10 ms to read.
 WRITES = {
     "numpy.copyto": "dst",

@@ -1,0 +1,261 @@
+"""Where new arrays live, what mixing the two kinds gives, and what stays the caller's own object."""
+
+from __future__ import annotations
+
+import ctypes
+import pickle
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from differential import HEAD, load, translation
+
+import np2tf
+from np2tf import tnp
+from np2tf.tnp.ndarray import is_array
+
+MAKERS: dict[str, Callable[[], Any]] = {
+    "zeros": lambda: tnp.zeros(3),
+    "ones": lambda: tnp.ones((2, 3)),
+    "empty": lambda: tnp.empty(3),
+    "full": lambda: tnp.full(3, 2.0),
+    "array": lambda: tnp.array([1.0, 2.0]),
+    "asarray": lambda: tnp.asarray([1.0, 2.0]),
+    "arange": lambda: tnp.arange(3.0),
+    "linspace": lambda: tnp.linspace(0, 1, 5),
+    "eye": lambda: tnp.eye(3),
+    "zeros_like": lambda: tnp.zeros_like(np.ones(3)),
+    "copy": lambda: tnp.copy(np.ones(3)),
+    "mgrid": lambda: tnp.mgrid[0:3],
+    "random": lambda: tnp.random.default_rng(0).normal(size=3),
+    "legacy random": lambda: tnp.random.rand(3),
+    "RandomState": lambda: tnp.random.RandomState(0).rand(3),
+    "fftfreq": lambda: tnp.fft.fftfreq(4),
+}
+
+
+@contextmanager
+def _tape() -> Iterator[None]:
+    with tf.GradientTape():
+        yield
+
+
+TENSOR_MODES: dict[str, Callable[[], Any]] = {
+    "eager": lambda: np2tf.config.using(eager="tensorflow"),
+    "float32": lambda: np2tf.config.using(floats="float32"),
+    "tape": _tape,
+    "device": lambda: tf.device("GPU:0"),
+}
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_new_arrays_are_numpys(name: str) -> None:
+    assert type(MAKERS[name]()) is np.ndarray
+    with tf.device("CPU:0"):
+        assert type(MAKERS[name]()) is np.ndarray
+
+
+@pytest.mark.parametrize("mode", TENSOR_MODES)
+@pytest.mark.parametrize("name", MAKERS)
+def test_new_arrays_are_tensors(name: str, mode: str) -> None:
+    expected = MAKERS[name]() if "random" not in name else None
+    tf.config.set_soft_device_placement(True)
+    with TENSOR_MODES[mode]():
+        made = MAKERS[name]()
+        assert type(made) is tnp.ndarray
+    if expected is not None and name != "empty":
+        np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", [name for name in MAKERS if "andom" not in name])
+def test_new_arrays_are_tensors_in_graphs(name: str) -> None:
+    kinds = []
+
+    @tf.function(autograph=False)
+    def graph() -> Any:
+        made = MAKERS[name]()
+        kinds.append(type(made))
+        return made.tensor
+
+    np.testing.assert_allclose(graph().numpy(), MAKERS[name]())
+    assert kinds == [tnp.ndarray]
+
+
+def test_kind_in_kind_out() -> None:
+    host, ours = np.arange(3.0), np2tf.device_put(np.arange(3.0))
+    with tf.GradientTape():
+        assert type(tnp.sin(host)) is np.ndarray
+        assert type(tnp.asarray(host)) is np.ndarray
+        assert tnp.asarray(host) is host
+    assert type(tnp.sin(ours)) is tnp.ndarray
+    for mixed in (host + ours, ours + host, np.add(host, ours), tnp.add(ours, host), host * ours**2):
+        assert type(mixed) is tnp.ndarray
+    assert type(np.concatenate([host, ours])) is tnp.ndarray
+    assert (host == ours).all()
+    np.testing.assert_array_equal(np.asarray(host @ ours), host @ host)
+
+
+def test_tensors_into_host_arrays() -> None:
+    host, ours = np.zeros(3), np2tf.device_put(np.arange(3.0))
+    host[0] = ours[2]
+    host[1:] = ours[1:]
+    assert host.tolist() == [2.0, 1.0, 2.0]
+    alias = host
+    host += ours
+    assert host is alias
+    assert host.tolist() == [2.0, 2.0, 4.0]
+    assert np.add(ours, 1, out=host) is host
+    assert tnp.multiply(ours, 2, out=host) is host
+    assert host.tolist() == [0.0, 2.0, 4.0]
+    assert tnp.at(host)[0].set(ours[1]) is host
+    assert tnp.at(host)[ours > 1].add(ours[0] + 1) is host
+    assert host.tolist() == [1.0, 2.0, 5.0]
+    assert tnp.copyto(host, ours) is host
+    assert host.tolist() == [0.0, 1.0, 2.0]
+
+
+WRITES: dict[str, Callable[[Any, Any], Any]] = {
+    "at": lambda host, t: tnp.at(host)[0].set(t[0]),
+    "at add": lambda host, t: tnp.at(host)[0].add(t[0]),
+    "iadd": lambda host, t: host.__iadd__(t),
+    "out": lambda host, t: tnp.add(t, 1, out=host),
+    "copyto": lambda host, t: tnp.copyto(host, t),
+    "ufunc.at": lambda host, t: tnp.add_at(host, [0], t[0]),
+}
+
+
+@pytest.mark.parametrize("name", WRITES)
+def test_no_gradient_is_lost_in_a_host_array(name: str) -> None:
+    host, ours = np.zeros(3), np2tf.device_put(np.arange(3.0))
+    with tf.GradientTape() as tape:
+        WRITES[name](host, ours)  # followed by no tape
+        tape.watch(ours)
+        before = host.copy()
+        with pytest.raises(np2tf.StagingError, match="gradient would be lost"):
+            WRITES[name](host, ours * 2)
+        np.testing.assert_array_equal(host, before)
+
+
+BUFFER = """
+def powers(x, n):
+    out = np.zeros((n, len(x)))
+    total = np.ones_like(x)
+    for i in range(n):
+        total = total * x
+        out[i] = total
+        out[i, 0] += x[1] * i
+    return out
+"""
+
+
+@pytest.mark.parametrize("jit", ["on", "off"])
+def test_buffers_are_differentiated(jit: str) -> None:
+    function = load(translation(HEAD + BUFFER))["powers"]
+    plain = load(HEAD + BUFFER)["powers"]
+    x, step = np.array([0.5, 1.5, 2.0]), 1e-6
+    weights = np.random.default_rng(0).normal(size=(4, 3))
+    with np2tf.config.using(jit=jit):
+        given = np2tf.device_put(x)
+        with tf.GradientTape() as tape:
+            tape.watch(given)
+            loss = (function(given, 4) * weights).sum()
+        gradient = np.asarray(tape.gradient(loss, given))
+    for k in range(3):
+        moved = [plain(x + sign * step * np.eye(3)[k], 4) for sign in (1, -1)]
+        finite = ((moved[0] - moved[1]) * weights).sum() / (2 * step)
+        assert gradient[k] == pytest.approx(finite, rel=1e-6)
+
+
+def test_device_put_and_get() -> None:
+    host = np.arange(3.0)
+    ours = np2tf.device_put(host)
+    host[0] = 9.0
+    assert type(ours) is tnp.ndarray
+    assert ours.tolist() == [0.0, 1.0, 2.0]
+    back = np2tf.device_get({"a": [ours, host], "b": (ours, "text")})
+    assert type(back["a"][0]) is np.ndarray
+    assert back["a"][1] is host
+    assert back["b"][1] == "text"
+    assert "CPU:0" in np2tf.device_put(3, "CPU:0").tensor.device
+    with pytest.raises(np2tf.StagingError, match="no dtype"):
+        np2tf.device_put(np.array(["text"]))
+
+
+# -- the boundary ------------------------------------------------------------------------------------------
+
+
+SOURCE = """
+class Quaternion(np.ndarray):
+    def __new__(cls, values):
+        values = np.asarray(values, dtype=float)
+        made = np.ndarray.__new__(cls, values.shape, float, values)
+        made.label = "made"
+        return made
+
+    def __array_finalize__(self, other):
+        self.label = getattr(other, "label", "none")
+
+    def doubled(self):
+        return self * 2
+
+
+def is_plain(x):
+    return type(x) is np.ndarray, type(x) == np.ndarray, isinstance(x, np.ndarray), issubclass(type(x), np.ndarray)
+
+
+def write(x):
+    x[0] = 5.0
+    return x
+
+
+def make():
+    return np.zeros((2, 3))[1:].T
+"""
+
+
+@pytest.fixture(scope="module")
+def module() -> dict[str, Any]:
+    return load(translation(HEAD + SOURCE))
+
+
+def test_subclasses_are_numpys(module: dict[str, Any]) -> None:
+    q = module["Quaternion"]([1.0, 2.0])
+    assert isinstance(q, np.ndarray)
+    assert module["Quaternion"].__mro__[1] is np.ndarray
+    assert (q.label, q[1:].label, q.doubled().label) == ("made", "made", "made")
+    assert type(q.doubled()) is module["Quaternion"]
+
+
+def test_types_are_asked_for(module: dict[str, Any]) -> None:
+    assert module["is_plain"](np.ones(2)) == (True, True, True, True)
+    assert module["is_plain"](module["make"]()) == (True, True, True, True)
+    assert module["is_plain"](module["Quaternion"]([1.0])) == (False, False, True, True)
+
+
+@pytest.mark.parametrize("tier", ["auto", "compile"])
+def test_callers_get_their_own_objects_back(module: dict[str, Any], tier: str) -> None:
+    x = np.zeros(3)
+    with np2tf.config.using(tier=tier):
+        assert module["write"](x) is x
+        assert x[0] == 5.0
+        made = module["make"]()
+    assert type(made) is np.ndarray
+    assert made.flags.writeable
+
+
+def test_nothing_of_ours_is_in_the_way(module: dict[str, Any]) -> None:
+    made = module["make"]()
+    assert made.base is not None
+    assert memoryview(made.T.copy()).shape == (1, 3)
+    assert bytes(made.T.copy()) == bytes(24)
+    made.flags.writeable = False
+    made.flags.writeable = True
+    assert np.may_share_memory(made, made.base)
+    assert type(pickle.loads(pickle.dumps(made))) is np.ndarray
+    assert ctypes.c_double.from_address(made.ctypes.data).value == 0.0
+    records = np.zeros(3, [("a", float), ("b", int)])
+    assert tnp.asarray(records) is records
+    assert records["a"].base is records
