@@ -19,10 +19,11 @@ from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, region
+from np2tf.tnp.cells import Cell, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.lenses import check_host_view, view_on_host
 from np2tf.tnp.ndarray import array_over, is_array, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.residence import new_arrays_on_host
 from np2tf.tnp.symint import SymInt
 
 #: (staged arrays, staged numbers) -> result: the function, its arguments and dependencies put together again.
@@ -206,6 +207,7 @@ class Compiled:
     ) -> _Result:
         if isinstance(leaf, Undefined):
             bool(leaf)
+        leaf = resolved(leaf)
         if is_array(leaf):
             if type(leaf) is scalar:
                 outputs.append(leaf.tensor)
@@ -250,7 +252,7 @@ class Compiled:
         Raises:
             OutOfBounds: an index was out of bounds; no argument has been changed.
         """
-        on_tensors = any(isinstance(a, tf.Tensor) or is_array(a) for a in arrays)
+        on_tensors = not new_arrays_on_host() or any(isinstance(a, tf.Tensor) or is_array(a) for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
@@ -333,8 +335,9 @@ def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
         return cell.value
     if type(array) is scalar:
         return tensor_scalar(cell.value)
-    trace.add_input(array, cell)
-    return array_over(cell)
+    staged = array_over(cell)
+    trace.add_input(array, staged)
+    return staged
 
 
 def _input(array: Any) -> tf.Tensor:

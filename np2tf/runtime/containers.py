@@ -7,8 +7,6 @@ from copy import copy
 from types import FunctionType
 from typing import Any
 
-import numpy as np
-
 from np2tf.runtime.values import flatten
 from np2tf.staging import StagingError
 from np2tf.tnp.rows import Rows
@@ -131,20 +129,14 @@ def _fill(one: Any, items: Any) -> None:
 
 
 class Frozen:
-    """What a trace must leave alone, as it happens once only: lists, dicts, arrays of NumPy itself."""
+    """The lists and dicts that a trace must leave alone, as it happens once only."""
 
     def __init__(self, values: list[Any]) -> None:
         self._lists = {id(one): (one, copy(one)) for one in containers(values).values() if one is not values}
-        leaves = [leaf for leaf in flatten(values)[0] if type(leaf) is np.ndarray]
-        self._arrays = {id(leaf): (leaf, leaf.copy()) for leaf in leaves}
 
     def restore(self) -> bool:
         """Put everything back as it was; whether something had changed."""
         changed = False
-        for array, before in self._arrays.values():
-            if array.tobytes() != before.tobytes():
-                array[...] = before
-                changed = True
         for one, before in self._lists.values():
             if not _same_items(one, before):
                 _fill(one, before)

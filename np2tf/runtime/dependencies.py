@@ -6,14 +6,15 @@ changed.
 
 from __future__ import annotations
 
+import builtins
 import functools
 import sys
 import types
-from collections.abc import Callable, Iterator
-from functools import partial
-from operator import getitem, setitem
 from typing import Any
 
+import numpy as np
+
+from np2tf.runtime.code_names import all_names, global_names, imported_modules
 from np2tf.runtime.instances import (
     ANY_ATTRIBUTE,
     class_members,
@@ -22,35 +23,25 @@ from np2tf.runtime.instances import (
     has_instances,
     is_foreign,
 )
+from np2tf.runtime.places import Place, attribute, closure_variable, defaults, entry
 from np2tf.runtime.setters import does_more, sets_attribute
 
+#: Names after which code may read any global variable.
+_ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
 #: What prints look up again whenever they print, of `sys` alone.
 _STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
-
-
-class Reader:
-    """One dependency: how to read it, and how to bind it again to what it was.
-
-    Reading raises KeyError, AttributeError or ValueError where it is not bound (yet).
-    """
-
-    __slots__ = ("bind", "read")
-
-    def __init__(self, read: Callable[[], Any], bind: Callable[[Any], None] | None = None) -> None:
-        self.read = read
-        self.bind = bind
 
 
 class Dependencies:
     """What a function may read, found in its code and in that of everything it may call.
 
     Attributes:
-        readers: one for each global, closure variable, class and module attribute.
+        readers: a place for each default, global, closure variable, class and module attribute.
         names: every name in the code: an attribute that is not among them is not touched.
     """
 
     def __init__(self, function: Any) -> None:
-        self.readers: list[Reader] = []
+        self.readers: list[Place] = []
         self.names: set[str] = set()
         self._seen: set[int] = set()
         self._classes: dict[type, set[str]] = {}
@@ -92,7 +83,10 @@ class Dependencies:
                 self._follow_class(kind, done)
 
     def _follow_class(self, kind: type, done: set[str]) -> None:
+        consists_of_attributes = has_instances(kind)
         for base, name, member in class_members(kind, self.names):
+            if not consists_of_attributes and _is_pythons(base):
+                continue
             key = f"{base.__qualname__}.{name}"
             if key in done:
                 continue
@@ -102,49 +96,57 @@ class Dependencies:
             functions = list(functions_of(member))
             for function in functions:
                 self._collect(function)
-            if not functions and not isinstance(
-                member, (types.MemberDescriptorType, types.GetSetDescriptorType)
+            if not functions and (
+                not isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType))
+                if consists_of_attributes
+                else _holds_arrays(member)
             ):
                 # What is plain data must be the same after a trace.
-                bind = partial(setattr, base, name) if getattr(base, name, None) is member else None
-                self.readers.append(Reader(partial(getattr, base, name), bind))
+                self.readers.append(attribute(base, name, getattr(base, name, None) is member))
 
     def _follow_constructors(self, kind: type) -> None:
         """Add what is read where an object of a class is made."""
-        if kind not in self._classes and has_instances(kind):
-            self._classes[kind] = set()
+        if kind in self._classes or is_foreign(kind.__module__):
+            return
+        self._classes[kind] = set()
+        if has_instances(kind):
             for function in constructors(kind):
                 self._collect(function)
+        if type(kind) is not type:
+            self._follow_constructors(type(kind))
 
     def _collect(self, function: Any) -> None:
         function = getattr(function, "__wrapped__", function)
         if not isinstance(function, types.FunctionType) or id(function) in self._seen:
             return
         self._seen.add(id(function))
-        for default in (function.__defaults__ or (), (function.__kwdefaults__ or {}).values()):
-            for value in default:
-                self.readers.append(Reader(lambda value=value: value))  # type: ignore[misc]
-                self._follow(value, None, set())
+        for default in defaults(function):
+            self.readers.append(default)
+            self._follow(default.value, None, set())
         self._codes.append(function.__code__)
-        names = set(_names(function.__code__))
+        names = set(all_names(function.__code__))
         self.names |= names
         for cell in function.__closure__ or ():
-            self.readers.append(
-                Reader(
-                    lambda cell=cell: cell.cell_contents,  # type: ignore[misc]
-                    lambda value, cell=cell: setattr(cell, "cell_contents", value),  # type: ignore[misc]
-                )
-            )
-            self._follow(_read(self.readers[-1]), names, set())
+            self.readers.append(closure_variable(cell))
+            self._follow(self.readers[-1].value, names, set())
         space = function.__globals__
-        for name in names & space.keys():
-            self.readers.append(Reader(partial(getitem, space, name), partial(setitem, space, name)))
-            self._follow(space[name], names, set())
+        for name in list(space) if names & _ANY_GLOBAL else global_names(function.__code__):
+            # One that is not bound yet may be by the time that the code reads it.
+            if name in space or not hasattr(builtins, name):
+                self.readers.append(entry(space, name))
+                self._follow(space.get(name), names, set())
+        for module in imported_modules(function.__code__, space):
+            self._follow(module, names, set())
 
     def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
         if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
             if not is_foreign(getattr(value, "__module__", None)):
                 self._collect(value)
+            for name in (names or set()) & getattr(value, "__dict__", {}).keys():
+                if not name.startswith("_"):
+                    self.readers.append(attribute(value, name))
+        elif isinstance(value, types.MethodType):
+            self._collect(value.__func__)
         elif isinstance(value, type):
             self._follow_constructors(value)
         elif (
@@ -154,39 +156,36 @@ class Dependencies:
             and id(value) not in inside
         ):
             for name in names & vars(value).keys() - _STREAMS[value is sys]:
-                self.readers.append(Reader(partial(getattr, value, name), partial(setattr, value, name)))
+                self.readers.append(attribute(value, name))
                 self._follow(vars(value)[name], names, inside | {id(value)})
 
 
-def readers(function: Any) -> list[Reader]:
-    """One reader for each global, closure variable and module attribute that `function` may read."""
+def readers(function: Any) -> list[Place]:
+    """A place for each global, closure variable and module attribute that `function` may read."""
     return Dependencies(function).readers
 
 
-def _names(code: types.CodeType) -> Iterator[str]:
-    yield from code.co_names
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _names(constant)
+def _is_pythons(kind: type) -> bool:
+    """Whether a class is of the standard library, or of what no array of the user's is read in."""
+    return is_foreign(kind.__module__) or kind.__module__.partition(".")[0] in sys.stdlib_module_names
 
 
-def _read(reader: Reader) -> Any:
-    try:
-        return reader.read()
-    except (KeyError, AttributeError, ValueError):
-        return None
+def _holds_arrays(value: Any, depth: int = 0) -> bool:
+    """Whether there is an array in a list, dict or tuple."""
+    items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
+    return isinstance(value, np.ndarray) or any(_holds_arrays(one, depth + 1) for one in items if depth < 4)
 
 
-def current(all_readers: list[Reader]) -> list[Any]:
+def current(all_readers: list[Place]) -> list[Any]:
     """The values of all dependencies now."""
-    return [_read(reader) for reader in all_readers]
+    return [reader.value for reader in all_readers]
 
 
-def bind_again(all_readers: list[Reader], before: list[Any]) -> bool:
+def bind_again(all_readers: list[Place], before: list[Any]) -> bool:
     """Bind every dependency to what it was; whether one had been bound to something else."""
     changed = False
     for reader, value in zip(all_readers, before, strict=True):
-        if _read(reader) is not value and reader.bind is not None:
+        if reader.value is not value and reader.bind is not None:
             reader.bind(value)
             changed = True
     return changed

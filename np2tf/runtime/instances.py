@@ -212,6 +212,8 @@ class FrozenInstances:
         elif type(value) is dict:
             for item in value.values():
                 self._note(item, depth + 1)
+        elif isinstance(value, types.MethodType):
+            self._note(value.__self__, depth + 1)
         elif is_instance(value):
             state = attributes(value)
             self._before[id(value)] = value, copy(state)

@@ -17,9 +17,12 @@ import tensorflow as tf
 
 from np2tf.runtime.dependencies import current, readers
 from np2tf.runtime.instances import attributes, is_instance
+from np2tf.runtime.places import Place
+from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
-from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp.conversion import is_guest
 from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType, enum.Enum)
@@ -36,6 +39,7 @@ class Signature:
         constants: the numbers that are read by name, as keys: they cannot become inputs.
         holders: the lists, dicts and objects among the arguments, in order of first appearance.
         classes: the classes of the objects.
+        readers: where the functions among the arguments read what they read by name.
         parts: everything else, hashable; with the numbers it determines the compiled code.
     """
 
@@ -50,6 +54,7 @@ class Signature:
         "holders",
         "numbers",
         "parts",
+        "readers",
     )
 
     def __init__(self, names: set[str] | None = None) -> None:
@@ -59,6 +64,7 @@ class Signature:
         self.holders: list[Any] = []
         self.classes: set[type] = set()
         self.parts: list[Any] = []
+        self.readers: list[Place] = []
         self._names = names
         self._places: dict[int, int] = {}
         self._seen: dict[int, int] = {}
@@ -123,7 +129,7 @@ class Signature:
 
 
 def _identity(array: Any) -> int:
-    return id(array)
+    return id(plain(array))
 
 
 def number_key(value: Any) -> Any:
@@ -155,6 +161,8 @@ def _kind_of(value: Any) -> str:
         return "number" if kind in _NUMBERS or isinstance(value, np.generic) else "unknown"
     if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)):
         return "array"
+    if kind is types.MethodType and not isinstance(value.__self__, type):
+        return "unknown"
     if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
         return "constant"
     if kind is list or kind is dict or kind is slice:
@@ -170,6 +178,8 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     Raises:
         StagingError: it holds something whose changes could not be noticed.
     """
+    # Another thread may have it bound to a stand-in, as it is tracing.
+    value = plain(value)
     what = kind_of(value)
     if what == "array":
         _take_array(value, signature)
@@ -178,8 +188,12 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         signature.parts.append(type(value))
     elif what == "constant":
         signature.parts.append((type(value), value))
-        if not isinstance(value, _BY_VALUE):
-            take_dependencies(current(readers(value)), signature, depth + 1)
+        if isinstance(value, enum.Enum):
+            signature.classes.add(type(value))
+        elif not isinstance(value, _BY_VALUE):
+            read = readers(value)
+            signature.readers += read
+            take_dependencies(current(read), signature, depth + 1)
     elif depth > _MAX_DEPTH:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
     elif what == "unknown":
@@ -223,6 +237,9 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
     for value in values:
         if is_array(value):
             raise StagingError("a global or closure variable is an array on TensorFlow", "NP2TF507")
+        if isinstance(value, types.MethodType) and not isinstance(value.__self__, type):
+            signature.parts.append(value.__func__)
+            value = value.__self__
         if not _is_opaque(value):
             take_apart(value, signature, depth)
     # The code reads these numbers by name: they cannot become inputs.
@@ -239,6 +256,8 @@ def _is_opaque(value: Any) -> bool:
 
 
 def _take_array(value: Any, signature: Signature) -> None:
+    if is_guest(value):
+        raise StagingError(f"an array of class {type(value).__name__}, for NumPy", "NP2TF503")
     dtype = value.dtype
     if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype) if isinstance(dtype, tf.DType) else dtype):
         raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")

@@ -12,6 +12,7 @@ import tensorflow as tf
 from np2tf.runtime.output import Output
 from np2tf.runtime.recursion import Calls
 from np2tf.runtime.shown import Shown
+from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell
 
@@ -50,11 +51,24 @@ class Trace:
         self.printed = Cell(tf.constant(0))
         self.output: Output | None = None
         self.shown = Shown()
-        self._inputs: dict[int, Cell] = {}
+        self._inputs: dict[int, Any] = {}
 
-    def add_input(self, buffer: np.ndarray, cell: Cell) -> None:
-        """Let `cell` stand for the host buffer wherever the staged code meets it."""
-        self._inputs[id(buffer)] = cell
+    def add_input(self, buffer: np.ndarray, array: Any) -> None:
+        """Let `array` stand for the array on the host wherever the staged code meets it."""
+        self._inputs[id(buffer)] = array
+
+    def array_of(self, buffer: np.ndarray | None) -> Any:
+        """The array that stands for one on the host, met while staging.
+
+        Raises:
+            StagingError: it is no input of this trace, so its value would be frozen into the graph.
+        """
+        array = self._inputs.get(id(plain(buffer)))
+        if array is None:
+            raise StagingError(
+                "an array is read that is neither an argument nor a global or closure variable", "NP2TF507"
+            )
+        return array
 
     def captured(self, buffer: np.ndarray | None) -> Cell:
         """The cell of a host array met while staging.
@@ -62,11 +76,7 @@ class Trace:
         Raises:
             StagingError: it is no input of this trace, so its value would be frozen into the graph.
         """
-        cell = self._inputs.get(id(buffer))
-        if cell is None:
-            raise StagingError(
-                "an array is read that is neither an argument nor a global or closure variable", "NP2TF507"
-            )
+        cell: Cell = self.array_of(buffer)._cell
         return cell
 
     @contextmanager

@@ -5,25 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from np2tf.runtime.by_name import standing_in
 from np2tf.runtime.containers import Frozen
-from np2tf.runtime.dependencies import Reader, bind_again, current
+from np2tf.runtime.dependencies import bind_again, current
 from np2tf.runtime.instances import FrozenInstances
+from np2tf.runtime.places import Place
 from np2tf.staging import StagingError
 
 
 @contextmanager
-def leaving_alone(readers: list[Reader]) -> Iterator[None]:
-    """Undo and refuse what a trace does to globals and closures: it would not be done at every call."""
-    before = current(readers)
-    instances = FrozenInstances(before)
-    frozen = Frozen([*before, *instances.values])
-    changed = False
-    try:
-        yield
-    finally:
-        changed = frozen.restore()
-        changed = instances.restore() or changed
-        changed = bind_again(readers, before) or changed
+def leaving_alone(readers: list[Place]) -> Iterator[None]:
+    """Undo and refuse what a trace does to globals and closures: it would not be done at every call.
+
+    The arrays there are those of the trace meanwhile.
+    """
+    with standing_in(readers):
+        before = current(readers)
+        instances = FrozenInstances(before)
+        frozen = Frozen([*before, *instances.values])
+        changed = False
+        try:
+            yield
+        finally:
+            changed = frozen.restore()
+            changed = instances.restore() or changed
+            changed = bind_again(readers, before) or changed
     if changed:
         message = "a global or closure variable is changed as no graph can change it"
         raise StagingError(message, "NP2TF507")

@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell
+from np2tf.tnp.cells import Cell, resolved
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
@@ -246,6 +246,7 @@ def _promotion_kind(form: Carried) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two leaves are certainly the same value: the same object, view, or equal Python constant."""
+    a, b = resolved(a), resolved(b)
     if a is b:
         return True
     if is_array(a) and is_array(b):

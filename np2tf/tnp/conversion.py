@@ -10,7 +10,7 @@ from tensorflow.python.eager import record
 
 from np2tf.staging import StagingError
 from np2tf.tnp.casts import to_half, to_signed, to_unsigned
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, resolved
 from np2tf.tnp.promotion import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp.fitting import check_fits, refuse_unfit
 from np2tf.tnp.ndarray import array_over, is_array, is_foreign, ndarray, scalar, tensor_array
@@ -68,6 +68,7 @@ def as_view(value: Any) -> ndarray:
     Raises:
         StagingError: it is an array on the host, and no input of what is being staged.
     """
+    value = resolved(value)
     if is_array(value):
         # A number is no memory to share.
         return tensor_array(as_tensor(value)) if type(value) is scalar else value
@@ -98,9 +99,7 @@ def refuse_to_lose_gradient(values: Any) -> None:
 def is_guest(value: Any) -> bool:
     """Whether `value` is an array of a class derived from np.ndarray (masked, matrix): NumPy's affair."""
     kind = type(value)
-    if kind is np.ndarray or kind is np.memmap or not issubclass(kind, np.ndarray):
-        return False
-    return not getattr(kind, "stands_for_input", False)
+    return kind is not np.ndarray and kind is not np.memmap and issubclass(kind, np.ndarray)
 
 
 def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:

@@ -15,7 +15,7 @@ import numpy as np
 
 from np2tf.lazy import LazyModule, tf
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, current_region, writing
+from np2tf.tnp.cells import Cell, current_region, represents_staged, writing
 from np2tf.tnp.quick import quick
 from np2tf.tnp.symint import SymInt
 
@@ -201,7 +201,7 @@ class scalar(ndarray):
 
 def is_array(value: Any) -> bool:
     """Whether `value` is one of our own arrays or numbers (``isinstance`` also says yes to np.ndarray)."""
-    return type(value) in _OURS
+    return type(value) in _OURS or represents_staged(value)
 
 
 def is_foreign(dtype: np.dtype[Any]) -> bool:

@@ -1,0 +1,47 @@
+"""The names in a function's code, and in the code of the functions and classes inside it."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import types
+from collections.abc import Iterator
+from typing import Any
+
+_GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
+
+
+def all_names(code: types.CodeType) -> Iterator[str]:
+    """The names of global variables and attributes."""
+    for one in _all(code):
+        yield from one.co_names
+
+
+def global_names(code: types.CodeType) -> list[str]:
+    """The names of global variables, each once."""
+    return list(dict.fromkeys(one.argval for one in _instructions(code) if one.opname in _GLOBAL))
+
+
+def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.ModuleType]:
+    """The modules that the code imports, as far as they have been loaded already."""
+    package = space.get("__package__") or ""
+    found = []
+    for one in _instructions(code):
+        if one.opname == "IMPORT_NAME":
+            parts = one.argval.split(".")
+            paths = [parts[0], one.argval, f"{package}.{one.argval}".rstrip(".")]
+            paths.append(f"{package.rpartition('.')[0]}.{one.argval}")
+            found += [sys.modules[path] for path in dict.fromkeys(paths) if path in sys.modules]
+    return found
+
+
+def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
+    for one in _all(code):
+        yield from dis.get_instructions(one)
+
+
+def _all(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _all(constant)
