@@ -144,7 +144,10 @@ def _spec(value: np.ndarray, known: str) -> tf.TensorSpec:
 
 
 def traced(
-    group: Sequence[Point], xla: bool, known: str = "shape", operand: Callable[[tf.Tensor], Any] = tensor_array
+    group: Sequence[Point],
+    xla: bool,
+    known: str = "shape",
+    operand: Callable[[tf.Tensor], Any] = tensor_array,
 ) -> list[Any]:
     """np2tf's answers as one graph; where that cannot be compiled or run, as halves of it.
 

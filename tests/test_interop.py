@@ -166,7 +166,7 @@ def a_tape_makes_batch_jacobians() -> None:
 def arrays_on_the_host_are_not_watched() -> None:
     with np2tf.config.using(eager="auto"):
         x = tnp.array(VALUES)
-        with tf.GradientTape() as tape, pytest.raises(TypeError, match="device_put.*config.eager"):
+        with tf.GradientTape() as tape, pytest.raises(TypeError, match=r"device_put.*config\.eager"):
             tape.watch(x)
 
 

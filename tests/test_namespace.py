@@ -21,7 +21,6 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import region
 from np2tf.tnp.host import fallback
 from np2tf.tnp.ndarray import is_array, tensor_array
-from np2tf.tnp.normalize import OPS
 
 SUBMODULES = (
     *("char", "ctypeslib", "emath", "exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "ma"),
@@ -69,8 +68,7 @@ def test_ops_stand_under_their_names() -> None:
         name
         for name in np.__all__
         if callable(getattr(np, name)) and not isinstance(getattr(np, name), type)
-        if getattr(tnp, name).__module__ == "np2tf.tnp"
-        and getattr(tnp, name).numpy is not getattr(np, name)
+        if getattr(tnp, name).__module__ == "np2tf.tnp" and getattr(tnp, name).numpy is not getattr(np, name)
     ]
     assert wrong == []
 

@@ -13,11 +13,11 @@ import pytest
 
 from np2tf import rules, tnp
 from np2tf.tnp import random, routing
-from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.host import refuse as _refuse
 from np2tf.tnp.modules import HostModule
 from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.tensor_ufunc import UFUNCS, Ufunc
+from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp.tensor_ufunc import UFUNCS
 
 #: NumPy computes these, also while staging: their operands are numbers, dtypes or functions, never arrays.
 FROM_NUMBERS = {
@@ -84,7 +84,7 @@ def provided(name: str) -> str:
 
 def implementation(entry: Any) -> Any:
     """What a name of `tnp` does with tensors."""
-    return routing.IMPLEMENTATIONS.get(entry.qualified) or routing.implementation(entry.numpy, entry.qualified)
+    return routing.implementation(entry.numpy, entry.qualified)
 
 
 def _is_known_to_tensorflow(value: Any) -> bool:

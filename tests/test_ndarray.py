@@ -22,7 +22,7 @@ from np2tf.runtime.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, weak_scalar
+from np2tf.tnp.ndarray import is_array, tensor_array, weak_scalar
 
 
 def execute(statement: str, namespace: Any, array: Any) -> Exception | None:

@@ -15,7 +15,6 @@ from differential import HEAD, load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.ndarray import is_array
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "zeros": lambda: tnp.zeros(3),
@@ -70,7 +69,7 @@ def test_new_arrays_are_tensors(name: str, mode: str) -> None:
         np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", [name for name in MAKERS if "andom" not in name])
+@pytest.mark.parametrize("name", [name for name in MAKERS if "andom" not in name and name != "empty"])
 def test_new_arrays_are_tensors_in_graphs(name: str) -> None:
     kinds = []
 
@@ -203,7 +202,8 @@ class Quaternion(np.ndarray):
 
 
 def is_plain(x):
-    return type(x) is np.ndarray, type(x) == np.ndarray, isinstance(x, np.ndarray), issubclass(type(x), np.ndarray)
+    kind = type(x)
+    return kind is np.ndarray, kind == np.ndarray, isinstance(x, np.ndarray), issubclass(kind, np.ndarray)
 
 
 def write(x):

@@ -25,6 +25,7 @@ from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, lik
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
+from np2tf.tnp.ndarray import cell_of
 from np2tf.tnp.ordering import pin_before_write
 
 Branch = Callable[[], Any]
@@ -163,9 +164,9 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         if form is not None:
             leaves[k] = form.of(rest)
             if not form.number:
-                link_aliases(leaves[k]._cell, sources[k])
+                link_aliases(cell_of(leaves[k]), sources[k])
     for k, found in tracked.items():
-        leaves[k]._cell.identity = next(rest), found
+        cell_of(leaves[k]).identity = next(rest), found
     _join_new(leaves, forms, sides)
     return sides[0].rebuild(leaves)
 
@@ -178,8 +179,8 @@ def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side
             if forms[j] == forms[k] and all(same(side.leaves[j], side.leaves[k]) for side in sides):
                 leaves[k] = leaves[j]
             elif any(side.new[j] & side.new[k] for side in sides):
-                link_aliases(leaves[k]._cell, [leaves[j]._cell])
-                leaves[j]._cell.identity = leaves[k]._cell.identity = None
+                link_aliases(cell_of(leaves[k]), [cell_of(leaves[j])])
+                cell_of(leaves[j]).identity = cell_of(leaves[k]).identity = None
 
 
 def _shapes(cell: Cell, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:

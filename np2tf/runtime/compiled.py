@@ -22,7 +22,16 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.lenses import check_host_view, view_on_host
-from np2tf.tnp.ndarray import array_over, is_array, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.ndarray import (
+    array_over,
+    cell_of,
+    is_array,
+    path_of,
+    scalar,
+    tensor_array,
+    tensor_scalar,
+    weak_scalar,
+)
 from np2tf.tnp.residence import new_arrays_on_host
 from np2tf.tnp.symint import SymInt
 
@@ -214,28 +223,29 @@ class Compiled:
                 number = _Result("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
                 outputs += [] if leaf.python is None else [leaf.python]
                 return number
-            if leaf._cell in cells:
-                check_host_view(leaf._path)
-                return _Result("argument", cells.index(leaf._cell), path=leaf._path)
+            if cell_of(leaf) in cells:
+                check_host_view(path_of(leaf))
+                return _Result("argument", cells.index(cell_of(leaf)), path=path_of(leaf))
             refuse_hidden_sharing(leaf, leaves, cells)
-            if leaf._cell.identity is not None and not leaf._path:
-                number, originals = leaf._cell.identity
-                chosen = "choice", leaf._cell
+            identity = cell_of(leaf).identity
+            if identity is not None and not path_of(leaf):
+                number, originals = identity
+                chosen = "choice", cell_of(leaf)
                 if chosen not in places:
                     places[chosen] = len(outputs)
                     outputs += [leaf.tensor, number]
                 choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
                 return _Result("choice", places[chosen], constant=choices)
-            shared = sum(1 for other in leaves if is_array(other) and other._cell is leaf._cell) > 1
+            shared = sum(1 for other in leaves if is_array(other) and cell_of(other) is cell_of(leaf)) > 1
             if shared:
-                check_host_view(leaf._path)
-            if shared and leaf._cell.identity is not None:
+                check_host_view(path_of(leaf))
+            if shared and cell_of(leaf).identity is not None:
                 raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
-            key = leaf._cell if shared else object()
+            key = cell_of(leaf) if shared else object()
             if key not in places:
                 places[key] = len(outputs)
-                outputs.append(leaf._cell.value if shared else leaf.tensor)
-            return _Result("array", places[key], path=leaf._path if shared else ())
+                outputs.append(cell_of(leaf).value if shared else leaf.tensor)
+            return _Result("array", places[key], path=path_of(leaf) if shared else ())
         if isinstance(leaf, Text):
             outputs += leaf.values.tensors
             return _Result("text", len(outputs), constant=leaf)

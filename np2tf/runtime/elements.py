@@ -12,8 +12,8 @@ import tensorflow as tf
 from np2tf.runtime.values import Carried, carried, flatten, join
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.ndarray import is_array, scalar, tensor_array, tensor_scalar
+from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.undecided import decided
 
@@ -123,4 +123,4 @@ def _on_host(form: Carried, part: Any) -> Any:
 
 def arrays_in(leaves: Sequence[Any]) -> list[Any]:
     """The leaves that share memory with somebody: arrays, not numbers."""
-    return [leaf for leaf in leaves if is_array(leaf) and type(leaf) is not scalar and leaf._cell is not None]
+    return [leaf for leaf in leaves if is_array(leaf) and type(leaf) is not scalar]

@@ -19,8 +19,8 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import aliases, link_aliases, staging_for_xla
 from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.promotion import result_type_of, tf_dtype
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt, tensor_of
 from np2tf.tnp.weak import is_weak, known_int
@@ -281,8 +281,8 @@ class StagedList(Rows):
         """An array in the list is the caller's array too: a write to it must not go unnoticed."""
         for array in arrays_in(leaves):
             for buffer in self.buffers:
-                if buffer._cell is not None:
-                    link_aliases(buffer._cell, [array._cell])
+                if cell_of(buffer) is not None:
+                    link_aliases(cell_of(buffer), [cell_of(array)])
 
     def _place(self, index: Any) -> tf.Tensor:
         """The row of an item.
@@ -319,8 +319,8 @@ def _array(part: Any) -> ndarray:
 
 def _linked(made: ndarray, old: ndarray) -> ndarray:
     """New rows hold the arrays that the old ones hold."""
-    if old._cell is not None and made._cell is not None:
-        link_aliases(made._cell, aliases(old._cell))
+    if cell_of(old) is not None and cell_of(made) is not None:
+        link_aliases(cell_of(made), aliases(cell_of(old)))
     return made
 
 

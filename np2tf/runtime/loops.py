@@ -26,7 +26,7 @@ from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, aliases, is_known, link_aliases, region
-from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp.ndarray import cell_of, is_array, scalar
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
@@ -130,7 +130,7 @@ class StagedLoop:
             if form is not None:
                 leaves[k] = form.of(tensors)
                 if not form.number:
-                    plan.fresh[k] = leaves[k]._cell
+                    plan.fresh[k] = cell_of(leaves[k])
         self._entered = leaves
         return self.rebuild(leaves)
 
@@ -164,7 +164,7 @@ class StagedLoop:
 
     def _refuse_hazards(self, plan: Plan) -> None:
         """Refuse loops in which two names may be one array and one of them is written to."""
-        entries = {k: self.leaves[k]._cell for k in plan.fresh if is_array(self.leaves[k])}
+        entries = {k: cell_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
         if any(mutable and plan.holds(k) for k in plan.fresh) or any(
             set(aliases(cell)) & plan.written for cell in [*plan.exits.values(), *entries.values()] if cell
@@ -315,24 +315,24 @@ class StagedLoop:
                 continue
             # What a list holds may have gone by any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
-            link_aliases(leaves[k]._cell, [one._cell for one in others if is_array(one) and one._cell])
+            link_aliases(cell_of(leaves[k]), [cell_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:
             exit_cell = self.plan.exits.get(k)
             if exit_cell is None or k in slots.names:
                 continue
             earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
             if earlier:
-                exit_cell = earlier[0]._cell if is_array(earlier[0]) else None
+                exit_cell = cell_of(earlier[0]) if is_array(earlier[0]) else None
             is_new = k in self.plan.new
             after_a_loop(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
             for entry in earlier[1:]:
-                if is_array(entry) and entry._cell is not None:
-                    link_aliases(leaves[k]._cell, [entry._cell, *aliases(entry._cell)])
+                if is_array(entry) and cell_of(entry) is not None:
+                    link_aliases(cell_of(leaves[k]), [cell_of(entry), *aliases(cell_of(entry))])
             first = holders.setdefault(self.plan.exits[k], k)
             if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
                 leaves[k] = leaves[first]
             elif first != k:
-                link_aliases(leaves[k]._cell, [leaves[first]._cell])
+                link_aliases(cell_of(leaves[k]), [cell_of(leaves[first])])
 
 
 class _Out:
@@ -341,7 +341,7 @@ class _Out:
     def __init__(self, value: Any) -> None:
         self.value = value
         self.form = carried(value)
-        self.cell = value._cell if is_array(value) and type(value) is not scalar else None
+        self.cell = cell_of(value) if is_array(value) and type(value) is not scalar else None
         known = value.known if type(value) is scalar and value.weak is int else None
         self.overflows = known is not None and known.may_overflow
 

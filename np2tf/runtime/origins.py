@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, aliases, is_outside, link_aliases
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.ndarray import cell_of, is_array, path_of
 
 
 def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Cell]) -> None:
@@ -18,16 +18,16 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
     Raises:
         StagingError: it may.
     """
-    cell = leaf._cell
+    cell = cell_of(leaf)
     known = _is_known(leaf)
-    rest = [other for other in leaves if is_array(other) and other._cell not in (None, cell)]
-    others = {id(other._cell) for other in rest}
+    rest = [other for other in leaves if is_array(other) and cell_of(other) is not cell]
+    others = {id(cell_of(other)) for other in rest}
     suspects = _unknown_ones(leaf, arguments) if known else aliases(cell)
     if known:
         # The same new array as another result of which it is known when it is an argument.
-        twins = [other for other in rest if _is_known(other) and not cell.is_distinct_from(other._cell)]
+        twins = [other for other in rest if _is_known(other) and not cell.is_distinct_from(cell_of(other))]
         others |= {id(one) for other in twins for one in _unknown_ones(other, arguments)}
-        suspects += [one for one in cell.may_alias if any(one is other._cell for other in twins)]
+        suspects += [one for one in cell.may_alias if any(one is cell_of(other) for other in twins)]
     visible = others if known else others | set(map(id, arguments))
     if any(id(one) in visible for one in suspects):
         raise StagingError(
@@ -38,11 +38,13 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
 
 def _is_known(leaf: Any) -> bool:
     """Whether it is known at run time which cell an array is."""
-    return leaf._cell.identity is not None and not leaf._path
+    return cell_of(leaf).identity is not None and not path_of(leaf)
 
 
 def _unknown_ones(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:
-    return [one for one in leaf._cell.identity[1] if one not in arguments]
+    identity = cell_of(leaf).identity
+    assert identity is not None
+    return [one for one in identity[1] if one not in arguments]
 
 
 #: Cells, and which of them an array is (-1: none); None where that cannot be told.
@@ -52,10 +54,10 @@ _NEW: tuple[tuple[Cell, ...], Any] = ((), -1)
 
 def origin(leaf: Any) -> Origin:
     """Which of the cells from outside of the innermost region `leaf` is."""
-    if not is_array(leaf) or leaf._cell is None:
+    if not is_array(leaf):
         return _NEW
-    cell = leaf._cell
-    if leaf._path:
+    cell = cell_of(leaf)
+    if path_of(leaf):
         return None if suspects(leaf) else _NEW
     if is_outside(cell):
         return with_itself(cell)
@@ -74,16 +76,16 @@ def with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
 
 def suspects(leaf: Any) -> set[Cell]:
     """The cells from outside of the innermost region that `leaf` may share memory with."""
-    if not is_array(leaf) or leaf._cell is None:
+    if not is_array(leaf):
         return set()
-    return {cell for cell in (leaf._cell, *aliases(leaf._cell)) if is_outside(cell)}
+    return {cell for cell in (cell_of(leaf), *aliases(cell_of(leaf))) if is_outside(cell)}
 
 
 def new_cells(leaf: Any) -> set[Cell]:
     """The cells made in the innermost region that `leaf` may share memory with."""
-    if not is_array(leaf) or leaf._cell is None:
+    if not is_array(leaf):
         return set()
-    return {cell for cell in (leaf._cell, *aliases(leaf._cell)) if not is_outside(cell)}
+    return {cell for cell in (cell_of(leaf), *aliases(cell_of(leaf))) if not is_outside(cell)}
 
 
 def merged_cells(a: Origin, b: Origin) -> tuple[Cell, ...] | None:
@@ -117,9 +119,9 @@ def after_a_loop(
     sources = set()
     if exit_cell is not None and not is_new:
         sources |= {exit_cell, *aliases(exit_cell)}
-    if not once and is_array(entry) and entry._cell is not None:
-        sources |= {entry._cell, *aliases(entry._cell)}
-        if is_new and not entry._path:
-            cells, number = with_itself(entry._cell)
-            leaf._cell.identity = tf.where(ran, -1, tf.cast(number, tf.int32)), cells
-    link_aliases(leaf._cell, sources)
+    if not once and is_array(entry) and cell_of(entry) is not None:
+        sources |= {cell_of(entry), *aliases(cell_of(entry))}
+        if is_new and not path_of(entry):
+            cells, number = with_itself(cell_of(entry))
+            cell_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), cells
+    link_aliases(cell_of(leaf), sources)

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.runtime.loop_plan import Plan
 from np2tf.runtime.origins import origin, with_itself
 from np2tf.tnp.cells import Cell, is_outside, link_aliases, reached
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.ndarray import cell_of, is_array, path_of
 
 
 class Slots:
@@ -35,7 +35,7 @@ class Slots:
     def after(loop: Any, inner: Plan, outs: list[Any], tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
         """The original that each name stands for at the end of an iteration."""
         owner = {id(inner.fresh[k]): n for n, k in enumerate(loop.slotted)}
-        return [tensors[owner[id(outs[k]._cell)]] for k in loop.slotted]
+        return [tensors[owner[id(cell_of(outs[k]))]] for k in loop.slotted]
 
     def settle(self, leaves: list[Any], slots: list[tf.Tensor]) -> None:
         """After the loop: contents to the original arrays, and the doubt about who is who."""
@@ -46,15 +46,15 @@ class Slots:
                     value = tf.where(tf.equal(slot, n), leaves[k].tensor, value)
                 original.store(value)
             else:
-                original._cell.poison()
-        cells = [original._cell for original in self.originals]
+                cell_of(original).poison()
+        cells = [cell_of(original) for original in self.originals]
         mark = object() if self.permuted and len(set(cells)) == len(cells) else None
         for n, k in enumerate(self.names):
-            link_aliases(leaves[k]._cell, cells)
-            leaves[k]._cell.distinct = mark
-            known = all(not one._path and one._cell.identity is None for one in self.originals)
+            link_aliases(cell_of(leaves[k]), cells)
+            cell_of(leaves[k]).distinct = mark
+            known = all(not path_of(one) and cell_of(one).identity is None for one in self.originals)
             if self.permuted and known:
-                leaves[k]._cell.identity = slots[n], tuple(cells)
+                cell_of(leaves[k]).identity = slots[n], tuple(cells)
 
 
 class Entries:
@@ -68,7 +68,7 @@ class Entries:
         self.names = [
             k
             for k in sorted(plan.staying)
-            if k not in written and is_array(loop.leaves[k]) and not loop.leaves[k]._path
+            if k not in written and is_array(loop.leaves[k]) and not path_of(loop.leaves[k])
         ]
         self.initial = [tf.constant(True) for _ in self.names]
 
@@ -81,8 +81,8 @@ class Entries:
     def settle(self, loop: Any, leaves: list[Any], stayed: list[tf.Tensor]) -> None:
         """After the loop: which array each name is."""
         for k, still in zip(self.names, stayed, strict=True):
-            cells, number = with_itself(loop.leaves[k]._cell)
-            leaves[k]._cell.identity = tf.where(still, tf.cast(number, tf.int32), -1), cells
+            cells, number = with_itself(cell_of(loop.leaves[k]))
+            cell_of(leaves[k]).identity = tf.where(still, tf.cast(number, tf.int32), -1), cells
 
 
 def _is_cell(leaf: Any, cell: Cell) -> tf.Tensor:
@@ -100,8 +100,8 @@ def _stays(leaves: Sequence[Any], k: int, cell: Cell) -> bool:
     found = origin(leaves[k])
     if found is None or isinstance(found[1], int) or cell not in found[0]:
         return False
-    held = leaves[k]._cell
-    others = {id(leaf._cell) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
+    held = cell_of(leaves[k])
+    others = {id(cell_of(leaf)) for j, leaf in enumerate(leaves) if j != k and is_array(leaf)}
     if others & {id(held), id(cell)}:
         return False
     met = reached(found[0], without=held)

@@ -12,9 +12,9 @@ from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.axes import normalize_axes, normalize_axis, rank
 from np2tf.tnp.conversion import as_tensor, cast, promote
-from np2tf.tnp.promotion import result_type
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, Int, Operand, OptionalArray, op
+from np2tf.tnp.promotion import result_type
 from np2tf.tnp.searching import positions
 from np2tf.tnp.ufuncs_float import remainder
 

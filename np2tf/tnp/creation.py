@@ -10,12 +10,12 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, is_guest, to_numpy
-from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import is_contiguous, shadow
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, op
+from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
 
 __all__ = [

@@ -12,8 +12,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.ndarray import scalar
+from np2tf.tnp.promotion import tf_dtype
 
 
 def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:

@@ -1,8 +1,8 @@
 """The functions that `tnp` shows: NumPy's own on host operands, the TensorFlow half for everything else.
 
 Every callable name of NumPy gets one of these, made from NumPy's function alone, so that nothing here needs
-TensorFlow. An operation whose operands are all on the host is NumPy's, called without a look at anything else;
-the rest is `np2tf.tnp.routing`'s, which is imported at the first such call.
+TensorFlow. An operation whose operands are all on the host is NumPy's, called without a look at anything
+else; the rest is `np2tf.tnp.routing`'s, which is imported at the first such call.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ FUNCTIONS = (
     *(FunctionType, BuiltinFunctionType, MethodType),
     *(type(np.concatenate), type(np.random.default_rng)),
 )
-#: Those that write to a parameter, and to which; ours return it. The rules say so too, but take 10 ms to read.
+#: Those that write to a parameter, and to which; ours return it. (Reading the rules would take 10 ms.)
 WRITES = {
     "numpy.copyto": "dst",
     "numpy.fill_diagonal": "a",
@@ -37,11 +37,11 @@ WRITES = {
 #: They make arrays that are new, which are tensors where new arrays are.
 CREATES = frozenset(
     {
-        *("array", "copy", "zeros", "ones", "empty", "full", "eye", "identity", "tri", "indices", "fromfunction"),
-        *("zeros_like", "ones_like", "empty_like", "full_like", "arange", "linspace", "logspace", "geomspace"),
-        *("asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require", "asarray_chkfinite"),
-        *("frombuffer", "fromiter", "fromstring", "from_dlpack", "bartlett", "blackman", "hamming", "hanning"),
-        *("kaiser", "mgrid", "ogrid", "fft.fftfreq", "fft.rfftfreq"),
+        *("array", "copy", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require"),
+        *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like"),
+        *("eye", "identity", "tri", "indices", "fromfunction", "asarray_chkfinite", "from_dlpack"),
+        *("arange", "linspace", "logspace", "geomspace", "mgrid", "ogrid", "fft.fftfreq", "fft.rfftfreq"),
+        *("frombuffer", "fromiter", "fromstring", "bartlett", "blackman", "hamming", "hanning", "kaiser"),
     }
 )
 #: They call what they are given with arguments that are not theirs to change.
@@ -219,7 +219,7 @@ def universal(function: np.ufunc) -> UniversalFunction:
 
 
 def provide(value: Any, qualified: str) -> Any:
-    """The object that stands for NumPy's `value`: functions are wrapped, classes and constants are NumPy's."""
+    """The object that stands for NumPy's `value`; classes and constants stand for themselves."""
     if isinstance(value, np.ufunc):
         return universal(value)
     if isinstance(value, FUNCTIONS) and qualified.rpartition(".")[2] not in _AS_GIVEN:

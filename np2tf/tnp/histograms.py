@@ -12,9 +12,9 @@ from np2tf.staging import StagingError
 from np2tf.tnp.axes import rank
 from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
-from np2tf.tnp.promotion import kind_of, result_type_of
 from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
+from np2tf.tnp.promotion import kind_of, result_type_of
 from np2tf.tnp.searching import positions
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]

@@ -10,11 +10,11 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
-from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.histograms import _dtype, _ends, _even_edges, _flat, _places
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.normalize import OptionalArray, op
+from np2tf.tnp.promotion import result_type_of
 
 __all__ = ["histogram2d", "histogramdd"]
 

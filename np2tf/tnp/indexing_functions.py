@@ -13,11 +13,11 @@ from np2tf.tnp.advanced import positions
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, promote
-from np2tf.tnp.promotion import result_type
 from np2tf.tnp.indexing import getitem
 from np2tf.tnp.masks import masked, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
+from np2tf.tnp.promotion import result_type
 from np2tf.tnp.residence import placed, runs_on_host
 
 __all__ = [

@@ -15,6 +15,7 @@ from tensorflow.python.framework.composite_tensor_gradient import CompositeTenso
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.tensor_ufunc import Ufunc
 
+
 class ArraySpec(tf.TensorSpec):
     """The type of an array of ours: that of its tensor, into which it is taken apart."""
 

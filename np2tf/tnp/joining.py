@@ -11,10 +11,10 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.promotion import default_dtype, kind_of, result_type_of
 from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
+from np2tf.tnp.promotion import default_dtype, kind_of, result_type_of
 from np2tf.tnp.ranges import arange, linspace
 from np2tf.tnp.residence import has_tensor, placed
 from np2tf.tnp.rows import Rows

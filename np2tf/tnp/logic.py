@@ -11,10 +11,10 @@ import tensorflow as tf
 from np2tf.tnp import ufuncs
 from np2tf.tnp.axes import rank
 from np2tf.tnp.conversion import cast
-from np2tf.tnp.promotion import kind_of, result_type
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.ndarray import is_array, scalar
 from np2tf.tnp.normalize import Array, Operand, op
+from np2tf.tnp.promotion import kind_of, result_type
 from np2tf.tnp.reducing import isnan, raw_all
 from np2tf.tnp.tensor_ufunc import Ufunc
 

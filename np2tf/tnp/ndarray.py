@@ -1,8 +1,8 @@
 """`tnp.ndarray`: NumPy's mutable, view-making array over a tensor.
 
 On the host an array is np.ndarray. This class is the array on TensorFlow, and the small core that everything
-else imports: operators and methods are attached by the modules that implement them (`normalize.attach`), which
-the first array of this kind loads. Nothing here imports TensorFlow before that.
+else imports: operators and methods are attached by the modules that implement them (`normalize.attach`),
+which the first array of this kind loads. Nothing here imports TensorFlow before that.
 """
 
 from __future__ import annotations
@@ -212,6 +212,16 @@ def is_foreign(dtype: np.dtype[Any]) -> bool:
 
 
 _OURS = frozenset({ndarray, scalar})
+
+
+def cell_of(array: Any) -> Cell:
+    """The cell of an array of ours, without the path through which it sees it."""
+    return array._cell  # type: ignore[no-any-return]
+
+
+def path_of(array: Any) -> tuple[Lens, ...]:
+    """The lenses through which an array of ours sees its cell."""
+    return array._path  # type: ignore[no-any-return]
 
 
 def _new(cls: type[ndarray], cell: Cell, path: tuple[Lens, ...]) -> Any:

@@ -19,13 +19,13 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
-from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.outputs import store_into
+from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import kept_in_kind, new_arrays_on_host, runs_on_host
 from np2tf.tnp.rows import Rows

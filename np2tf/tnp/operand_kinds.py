@@ -26,7 +26,7 @@ PLAIN = frozenset(
     }
 )
 #: Types whose values NumPy takes as they are. Classes join it when they are first met.
-HOST: set[type] = {*PLAIN, np.ndarray, np.dtype}
+HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
 #: So many classes may join; a program that makes classes without end does not fill the memory.
 _MOST = 10_000
 #: Packages whose classes are, or may hold, tensors.
@@ -34,7 +34,7 @@ _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
 
 
 def is_host(value: Any) -> bool:
-    """Whether no tensor, nor an array of ours, is `value` or in it (lists, tuples and dicts are looked into)."""
+    """Whether neither `value` nor an item of it, if it is a list, tuple or dict, is on TensorFlow."""
     kind = type(value)
     if kind in HOST:
         return True
@@ -51,7 +51,7 @@ def is_host(value: Any) -> bool:
 
 def are_host(values: Iterable[Any]) -> bool:
     """Whether all of `values` are the host's."""
-    for value in values:  # a loop takes half the time of `all` over a generator
+    for value in values:  # noqa: SIM110  # takes half the time of `all` over a generator
         if type(value) not in HOST and not is_host(value):
             return False
     return True

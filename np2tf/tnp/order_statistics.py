@@ -11,9 +11,9 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import normalize_axes, rank
 from np2tf.tnp.conversion import cast, to_numpy
-from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
+from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.reducing import isnan
 from np2tf.tnp.warn import ALL_NAN, EMPTY_MEAN, warn_where
 

@@ -15,14 +15,14 @@ import tensorflow as tf
 
 from np2tf.tnp.cells import Cell, current_region, staging_for_xla
 from np2tf.tnp.graphs import depends
-from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.ndarray import cell_of, ndarray
 
 
 def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
     """`value`, about to be written to one element of `array`, computed once and before the write."""
-    if not staging_for_xla() or array._cell is None:
+    if not staging_for_xla():
         return value
-    return pin_before_write(array._cell, [value], always=False)[0]
+    return pin_before_write(cell_of(array), [value], always=False)[0]
 
 
 def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -> list[tf.Tensor]:
@@ -38,12 +38,12 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
     # Inside a branch or a throw-away trace the numbers of the loop's body would be replaced by tensors that
     # do not leave it.
     inside = tf.compat.v1.get_default_graph() is not getattr(cell.value, "graph", None)
-    others = [number for number in alive if not inside and depends(number._cell.value, cell.value)]
+    others = [number for number in alive if not inside and depends(cell_of(number).value, cell.value)]
     if not others and not always:
         return values
-    results = pinned(entered.counter, [*values, *[number._cell.value for number in others]])
+    results = pinned(entered.counter, [*values, *[cell_of(number).value for number in others]])
     for number, tensor in zip(others, results[len(values) :], strict=True):
-        number._cell.rebase(tensor)
+        cell_of(number).rebase(tensor)
     return results[: len(values)]
 
 

@@ -72,4 +72,4 @@ def _functions() -> dict[str, Callable[..., Any]]:
 
 _TABLE = _functions()
 globals().update(_TABLE)
-__all__ = ["default_rng", *_TABLE]  # noqa: PLE0604
+__all__ = ["default_rng", *_TABLE]

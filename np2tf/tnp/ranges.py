@@ -11,10 +11,10 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.promotion import kind_of, result_type, result_type_of, tf_dtype
 from np2tf.tnp.hosted import SMALL, hosted, known
 from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, DType, Int, Operand, Shape, op
+from np2tf.tnp.promotion import kind_of, result_type, result_type_of, tf_dtype
 from np2tf.tnp.residence import has_tensor, placed
 
 __all__ = [

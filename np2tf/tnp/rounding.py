@@ -11,10 +11,10 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.promotion import kind_of, result_type, ufunc_loop
 from np2tf.tnp.kernels import COMPLEX, by_parts, constant
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.normalize import OPS, Array, Int, Operand, attach, op
+from np2tf.tnp.promotion import kind_of, result_type, ufunc_loop
 from np2tf.tnp.ufuncs_compare import EXTREMES
 
 __all__ = [

@@ -1,7 +1,7 @@
 """The TensorFlow half of `tnp`: importing this loads all of it. Calls that are not simply NumPy's come here.
 
-`np2tf.tnp.front` holds the functions that people call; those that find an operand that is not the host's, or a
-setting under which host operands are not NumPy's affair, ask `route` for the implementation.
+`np2tf.tnp.front` holds the functions that people call. Those that find an operand that is not the host's, or
+a setting under which host operands are not NumPy's affair, ask `route` for the implementation.
 """
 
 from __future__ import annotations

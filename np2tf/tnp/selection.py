@@ -18,7 +18,7 @@ import tensorflow as tf
 from np2tf.tnp import key_axes, slicing, symint
 from np2tf.tnp.cells import Cell, staging_for_xla
 from np2tf.tnp.lenses import Basic, Lens, read_path
-from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, tensor_array
 from np2tf.tnp.symint import Int, SymInt
 
 #: What a reversal leaves as it is of an axis, and what it does.
@@ -103,15 +103,15 @@ class SelectedCell(Cell):
 def selected_array(selection: Selection) -> ndarray:
     """An array that is a selection."""
     array = tensor_array(selection.whole)
-    array._cell = SelectedCell(selection)
+    array.move_to(SelectedCell(selection))
     return array
 
 
 def selection_of(operand: Any) -> Selection | None:
     """The selection that an operand is, None for what is none (or is not staged for XLA)."""
-    if not is_array(operand) or operand._cell is None or not staging_for_xla():
+    if not is_array(operand) or not staging_for_xla():
         return None
-    return _selection(operand._cell, operand._path)
+    return _selection(cell_of(operand), operand._path)
 
 
 def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:

@@ -12,9 +12,9 @@ from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.axes import normalize_axes, rank
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.promotion import result_type
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, DType, OptionalArray, op
+from np2tf.tnp.promotion import result_type
 from np2tf.tnp.reducing import count, raw_sum
 from np2tf.tnp.reductions import mean_of
 from np2tf.tnp.ufuncs_matrix import matmul

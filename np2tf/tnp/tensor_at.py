@@ -73,9 +73,7 @@ def _as_given(written: Any, given: Any) -> Any:
     return written.tensor if isinstance(given, tf.Tensor) and is_array(written) else given
 
 
-def _update_array(
-    ufunc: Any, target: Any, key: Any, value: Any, in_place: Callable[[Any, Any], Any]
-) -> None:
+def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Callable[[Any, Any], Any]) -> None:
     if ufunc.__name__ in _ELEMENTWISE and _is_masked(target, key, value):
         result = ufunc(target, value)
         _check_casting(ufunc, result, target)

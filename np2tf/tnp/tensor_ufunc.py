@@ -14,11 +14,11 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
-from np2tf.tnp.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
 from np2tf.tnp.outputs import check_output, store_into
+from np2tf.tnp.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections

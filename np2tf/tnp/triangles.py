@@ -9,10 +9,10 @@ import tensorflow as tf
 
 from np2tf.tnp.conversion import cast
 from np2tf.tnp.creation import asarray
-from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.hosted import SMALL, hosted
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, DType, Int, Shape, _shape, op
+from np2tf.tnp.promotion import tf_dtype
 
 __all__ = [
     "diag",

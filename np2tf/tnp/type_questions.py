@@ -10,9 +10,9 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.creation import asarray
-from np2tf.tnp.promotion import kind_of
 from np2tf.tnp.ndarray import is_array, tensor_array
 from np2tf.tnp.normalize import OPS
+from np2tf.tnp.promotion import kind_of
 
 __all__ = ["can_cast", "common_type", "imag", "iterable", "real", "result_type"]
 

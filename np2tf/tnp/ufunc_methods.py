@@ -12,8 +12,8 @@ from np2tf.staging import StagingError
 from np2tf.tnp import cumulative, reductions, ufuncs
 from np2tf.tnp.axes import normalize_axes, normalize_axis, rank
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.promotion import ufunc_loop
 from np2tf.tnp.ndarray import wrap_tensor
+from np2tf.tnp.promotion import ufunc_loop
 from np2tf.tnp.reducing import scan, tree_reduce
 from np2tf.tnp.segments import reduceat
 from np2tf.tnp.tensor_ufunc import Ufunc

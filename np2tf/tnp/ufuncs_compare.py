@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from np2tf.tnp import ufuncs_complex
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.promotion import kind_of
 from np2tf.tnp.kernels import UNSIGNED, Function, kernel, maximum, minimum
+from np2tf.tnp.promotion import kind_of
 from np2tf.tnp.tensor_ufunc import Ufunc
 
 _MIRRORED = {"less": "greater", "less_equal": "greater_equal", "equal": "equal", "not_equal": "not_equal"}

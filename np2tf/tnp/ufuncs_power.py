@@ -9,9 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.promotion import kind_of, promotion_kind, ufunc_loop
 from np2tf.tnp.kernels import constant
 from np2tf.tnp.ndarray import scalar
+from np2tf.tnp.promotion import kind_of, promotion_kind, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
 from np2tf.tnp.ufuncs_integer import nonnegative_power, positive_power
 

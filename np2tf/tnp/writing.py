@@ -19,7 +19,6 @@ from np2tf.staging import StagingError
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
-from np2tf.tnp.promotion import kind_of, ufunc_loop
 from np2tf.tnp.flat import cycled, flat_view, flatiter
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
@@ -27,6 +26,7 @@ from np2tf.tnp.keys import expand
 from np2tf.tnp.masks import leading_mask
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS
+from np2tf.tnp.promotion import kind_of, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]

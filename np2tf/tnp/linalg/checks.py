@@ -9,8 +9,8 @@ from numpy.linalg import LinAlgError
 from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.cells import staging_handlers
 from np2tf.tnp.conversion import cast
-from np2tf.tnp.promotion import result_type
 from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.promotion import result_type
 
 
 def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
