@@ -1,6 +1,7 @@
 """np2tf: translate NumPy source code to TensorFlow, and run the result.
 
-Importing this package imports neither TensorFlow nor NumPy: every public name is loaded on first use.
+Importing this package imports neither TensorFlow nor NumPy: every public name is loaded on first use. The
+operators that translated code calls are Python's own until TensorFlow is loaded.
 """
 
 from __future__ import annotations
@@ -11,35 +12,20 @@ from typing import TYPE_CHECKING, Any
 # Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the
 # module.
 from np2tf.config import config as config
+from np2tf.runtime.operators import OPERATORS as _OPERATORS
+from np2tf.runtime.operators import python_operators as _python_operators
+from np2tf.runtime.operators import staging_operator as _staging_operator
 
 __version__ = "0.1.0"
 
-_SCALARS = ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all", "list_of")
 #: public name -> (module, attribute); an attribute of "" stands for the module itself.
 _LAZY: dict[str, tuple[str, str]] = {
     "convert": ("np2tf.pipeline", "convert"),
     "Options": ("np2tf.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
     "jit": ("np2tf.runtime.jit", "jit"),
-    "cond": ("np2tf.runtime.control", "cond"),
-    "while_loop": ("np2tf.runtime.control", "while_loop"),
-    "for_loop": ("np2tf.runtime.control", "for_loop"),
-    "map_loop": ("np2tf.runtime.independent", "map_loop"),
-    "and_": ("np2tf.runtime.control", "and_"),
-    "or_": ("np2tf.runtime.control", "or_"),
-    "not_": ("np2tf.runtime.control", "not_"),
-    "undefined": ("np2tf.runtime.control", "undefined"),
-    "range": ("np2tf.runtime.ranges", "range"),
-    "enumerate": ("np2tf.runtime.ranges", "enumerate"),
-    "zip": ("np2tf.runtime.ranges", "zip"),
-    "reversed": ("np2tf.runtime.ranges", "reversed"),
-    **{name: ("np2tf.runtime.scalars", name) for name in _SCALARS},
-    "math": ("np2tf.runtime.mathematics", ""),
-    "min": ("np2tf.runtime.extrema", "min"),
-    "max": ("np2tf.runtime.extrema", "max"),
-    "print": ("np2tf.runtime.printing", "print"),
-    **{name: ("np2tf.runtime.text", name) for name in ("text", "percent", "str", "repr")},
-    "on_host": ("np2tf.runtime.tries", "on_host"),
+    "device_put": ("np2tf.tnp.devices", "device_put"),
+    "device_get": ("np2tf.tnp.devices", "device_get"),
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
     "install": ("np2tf.imports.hook", "install"),
@@ -50,7 +36,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "use_backend": ("np2tf.backend", "use_backend"),
 }
 
-__all__ = ["__version__", "config", *_LAZY]
+__all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 
 if TYPE_CHECKING:
     from np2tf import tnp as tnp
@@ -68,23 +54,31 @@ if TYPE_CHECKING:
     from np2tf.runtime.control import for_loop as for_loop
     from np2tf.runtime.control import not_ as not_
     from np2tf.runtime.control import or_ as or_
-    from np2tf.runtime.control import undefined as undefined
     from np2tf.runtime.control import while_loop as while_loop
     from np2tf.runtime.independent import map_loop as map_loop
     from np2tf.runtime.jit import jit as jit
+    from np2tf.runtime.unbound import undefined as undefined
     from np2tf.staging import StagingError as StagingError
+    from np2tf.tnp.devices import device_get as device_get
+    from np2tf.tnp.devices import device_put as device_put
 
 
 def __getattr__(name: str) -> Any:
-    try:
-        module, attribute = _LAZY[name]
-    except KeyError:
-        raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
-    loaded = importlib.import_module(module)
-    value = getattr(loaded, attribute) if attribute else loaded
+    if name in _OPERATORS:
+        value = _staging_operator(name)
+    else:
+        try:
+            module, attribute = _LAZY[name]
+        except KeyError:
+            raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
+        loaded = importlib.import_module(module)
+        value = getattr(loaded, attribute) if attribute else loaded
     globals()[name] = value
     return value
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+    return sorted({*globals(), *_LAZY, *_OPERATORS})
+
+
+globals().update(_python_operators())

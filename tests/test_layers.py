@@ -15,7 +15,7 @@ TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", *REWRITES)
-RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.staging", *FLOOR)
+RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 RUNTIME = ("np2tf.runtime", *TNP)
 ALLOWED: dict[str, tuple[str, ...]] = {
@@ -26,6 +26,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
     "np2tf.counts": FLOOR,
+    "np2tf.lazy": (),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
     "np2tf.facts": FACTS,
@@ -36,7 +37,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.runtime": RUNTIME,
 }
 LEFT = ("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options")
-RIGHT = ("np2tf.tnp", "np2tf.runtime", "np2tf.config", "np2tf.counts", "np2tf.staging")
+RIGHT = ("np2tf.tnp", "np2tf.runtime", "np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging")
 BOTH = ("np2tf.rules", "np2tf.diagnostics", "np2tf.coverage")
 
 

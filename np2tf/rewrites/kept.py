@@ -7,7 +7,7 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.facts.imports import NumpyImport
-from np2tf.rewrites.uses import MODULES, quoted_annotations, stays, uses
+from np2tf.rewrites.uses import MODULES, compared, quoted_annotations, stays, uses
 from np2tf.tree.names import dotted, words
 
 _READ_BY_NAME = words("eval exec globals locals vars")
@@ -20,16 +20,21 @@ class Kept:
         self._facts = facts
         self._staying: set[cst.CSTNode] = set()
         self._translated: set[cst.CSTNode] = set()
-        self._star_used = False
+        self._star_used = self._star_stays = False
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
-            (self._staying if stays(facts, use) else self._translated).update(bindings)
+            both = compared(facts, use) is not None and use.name not in facts.foreign
+            if both or stays(facts, use):
+                self._staying.update(bindings)
+                self._star_stays |= owner is None
+            if both or not stays(facts, use):
+                self._translated.update(bindings)
             self._star_used |= owner is None
         if quoted_annotations(facts, ""):
             self._translated.update(facts.imports.aliases_of("numpy"))
         self._by_name = self._names_read_otherwise()
-        self._star = facts.imports.other_stars or self._needs_star()
+        self._star = facts.imports.other_stars or self._star_stays or self._needs_star()
 
     def all_of(self, found: NumpyImport) -> bool:
         """Whether a whole import statement stays."""

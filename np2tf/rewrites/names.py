@@ -12,8 +12,18 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.imports import NumpyImport
 from np2tf.options import Options
-from np2tf.rewrites.plan import Plan
-from np2tf.rewrites.uses import MODULES, ON_NUMPY, Use, is_target, quoted_annotations, stays, uses
+from np2tf.rewrites.plan import Edited, Plan
+from np2tf.rewrites.uses import (
+    MODULES,
+    ON_NUMPY,
+    Use,
+    compared,
+    is_target,
+    numpys_own,
+    quoted_annotations,
+    stays,
+    uses,
+)
 from np2tf.rules import Rule
 from np2tf.tree.names import name_node
 from np2tf.tree.templates import expression
@@ -22,9 +32,12 @@ from np2tf.tree.templates import expression
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Rename every use that has a translation, and report the others."""
     for use in uses(facts):
-        if stays(facts, use):
+        asked = compared(facts, use)
+        if asked is not None and use.name not in facts.foreign:
+            plan.add(asked, _either(plan, use))
+        elif stays(facts, use):
             continue
-        if use.rule is not None and use.rule.chapter == "removed":
+        elif use.rule is not None and use.rule.chapter == "removed":
             _removed(facts, plan, use, use.rule)
         else:
             plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
@@ -47,7 +60,7 @@ def report_only(facts: Facts, report: Report) -> None:
             report.add("NP2TF002", *place(use.node), name=facts.code(use.node))
         elif is_target(facts, use.node):
             report.add("NP2TF006", *place(use.node), name=facts.code(use.node))
-        elif stays(facts, use) and not use.is_module:
+        elif stays(facts, use) and not use.is_module and not numpys_own(facts, use):
             report.add("NP2TF007", *place(use.node), name=facts.code(use.node))
         elif use.is_module and _passed_on(facts, use.node):
             report.add("NP2TF004", *place(use.node))
@@ -80,6 +93,24 @@ def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:
 def _renamed(path: str) -> Callable[[cst.Name], cst.BaseExpression]:
     def edit(updated: cst.Name) -> cst.BaseExpression:
         return name_node(path).with_changes(lpar=updated.lpar, rpar=updated.rpar)
+
+    return edit
+
+
+def _either(plan: Plan, use: Use) -> Callable[[cst.CSTNode], Edited]:
+    """`x is np` -> `x in (tnp, np)`, and `x in (np, other)` -> `x in (tnp, np, other)`."""
+
+    def edit(updated: cst.CSTNode) -> Edited:
+        ours = name_node(plan.tnp_name + use.qualified[len("numpy") :])
+        if isinstance(updated, cst.Element):
+            comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+            return cst.FlattenSentinel([cst.Element(ours, comma), updated])
+        assert isinstance(updated, cst.ComparisonTarget)
+        negated = isinstance(updated.operator, (cst.IsNot, cst.NotEqual))
+        made = expression("x not in (y)" if negated else "x in (y)")
+        both = expression("({tnp}, {numpy})", tnp=ours, numpy=updated.comparator)
+        assert isinstance(made, cst.Comparison)
+        return updated.with_changes(operator=made.comparisons[0].operator, comparator=both)
 
     return edit
 

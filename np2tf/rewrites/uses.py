@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.rules import Rule
-from np2tf.tree.names import words
+from np2tf.tree.names import dotted, words
 from np2tf.tree.walk import walk
 
 MODULES = frozenset({"numpy", "numpy.linalg", "numpy.fft", "numpy.random"})
@@ -29,6 +30,9 @@ ON_NUMPY = words(
     get_include test
     """
 )
+
+
+_NDARRAY = "numpy.ndarray"
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +110,8 @@ def stays(facts: Facts, use: Use) -> bool:
         return True
     if use.on_numpy or not use.known or is_target(facts, use.node):
         return True
+    if numpys_own(facts, use):
+        return True
     rule = use.rule
     if use.is_module and _asked_for_unknown(facts, use):
         return True
@@ -114,6 +120,95 @@ def stays(facts: Facts, use: Use) -> bool:
     # The old function is not the new one by itself, only a call of it can be rewritten.
     call = facts.parents[use.node]
     return not (isinstance(call, cst.Call) and call.func is use.node and call.args and not call.args[0].star)
+
+
+def numpys_own(facts: Facts, use: Use) -> bool:
+    """Whether a use means the class `np.ndarray` itself, or hands on the module itself.
+
+    Arrays on the host are of NumPy's class: what compares it, derives from it or looks it up must get it. A
+    test of `isinstance`, a call and an annotation mean arrays of any kind.
+    """
+    if use.qualified == _NDARRAY or use.qualified.startswith(f"{_NDARRAY}."):
+        return not (_called(facts, use) or _tested(facts, use.node) or _annotates(facts, use.node))
+    up = facts.parents[use.node]
+    asked_for = isinstance(up, cst.Element) and _asked_for(facts, up) is True
+    return use.is_module and (_returned(facts, use.node) or asked_for)
+
+
+def compared(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
+    """The `is np.ndarray`, or the element of `in (np.ndarray, list)`, that asks for a class or a module.
+
+    What is asked about may be NumPy's or np2tf's: an array on the host or in a graph, and the module that was
+    handed on by code that is translated or is not.
+    """
+    if use.qualified not in ("numpy", _NDARRAY):
+        return None
+    up = facts.parents[use.node]
+    if isinstance(up, cst.ComparisonTarget):
+        comparison = facts.parents[up]
+        alone = isinstance(comparison, cst.Comparison) and len(comparison.comparisons) == 1
+        return up if alone and isinstance(up.operator, _IS) else None
+    return up if isinstance(up, cst.Element) and _asked_for(facts, up) is False else None
+
+
+_IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
+
+
+def _called(facts: Facts, use: Use) -> bool:
+    call = facts.parents[use.node]
+    return use.qualified == _NDARRAY and isinstance(call, cst.Call) and call.func is use.node
+
+
+def _tested(facts: Facts, node: cst.CSTNode) -> bool:
+    """Whether a class is what `isinstance` asks for, also in a tuple or union, or what a pattern does."""
+    up = facts.parents[node]
+    while isinstance(up, (cst.Element, cst.Tuple)) or _is_union(up):
+        node, up = up, facts.parents[up]
+    if isinstance(up, cst.MatchClass):
+        return up.cls is node
+    call = facts.parents[up] if isinstance(up, cst.Arg) else None
+    if not isinstance(call, cst.Call) or not isinstance(call.func, cst.Name) or len(call.args) != 2:
+        return False
+    is_builtin = facts.scopes.of(call.func).owner_of("isinstance") is None
+    return call.func.value == "isinstance" and is_builtin and call.args[1] is up
+
+
+def _is_union(node: cst.CSTNode | None) -> TypeGuard[cst.BinaryOperation]:
+    return isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.BitOr)
+
+
+def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
+    """Whether a class is in an annotation, and not one that `@f.register` reads."""
+    annotation = facts.parents.nearest(node, cst.Annotation)
+    if annotation is None:
+        return False
+    owner = facts.parents.nearest(annotation, cst.FunctionDef)
+    parameter = facts.parents.nearest(annotation, cst.Param, cst.FunctionDef)
+    if owner is None or not isinstance(parameter, cst.Param):
+        return True
+    return not any(
+        isinstance(one.decorator, cst.Attribute) and one.decorator.attr.value == "register"
+        for one in owner.decorators
+    )
+
+
+def _returned(facts: Facts, node: cst.CSTNode) -> bool:
+    """Whether a function returns this, as it is or as one of two: its caller may compare it with NumPy."""
+    up = facts.parents[node]
+    while isinstance(up, cst.IfExp) and up.test is not node:
+        node, up = up, facts.parents[up]
+    return isinstance(up, cst.Return)
+
+
+def _asked_for(facts: Facts, element: cst.Element) -> bool | None:
+    """Whether one of np2tf's is beside an element of `x in (…)`, as translations have it; None elsewhere."""
+    display = facts.parents[element]
+    target = facts.parents[display] if isinstance(display, (cst.Tuple, cst.List, cst.Set)) else None
+    if not isinstance(target, cst.ComparisonTarget) or not isinstance(target.operator, (cst.In, cst.NotIn)):
+        return None
+    assert isinstance(display, (cst.Tuple, cst.List, cst.Set))
+    names = [dotted(one.value) or "" for one in display.elements]
+    return any(name.split(".")[0] == facts.imports.tnp_name for name in names)
 
 
 def _asked_for_unknown(facts: Facts, use: Use) -> bool:

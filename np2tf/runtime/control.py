@@ -14,7 +14,6 @@ from np2tf.runtime.loop_plan import Rounds
 from np2tf.runtime.ranges import Staged, sequence
 from np2tf.runtime.staged_state import Loop, branches
 from np2tf.runtime.trace import Trace
-from np2tf.runtime.values import Undefined
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ndarray import is_array, weak_scalar
@@ -49,11 +48,6 @@ def _staged_test(value: Any) -> tf.Tensor | None:
         )
     flat = tf.reshape(tensor, [])
     return flat if flat.dtype == tf.bool else tf.not_equal(flat, tf.zeros((), flat.dtype))
-
-
-def undefined(name: str) -> Any:
-    """The value of a name that is not bound yet; using it raises UnboundLocalError."""
-    return Undefined(name)
 
 
 def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:

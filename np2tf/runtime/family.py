@@ -9,11 +9,10 @@ import numpy as np
 
 from np2tf.counts import Fallback
 from np2tf.runtime.compiled import Compiled
+from np2tf.runtime.host_function import WORTH_COMPILING
 from np2tf.runtime.signature import Signature, number_key
 from np2tf.staging import StagingError
 
-#: Seconds a family must have spent on the host before it is worth compiling (tier "auto").
-WORTH_COMPILING = 0.1
 #: So many warm calls are timed before a way is chosen, and so many on the host, unless compiled code is
 #: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
 WARM_CALLS = 3

@@ -1,22 +1,43 @@
-"""A jitted function as Python runs it, on the host: by NumPy itself where it can be, and timed."""
+"""A jitted function as it runs on the host: the code that it was made from, on NumPy's arrays, and timed."""
 
 from __future__ import annotations
 
 import functools
 import time
+import types
 from collections.abc import Callable
 from typing import Any
 
-from np2tf.config import config
 from np2tf.counts import counts
-from np2tf.runtime.plain import PlainFunction
-from np2tf.runtime.recursion import HostCalls
-from np2tf.runtime.surroundings import compiles_at_once, is_recording
-from np2tf.runtime.values import bound
+from np2tf.runtime.originals import original_of
+from np2tf.runtime.recursion import HostCalls, deeply
+from np2tf.runtime.surroundings import is_on_host
+from np2tf.runtime.unbound import bound
 
 #: A function whose calls take less than this many seconds on the host, on average over so many calls, is
 #: left there without further ado: taking its arguments apart would cost more than compiling could bring.
 TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
+#: Seconds that a function, and then each family of calls, must have spent on the host before compiling is
+#: worth a thought (tier "auto").
+WORTH_COMPILING = 0.1
+#: What importing TensorFlow takes, in seconds: compiling must have a prospect of gaining as much.
+IMPORT_SECONDS = 3.0
+
+
+class _Clock:
+    """The time that this process has spent in jitted functions on the host.
+
+    Attributes:
+        spent: in seconds; calls within calls, and calls side by side in threads, count once.
+    """
+
+    __slots__ = ("spent",)
+
+    def __init__(self) -> None:
+        self.spent = 0.0
+
+
+clock = _Clock()
 
 
 class HostFunction:
@@ -24,49 +45,73 @@ class HostFunction:
 
     Attributes:
         calls: those that are running, one within another.
+        timed_calls: how many calls have been timed.
+        seconds: what all of these have taken.
+        average: what they take, of the latest ones.
+        latest: what the last one has taken.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.calls = HostCalls(function)
         self._function = function
-        self._timed_calls = 0
-        self._average = 0.0
+        self.timed_calls = 0
+        self.seconds = self.average = self.latest = 0.0
 
     @functools.cached_property
-    def _plain(self) -> PlainFunction:
-        return PlainFunction(self._function)
+    def plain(self) -> Callable[..., Any]:
+        """The function for calls on the host: its original, if there is one."""
+        return original_of(self._function) or self._bound
+
+    @functools.cached_property
+    def without_a_look(self) -> Callable[..., Any]:
+        """`plain`, for calls that nothing else is to be known of; within itself it goes as deep as ever."""
+        plain = self.plain
+        return deeply(plain) if self.calls.calls_itself else plain
+
+    @functools.cached_property
+    def _bound(self) -> Callable[..., Any]:
+        """The function as it has been translated; a name that was never bound is no result."""
+        function = self._function
+        if "undefined" not in _names(getattr(function, "__code__", None)):
+            return function
+        return lambda *args, **kwargs: bound(function(*args, **kwargs))
 
     @property
     def is_short(self) -> bool:
         """Whether calls take so little time that nothing else is worth a look."""
-        return (
-            self._timed_calls >= ENOUGH_CALLS
-            and self._average < TOO_SHORT
-            and config.eager == "auto"
-            and not compiles_at_once()
-        )
-
-    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
-        counts.host += 1
-        counts.host_calls += 1
-        if self._plain.takes(args, kwargs) and not is_recording():
-            return bound(self.calls.run(self._plain, args, kwargs))
-        return self.run_within(args, kwargs)
+        return self.timed_calls >= ENOUGH_CALLS and self.average < TOO_SHORT
 
     def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """Run as a part of a call that is running already."""
-        return bound(self.calls.run(self._function, *args, **kwargs))
+        """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
+        function = self.plain if is_on_host(args, kwargs) else self._bound
+        return self.calls.run(function, *args, **kwargs)
 
     def run_timed(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], note: Callable[[float], None] | None = None
     ) -> Any:
-        """Run, and keep a running average of the time that takes; `note` is told the seconds."""
-        start = time.perf_counter()
-        result = self.run(args, kwargs)
-        seconds = time.perf_counter() - start
-        self._timed_calls += 1
-        self._average += (seconds - self._average) / min(self._timed_calls, ENOUGH_CALLS)
+        """Run and count a call, and keep an average of the time that takes; `note` is told the seconds."""
+        counts.host += 1
+        counts.host_calls += 1
+        result = self.time(self.run_within, (args, kwargs), {})
         if note is not None:
-            note(seconds)
+            note(self.latest)
         return result
+
+    def time(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """``function(*args, **kwargs)``, timed."""
+        before, start = clock.spent, time.perf_counter()
+        result = function(*args, **kwargs)
+        self.latest = seconds = time.perf_counter() - start
+        clock.spent = max(clock.spent, before + seconds)
+        self.timed_calls += 1
+        self.seconds += seconds
+        self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)
+        return result
+
+
+def _names(code: types.CodeType | None) -> set[str]:
+    """The names that code, or code inside it, uses."""
+    if code is None:
+        return set()
+    inner = [one for one in code.co_consts if isinstance(one, types.CodeType)]
+    return set(code.co_names).union(*map(_names, inner))

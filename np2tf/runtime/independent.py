@@ -23,7 +23,7 @@ from np2tf.tnp.at import at
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import aliases, current_region, region
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.ndarray import is_array, scalar, tensor_array, weak_scalar
+from np2tf.tnp.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar
 from np2tf.tnp.symint import SymInt
 
 #: On a CPU a loop that XLA compiles takes some ten nanoseconds a round, which nothing at once does better. A
@@ -146,7 +146,7 @@ def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], 
 @contextmanager
 def _stood_in_for(out: Any) -> Iterator[list[tf.Tensor]]:
     """Give the memory of `out`, and what may be the same, values of their own: whoever reads them is seen."""
-    cells = [out._cell, *aliases(out._cell)]
+    cells = [cell_of(out), *aliases(cell_of(out))]
     before = [cell.value for cell in cells]
     made = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
     try:

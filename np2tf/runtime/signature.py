@@ -21,7 +21,7 @@ from np2tf.runtime.places import Place
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import is_guest
-from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp.ndarray import cell_of, is_array, scalar
 from np2tf.tnp.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -271,7 +271,7 @@ def share_memory(arrays: Sequence[Any]) -> bool:
     if len(arrays) < 2:
         return False
     buffers = [a for a in arrays if isinstance(a, np.ndarray) and not is_array(a) and a.size]
-    cells = [a._cell for a in arrays if is_array(a)]
+    cells = [cell_of(a) for a in arrays if is_array(a)]
     if len({id(cell) for cell in cells}) < len(cells):
         return True
     return any(_overlap(a, b) for k, a in enumerate(buffers) for b in buffers[k + 1 :])

@@ -13,49 +13,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.unbound import Undefined
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, resolved
+from np2tf.tnp.cells import Cell
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.ndarray import (
-    cell_of,
-    is_array,
-    ndarray,
-    path_of,
-    scalar,
-    tensor_array,
-    tensor_scalar,
-    weak_scalar,
-)
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt
 from np2tf.tnp.undecided import Undecided, refused, undecided_scalar
 from np2tf.tnp.weak import is_weak, weak_kind, weak_tensor
-
-
-class Undefined:
-    """The value of a name that is not bound (yet); any use of it raises UnboundLocalError."""
-
-    def __init__(self, name: str) -> None:
-        self.name = name
-
-    def __repr__(self) -> str:
-        return f"undefined({self.name!r})"
-
-
-def _refuse(self: Undefined, *args: Any) -> Any:
-    raise UnboundLocalError(
-        f"cannot access local variable '{self.name}' where it is not associated with a value"
-    )
-
-
-_USES = (
-    "bool int float index len iter getitem setitem call add radd sub rsub mul rmul truediv rtruediv pow neg "
-    "lt le gt ge matmul array"
-)
-for _name in _USES.split():
-    setattr(Undefined, f"__{_name}__", _refuse)
 
 
 class GuardedCell(Cell):
@@ -121,7 +89,7 @@ class Carried:
         else:
             value = self.value(tensor)
         if self.optional is not None:
-            value.move_to(GuardedCell(cell_of(value)._value, next(tensors), self.optional))
+            value._cell = GuardedCell(value._cell._value, next(tensors), self.optional)
         return value
 
     def specs(self) -> list[tf.TensorSpec]:
@@ -149,8 +117,8 @@ class Carried:
 
 def _guard(value: Any) -> GuardedCell | None:
     """The guarded cell of a value that may be unbound."""
-    cell = cell_of(value) if is_array(value) else None
-    return cell if isinstance(cell, GuardedCell) and not path_of(value) else None
+    cell = value._cell if is_array(value) else None
+    return cell if isinstance(cell, GuardedCell) and not value._path else None
 
 
 def _is_python(value: Any) -> tf.Tensor:
@@ -255,7 +223,6 @@ def _promotion_kind(form: Carried) -> Any:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two leaves are certainly the same value: the same object, view, or equal Python constant."""
-    a, b = resolved(a), resolved(b)
     if a is b:
         return True
     if is_array(a) and is_array(b):
@@ -268,21 +235,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _same_memory(a: ndarray, b: ndarray) -> bool:
-    return type(a) is type(b) and cell_of(a) is cell_of(b) and path_of(a) == path_of(b)
-
-
-def bound(result: Any) -> Any:
-    """What a function returns; a name that was never bound cannot be returned.
-
-    Raises:
-        UnboundLocalError: as Python does.
-    """
-    if type(result) is Undefined:
-        bool(result)
-    elif type(result) is tuple:
-        for item in result:
-            bound(item)
-    return result
+    return type(a) is type(b) and a._cell is b._cell and a._path == b._path
 
 
 # -- structures ----------------------------------------------------------------------------------------------

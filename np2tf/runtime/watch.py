@@ -18,6 +18,7 @@ import tensorflow as tf
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.causes import code_of, place_of
 from np2tf.runtime.compiled import Compiled
+from np2tf.runtime.compiling import Compiler
 from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
@@ -86,8 +87,8 @@ class Watch:
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
             (Jitted, "__call__", self._entered),
             (HostFunction, "run_timed", self._on_host),
-            (Jitted, "_left_on_host", self._left),
-            (Jitted, "_unjitted", self._fell_back),
+            (Compiler, "left_on_host", self._left),
+            (Compiler, "unjitted", self._fell_back),
             (Compiled, "__init__", self._traced),
             (Compiled, "retrace_as_graph", self._traced),
             (Compiled, "__call__", self._ran),
@@ -136,29 +137,24 @@ class Watch:
             self._current().host.add(perf_counter() - start)
 
     @contextmanager
-    def _left(self, jitted: Jitted, fallback: Fallback | None, *_: Any) -> Iterator[None]:
+    def _left(self, compiler: Compiler, fallback: Fallback | None, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
         finally:
-            seconds = perf_counter() - start
-            self._function(jitted).host.add(seconds)
             if fallback is not None:
-                self._unjitted(seconds, fallback)
+                self._unjitted(perf_counter() - start, fallback)
 
     @contextmanager
-    def _fell_back(self, jitted: Jitted, error: Exception, *_: Any) -> Iterator[None]:
+    def _fell_back(self, compiler: Compiler, error: Exception, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
         finally:
             seconds = perf_counter() - start
-            self._function(jitted).host.add(seconds)
             reason = str(error) or type(error).__name__
-            path, line = place_of(error, jitted.__wrapped__.__code__)  # type: ignore[attr-defined]
-            self._unjitted(
-                seconds, Fallback(jitted.__wrapped__.__qualname__, reason, code_of(error), path, line)
-            )
+            path, line = place_of(error, compiler.code)
+            self._unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
 
     def _unjitted(self, seconds: float, found: Fallback) -> None:
         self.report.add_unjitted(seconds, found.function, found.path, found.line, found.reason, found.code)

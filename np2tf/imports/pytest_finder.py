@@ -1,0 +1,128 @@
+"""The import hook of ``pytest --np2tf``: it finds a package's modules as pytest collects and imports them."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatch
+from pathlib import Path
+from types import ModuleType
+
+from _pytest.assertion.rewrite import AssertionRewritingHook
+
+from np2tf.imports.hook import TESTS, TranslatingFinder
+from np2tf.imports.loader import TranslatingLoader
+
+#: Patterns for the files of tests that say nothing: with them every file is one.
+_EVERY_FILE = ("*", "*.py")
+
+
+class PackageFinder(TranslatingFinder):
+    """Translates the packages under test, and remembers what became of their modules.
+
+    pytest imports the modules that it collects by names of its own: in a folder without `__init__.py`,
+    `pkg/a.py` is the module `a`. So modules are found by where they are as well as by name. And pytest
+    rewrites the assertions in every file that is named on the command line: a file of the package is
+    translated instead.
+    """
+
+    def __init__(
+        self, packages: Sequence[str], folders: Mapping[Path, str], python_files: Iterable[str] = ()
+    ) -> None:
+        """`folders` are those of the packages; `python_files` tells the names of files with tests."""
+        super().__init__(packages)
+        self.folders = folders
+        self._tests = [pattern for pattern in python_files if pattern not in _EVERY_FILE]
+        self._by_name = {name: TranslatingFinder((name,)) for name in self.include}
+        self._loaders: list[tuple[str, TranslatingLoader]] = []
+        self._inside: dict[str, bool] = {}
+
+    def matches(self, fullname: str) -> bool:
+        """Whether the module of this name is one of the package's, or may be one by its place."""
+        return super().matches(fullname) or self._place(fullname) is not None
+
+    def find_spec(
+        self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
+    ) -> importlib.machinery.ModuleSpec | None:
+        """A spec with the translating loader for a module of a package under test, or None."""
+        spec = super().find_spec(fullname, path, target)
+        if spec is None or spec.origin is None:
+            return spec
+        if not super().matches(fullname) and self._package_around(Path(spec.origin)) is None:
+            return None
+        if isinstance(spec.loader, AssertionRewritingHook) and not self._is_test(Path(spec.origin)):
+            spec.loader = TranslatingLoader(fullname, spec.origin, self.options)
+        if isinstance(spec.loader, TranslatingLoader):
+            self._loaders.append((self._package(fullname, Path(spec.origin)), spec.loader))
+        return spec
+
+    def modules(self) -> dict[str, dict[str, bool]]:
+        """Of each package, the modules that were imported, and whether a translation runs."""
+        found: dict[str, dict[str, bool]] = {name: {} for name in self.include}
+        for package, loader in self._loaders:
+            if loader.translated is not None:
+                found[package][loader.name] = loader.translated
+        return found
+
+    def _package(self, fullname: str, origin: Path) -> str:
+        named = (name for name, finder in self._by_name.items() if finder.matches(fullname))
+        return next(named, None) or self._package_around(origin) or self.include[0]
+
+    def _place(self, fullname: str) -> Path | None:
+        """Where a module of this name is in a folder of a package, if `sys.path` leads there."""
+        inner = Path(*fullname.split("."))
+        for entry in sys.path if self.folders else ():
+            if entry not in self._inside:
+                self._inside[entry] = any(Path(entry).is_relative_to(folder) for folder in self.folders)
+            if self._inside[entry]:
+                for file in (Path(entry, inner).with_suffix(".py"), Path(entry, inner) / "__init__.py"):
+                    if file.is_file() and self._package_around(file) is not None:
+                        return file
+        return None
+
+    def _package_around(self, file: Path) -> str | None:
+        """The package in whose folder a file lies, unless it is one of its tests or of an environment."""
+        for folder, package in self.folders.items():
+            if file.is_relative_to(folder):
+                parts = file.relative_to(folder).with_suffix("").parts
+                foreign = "site-packages" in parts
+                return (
+                    None
+                    if foreign or any(fnmatch(part, test) for part in parts for test in TESTS)
+                    else package
+                )
+        return None
+
+    def _is_test(self, file: Path) -> bool:
+        """Whether pytest knows a file as one with tests by its name."""
+        return any(fnmatch(file.name, pattern) or fnmatch(str(file), pattern) for pattern in self._tests)
+
+
+def folders_of(packages: Iterable[str], places: Iterable[Path], arguments: Iterable[str]) -> dict[Path, str]:
+    """The folders of packages that lie in one of `places`, or that an argument of pytest's lies in.
+
+    Args:
+        packages: their names; patterns have no folder.
+        places: the folders that tests are run from.
+        arguments: what is to be collected: paths, each perhaps with `::` and the name of a test.
+    """
+    around = list(places)
+    for argument in arguments:
+        path = Path(argument.split("::")[0]).absolute()
+        around += path.parents if path.exists() else ()
+    found: dict[Path, str] = {}
+    for package in packages:
+        inner = Path(*package.split("."))
+        for place in around:
+            folder = (place / inner).absolute()
+            if package.replace(".", "").isidentifier() and folder.is_dir() and not _is_project(folder, inner):
+                found.setdefault(folder, package)
+    return found
+
+
+def _is_project(folder: Path, inner: Path) -> bool:
+    """Whether a folder of the package's name is the project around it."""
+    files = ("pyproject.toml", "setup.py", "setup.cfg")
+    nested = (folder / inner, folder / "src" / inner)
+    return any((folder / file).is_file() for file in files) or any(one.is_dir() for one in nested)

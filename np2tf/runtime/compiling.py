@@ -1,0 +1,328 @@
+"""The compiled ways of a jitted function: which calls share code, when it is made, what becomes of errors.
+
+Loaded when the first compilation is due, or a tensor is among the arguments: it needs TensorFlow.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+import types
+import warnings
+from contextlib import AbstractContextManager
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.config import config
+from np2tf.counts import Fallback, counts
+from np2tf.runtime.causes import code_of, first_line, place_of
+from np2tf.runtime.compiled import Compiled, OutOfBounds
+from np2tf.runtime.dependencies import Dependencies, current
+from np2tf.runtime.explanation import Explanation
+from np2tf.runtime.family import Family
+from np2tf.runtime.host_function import ENOUGH_CALLS
+from np2tf.runtime.jit import Jitted, UnjittedWarning
+from np2tf.runtime.prepared import Call
+from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
+from np2tf.runtime.surroundings import compiles_at_once, has_tensor
+from np2tf.runtime.twins import settle
+from np2tf.runtime.unbound import bound
+from np2tf.runtime.unchanged import leaving_alone
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.floating_errors import raises_floating_point_errors
+from np2tf.tnp.ndarray import is_array
+
+#: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
+#: many each time; a call that takes so many times the usual time ends that.
+ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
+#: Arguments of every kind make a family of their own; so many are remembered.
+MOST_FAMILIES = 1000
+
+
+class Compiler:
+    """The compiled code of a jitted function, and the choice between it and the host.
+
+    Attributes:
+        name: of the function, for those who are told of it.
+        families: the calls that differ in numbers only, by the key of their signature.
+    """
+
+    def __init__(self, jitted: Jitted) -> None:
+        self.families: dict[Any, Family] = {}
+        self._jitted = jitted
+        self._function = jitted.__wrapped__
+        self.name = self._function.__qualname__
+        self._host = jitted._host
+        self._dependencies: Dependencies | None = None
+        self._functions: list[Any] = []
+        self._lock = threading.RLock()
+        self._warned = False
+        # Calls in a row that belonged on the host, why the latest did, and how many more are taken to.
+        self._in_a_row = self._trusted = 0
+        self._latest: Fallback | None = None
+
+    @property
+    def _tier(self) -> str:
+        return self._jitted.tier or config.tier
+
+    @property
+    def code(self) -> types.CodeType:
+        """The code of the function."""
+        return self._function.__code__  # type: ignore[attr-defined,no-any-return]
+
+    def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run the function, compiled where that is possible and pays."""
+        if current_region() is not None or not tf.executing_eagerly():
+            return self._inline(args, kwargs)
+        host = self._host
+        if config.jit == "off" or host.calls.depth:
+            # A call within a call on the host stays there.
+            return host.run_within(args, kwargs)
+        if self._tier == "host" or raises_floating_point_errors():
+            return self.left_on_host(None, args, kwargs)
+        if (host.is_short or self._trusted > 0) and self._may_stay(args, kwargs):
+            return self._without_a_look(args, kwargs)
+        return self._with_a_look(args, kwargs)
+
+    def _may_stay(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+        """Whether nothing speaks against running a call on the host."""
+        if self._tier == "compile" or config.eager == "tensorflow" or compiles_at_once():
+            return False
+        return not has_tensor(args) and not has_tensor(kwargs.values())
+
+    def _without_a_look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run on the host what is short, or has been found to belong there often enough."""
+        host = self._host
+        if host.is_short:
+            result = host.run_timed(args, kwargs)
+            if host.is_short:
+                self._jitted.leave_alone()
+            return result
+        usual = host.average
+        self._trusted -= 1
+        result = self.left_on_host(self._latest, args, kwargs)
+        if host.latest > UNUSUAL * usual:
+            self._in_a_row = self._trusted = 0
+        return result
+
+    def _with_a_look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        try:
+            call = self._prepare(args, kwargs)
+        except StagingError as error:
+            return self.unjitted(error, args, kwargs)
+        family = self._family(call)
+        if family.on_host:
+            self._belongs_on_host(family.fallback)
+            return self.left_on_host(family.fallback, args, kwargs)
+        if not family.settled and family.wants_host and self._may_stay_on_host(call):
+            return self._host.run_timed(args, kwargs, family.took_on_host)
+        self._in_a_row = self._trusted = 0
+        try:
+            compiled, is_new = self._compiled(family, call)
+        except Exception as error:
+            return self.unjitted(error, args, kwargs, family)
+        return self._run(compiled, is_new, family, call)
+
+    def _belongs_on_host(self, why: Fallback | None) -> None:
+        self._latest = why
+        self._in_a_row += 1
+        if self._in_a_row >= ASKED_AT_LEAST:
+            self._trusted = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
+
+    def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
+        """What becomes of a call with these arguments, and why; compiles it if need be."""
+        code = self.code
+        told = Explanation(self.name, code.co_filename, code.co_firstlineno)
+        if self._jitted._alone:
+            told.decision = "host: generators and coroutines are left alone"
+            return told
+        family: Family | None = None
+        try:
+            call = self._prepare(args, kwargs)
+            family = self._family(call)
+            told.add_signature(call.signature)
+            if family.fallback is None:
+                told.add_code(self._compiled(family, call)[0], call.signature)
+        except Exception as error:
+            told.reason, told.code = first_line(error), code_of(error)
+            told.path, told.line = place_of(error, code)
+            told.decision = "host: cannot be compiled"
+        if family is not None and not told.reason:
+            if family.fallback is not None:
+                told.reason, told.code = family.fallback.reason, family.fallback.code
+                told.path, told.line = family.fallback.path, family.fallback.line
+            told.decision = self._pinned() or family.decision
+            told.host_seconds = family.best_host if family.host_calls else None
+            told.compiled_seconds = family.best_compiled if family.warm_calls else None
+        told.runs = "host" if told.decision.startswith("host") else told.runs
+        told.traces = self._jitted.trace_count
+        return told
+
+    def _pinned(self) -> str:
+        """What is chosen by a setting, in words."""
+        if config.jit == "off" or self._tier == "host":
+            return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
+        return "compiled: pinned by tier=compile" if self._tier == "compile" else ""
+
+    def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
+        """The code for a call with these arguments, compiled if need be.
+
+        Raises:
+            StagingError: it cannot be compiled.
+        """
+        call = self._prepare(args, kwargs)
+        return self._compiled(self._family(call), call)[0]
+
+    # -- preparing -------------------------------------------------------------------------------------------
+
+    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+        while True:
+            known = self._dependencies
+            if known is None:
+                known = self._dependencies = Dependencies(self._function)
+                self._functions = _functions(current(known.readers))
+            values = current(known.readers)
+            functions = _functions(values)
+            if self._functions != functions:
+                # A helper has been replaced: what the new one reads matters from now on.
+                self._dependencies = None
+                continue
+            signature = Signature(None if known.any_attribute else known.names)
+            signature.parts += functions
+            signature.parts.append(config.bounds)
+            take_dependencies(values, signature)
+            signature.begin_arguments()
+            take_apart((args, kwargs), signature)
+            if not signature.classes <= known.classes:
+                with self._lock:
+                    known.follow_classes(signature.classes)
+                    self._functions = _functions(current(known.readers))
+                continue
+            if known.hidden_setter:
+                told = f"setting the attribute {known.hidden_setter} does more than that"
+                raise StagingError(told, "NP2TF520")
+            if share_memory(signature.arrays):
+                raise StagingError("two arguments share memory", "NP2TF521")
+            return Call(signature, args, kwargs, values)
+
+    def _family(self, call: Call) -> Family:
+        key = call.signature.key
+        found = self.families.get(key)
+        if found is None:
+            if len(self.families) >= MOST_FAMILIES:
+                self.families.clear()
+            found = self.families.setdefault(key, Family())
+        return found
+
+    def _may_stay_on_host(self, call: Call) -> bool:
+        """The same of a call whose arguments have been taken apart."""
+        if not self._may_stay((), {}):
+            return False
+        return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
+
+    def _compiled(self, family: Family, call: Call) -> tuple[Compiled, bool]:
+        signature = call.signature
+        family.notice(signature)
+        found = family.find(signature)
+        if found is not None:
+            return found, False
+        with self._lock:
+            found = family.find(signature)
+            if found is not None:
+                return found, False
+            family.check_growth()
+            self._jitted.trace_count += 1
+            counts.traces += 1
+            inputs = family.inputs()
+            try:
+                body, handled = call.body(self._function), self._handles_exceptions
+                with self._leaving_alone(call):
+                    made = Compiled(body, signature.arrays, signature.numbers, inputs, handled)
+            except StagingError:
+                if not inputs:
+                    raise
+                family.pin(inputs, signature)
+                return self._compiled(family, call)
+            made.is_plain = call.is_plain
+            family.compiled[family.key(signature, inputs)] = made
+            return made, True
+
+    def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
+        known = self._dependencies.readers if self._dependencies is not None else []
+        return leaving_alone([*known, *call.signature.readers])
+
+    @property
+    def _handles_exceptions(self) -> bool:
+        return self._dependencies is not None and self._dependencies.handles_exceptions
+
+    # -- running ---------------------------------------------------------------------------------------------
+
+    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call) -> Any:
+        arrays, numbers = call.signature.arrays, call.signature.numbers
+        start = time.perf_counter()
+        try:
+            try:
+                result = compiled(arrays, numbers)
+            except tf.errors.OpError:
+                if compiled.how != "xla" or not is_new:
+                    raise
+                # XLA refuses some graphs only when it compiles them, at the first call.
+                with self._leaving_alone(call):
+                    compiled.retrace_as_graph(call.body(self._function), arrays)
+                result = compiled(arrays, numbers)
+        except (OutOfBounds, tf.errors.OpError) as error:
+            # Nothing has been written back: the same call on the host raises NumPy's own error …
+            if self._handles_exceptions:  # … or handles it
+                if self._may_stay_on_host(call):
+                    family.was_discarded()
+                return self._host.run_timed(call.args, call.kwargs, family.took_on_host)
+            return self.unjitted(error, call.args, call.kwargs)
+        if not compiled.is_plain:
+            result = settle(result, call.signature.holders)
+        if compiled.is_warm and not family.settled and not is_new:
+            family.took_compiled(time.perf_counter() - start)
+        compiled.is_warm = True
+        return result
+
+    def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as Python: as a part of the graph that is being traced, if one is."""
+        entered = current_region()
+        if entered is None:
+            return bound(self._function(*args, **kwargs))
+        with entered.trace.calls.entering(self._jitted, entered):
+            return bound(self._function(*args, **kwargs))
+
+    def left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run as Python what cannot be compiled (it is known why), or is faster on the host."""
+        if fallback is not None:
+            fallback.calls += 1
+        return self._host.run_timed(args, kwargs)
+
+    def unjitted(
+        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: Family | None = None
+    ) -> Any:
+        """Run as Python after `error`; an exception of the user's code comes out as it would on NumPy."""
+        if config.jit == "strict" and isinstance(error, StagingError):
+            raise error
+        result = self._host.run_timed(args, kwargs)
+        name, reason = self.name, first_line(error)
+        if config.jit == "strict":
+            raise StagingError(f"{name} cannot be staged: {reason}") from error
+        code = code_of(error)
+        file, line = place_of(error, self.code)
+        fallback = counts.fell_back(Fallback(name, reason, code, file, line))
+        self._belongs_on_host(fallback)
+        if family is not None:
+            family.on_host, family.fallback = True, fallback
+        if not self._warned:
+            self._warned = True
+            told = f"{code} {file}:{line}: {name} runs unjitted: {reason}"
+            warnings.warn_explicit(told, UnjittedWarning, file, line)
+        return result
+
+
+def _functions(values: list[Any]) -> list[Any]:
+    kinds = types.FunctionType, types.MethodType, Jitted
+    return [getattr(value, "__func__", value) for value in values if isinstance(value, kinds)]

@@ -1,0 +1,81 @@
+"""The operators that translated code calls as `np2tf.cond`, `np2tf.range` …: Python's, or those that stage.
+
+Until TensorFlow is loaded no value can be staged, and Python's do. Emitted code reads the attribute of
+`np2tf` whenever it calls an operator, so that another one may take its place at any time; a Python loop that
+is running goes on.
+"""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import math
+import operator
+import sys
+from typing import Any, NamedTuple
+
+from np2tf.runtime import python_operators as python
+from np2tf.runtime import unbound
+
+
+class Operator(NamedTuple):
+    """One operator.
+
+    Attributes:
+        python: for values that are all known.
+        module, attribute: where the one is that stages; no attribute stands for the module itself.
+    """
+
+    python: Any
+    module: str
+    attribute: str = ""
+
+
+_SCALARS = ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
+OPERATORS: dict[str, Operator] = {
+    **{
+        name: Operator(getattr(python, name), "control", name)
+        for name in ("cond", "while_loop", "for_loop", "and_", "or_")
+    },
+    "not_": Operator(operator.not_, "control", "not_"),
+    "undefined": Operator(unbound.undefined, "unbound", "undefined"),
+    "map_loop": Operator(python.map_loop, "independent", "map_loop"),
+    **{
+        name: Operator(getattr(builtins, name), "ranges", name)
+        for name in ("range", "enumerate", "zip", "reversed")
+    },
+    **{name: Operator(getattr(builtins, name), "scalars", name) for name in _SCALARS},
+    "list_of": Operator(python.list_of, "scalars", "list_of"),
+    "min": Operator(min, "extrema", "min"),
+    "max": Operator(max, "extrema", "max"),
+    "math": Operator(math, "mathematics"),
+    "print": Operator(print, "printing", "print"),
+    "str": Operator(str, "text", "str"),
+    "repr": Operator(repr, "text", "repr"),
+    "text": Operator(str.format, "text", "text"),
+    "percent": Operator(operator.mod, "text", "percent"),
+    "on_host": Operator(python.on_host, "tries", "on_host"),
+}
+
+
+def python_operators() -> dict[str, Any]:
+    """Python's operators by name."""
+    return {name: one.python for name, one in OPERATORS.items()}
+
+
+def staging_operator(name: str) -> Any:
+    """The operator that stages where its values are staged."""
+    one = OPERATORS[name]
+    module = importlib.import_module(f"np2tf.runtime.{one.module}")
+    return getattr(module, one.attribute) if one.attribute else module
+
+
+def use_staging() -> None:
+    """Put the operators that stage into the place of Python's; called when TensorFlow is loaded.
+
+    `np2tf` loads each of them when it is first asked for it.
+    """
+    names = vars(sys.modules["np2tf"])
+    for name, one in OPERATORS.items():
+        if names.get(name) is one.python:
+            names.pop(name, None)
