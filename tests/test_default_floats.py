@@ -95,10 +95,9 @@ def test_compiled_code_follows():
 
 
 def test_off_again_it_is_numpy():
-    zeros = tnp.zeros
     with config.using(floats="float32"):
-        assert tnp.zeros is not zeros
-    assert tnp.zeros is zeros
+        assert type(tnp.zeros(2)) is tnp.ndarray
+    assert type(tnp.zeros(2)) is np.ndarray
     assert tnp.zeros(2).dtype == "float64"
     assert tnp.finfo is np.finfo
 

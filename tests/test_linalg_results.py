@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from test_linalg import COMPLEX, HERMITIAN, PAIR, POSITIVE, SINGLE, STACK, TALL, WHOLE
 
+import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.tnp.ndarray import tensor_array
 
 
 def tensor(value: np.ndarray) -> Any:
-    return tensor_array(tnp.asarray(value).tensor)
+    return np2tf.device_put(value)
 
 
 def assert_close(ours: Any, numpys: Any) -> None:

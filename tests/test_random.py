@@ -13,7 +13,7 @@ import np2tf
 from np2tf import tnp
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import region
-from np2tf.tnp.ndarray import is_array, tensor_array
+from np2tf.tnp.ndarray import is_array
 
 #: method -> arguments: every distribution, with and without a shape.
 SHARED: dict[str, tuple[Any, ...]] = {
@@ -76,11 +76,11 @@ WITHOUT_SHAPE = ("normal", "random", "uniform", "poisson", "standard_normal")
 
 
 def same(ours: Any, numpys: Any) -> None:
-    """The same bits, an array of ours for an array of NumPy's, and a number for a number."""
+    """The same bits, an array where new arrays live for an array of NumPy's, and a number for a number."""
     if isinstance(numpys, np.ndarray):
-        assert is_array(ours)
+        assert is_array(ours) is (np2tf.config.eager == "tensorflow")
         assert ours.dtype == numpys.dtype
-        np.testing.assert_array_equal(ours.numpy(), numpys)
+        np.testing.assert_array_equal(np.asarray(ours), numpys)
     else:
         assert type(ours) is type(numpys)
         assert ours == numpys
@@ -118,9 +118,11 @@ def test_numbers_stay_numbers(name: str) -> None:
 
 
 def test_arrays_of_ours_are_arguments() -> None:
-    means = tensor_array(tnp.asarray([0.0, 5.0]).tensor)
-    same(tnp.random.default_rng(1).normal(means, 2.0), np.random.default_rng(1).normal([0.0, 5.0], 2.0))
-    same(tnp.random.default_rng(tnp.asarray([1, 2])).random(2), np.random.default_rng([1, 2]).random(2))
+    means, seed = np2tf.device_put([0.0, 5.0]), np2tf.device_put([1, 2])
+    for eager in ("auto", "tensorflow"):
+        with np2tf.config.using(eager=eager):
+            same(tnp.random.default_rng(1).normal(means, 2.0), np.random.default_rng(1).normal([0.0, 5.0], 2.0))
+            same(tnp.random.default_rng(seed).random(2), np.random.default_rng([1, 2]).random(2))
 
 
 @pytest.mark.parametrize("eager", ["auto", "tensorflow"])
@@ -128,11 +130,12 @@ def test_shuffle_is_in_place(eager: str) -> None:
     with np2tf.config.using(eager=eager):
         array, alias = tnp.arange(10), None
         alias = array[:]
-        assert tnp.random.default_rng(2).shuffle(array) is array
+        # NumPy's own generator returns None, as it does in NumPy.
+        assert tnp.random.default_rng(2).shuffle(array) is (None if eager == "auto" else array)
         expected = np.arange(10)
         np.random.default_rng(2).shuffle(expected)
-        np.testing.assert_array_equal(array.numpy(), expected)
-        np.testing.assert_array_equal(alias.numpy(), expected)
+        np.testing.assert_array_equal(np.asarray(array), expected)
+        np.testing.assert_array_equal(np.asarray(alias), expected)
 
 
 def test_shuffle_of_a_list() -> None:
@@ -145,9 +148,10 @@ def test_shuffle_of_a_list() -> None:
 
 
 def test_out_is_written() -> None:
-    out = tensor_array(tnp.zeros(3).tensor)
-    assert tnp.random.default_rng(5).random(out=out) is out
-    np.testing.assert_array_equal(out.numpy(), np.random.default_rng(5).random(3))
+    with np2tf.config.using(eager="tensorflow"):
+        out = tnp.zeros(3)
+        assert tnp.random.default_rng(5).random(out=out) is out
+        np.testing.assert_array_equal(out.numpy(), np.random.default_rng(5).random(3))
 
 
 def test_isinstance_takes_ours_and_numpys() -> None:
@@ -162,12 +166,14 @@ def test_isinstance_takes_ours_and_numpys() -> None:
 
 @pytest.mark.parametrize("make", [tnp.random.default_rng, tnp.random.RandomState])
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda rng: pickle.loads(pickle.dumps(rng))])
-def test_copies_go_on_with_the_stream(make: Any, duplicate: Any) -> None:
-    rng = make(9)
-    rng.standard_normal(3)
-    copied = duplicate(rng)
-    assert type(copied) is type(rng)
-    np.testing.assert_array_equal(rng.standard_normal(5).numpy(), copied.standard_normal(5).numpy())
+@pytest.mark.parametrize("eager", ["auto", "tensorflow"])
+def test_copies_go_on_with_the_stream(make: Any, duplicate: Any, eager: str) -> None:
+    with np2tf.config.using(eager=eager):
+        rng = make(9)
+        rng.standard_normal(3)
+        copied = duplicate(rng)
+        assert type(copied) is type(rng)
+        assert rng.standard_normal(5).tolist() == copied.standard_normal(5).tolist()
 
 
 def test_state_goes_round() -> None:
@@ -175,7 +181,7 @@ def test_state_goes_round() -> None:
     state = tnp.random.get_state()
     first = tnp.random.rand(3)
     tnp.random.set_state(state)
-    np.testing.assert_array_equal(first.numpy(), tnp.random.rand(3).numpy())
+    np.testing.assert_array_equal(first, tnp.random.rand(3))
 
 
 def test_default_rng_shares_what_it_is_given() -> None:
@@ -187,9 +193,11 @@ def test_default_rng_shares_what_it_is_given() -> None:
 
 
 def test_spawned_generators() -> None:
-    ours, numpys = tnp.random.default_rng(1).spawn(2), np.random.default_rng(1).spawn(2)
-    assert [type(rng) for rng in ours] == [tnp.random.Generator] * 2
-    same(ours[1].random(3), numpys[1].random(3))
+    for eager, kind in (("auto", np.random.Generator), ("tensorflow", tnp.random.Generator)):
+        with np2tf.config.using(eager=eager):
+            ours, numpys = tnp.random.default_rng(1).spawn(2), np.random.default_rng(1).spawn(2)
+            assert [type(rng) for rng in ours] == [kind] * 2
+            same(ours[1].random(3), numpys[1].random(3))
 
 
 def test_bit_generators_are_numpys() -> None:
@@ -202,7 +210,8 @@ def test_bit_generators_are_numpys() -> None:
 
 
 def test_refused_while_staging() -> None:
-    rng = tnp.random.default_rng(0)
+    with np2tf.config.using(eager="tensorflow"):
+        rng = tnp.random.default_rng(0)
     before = copy.deepcopy(rng.bit_generator.state)
     with region(None):
         for draw in (tnp.random.rand, rng.random, tnp.random.default_rng, lambda: rng.shuffle([1, 2])):
@@ -210,3 +219,35 @@ def test_refused_while_staging() -> None:
                 draw()
             assert raised.value.code == "NP2TF506"
     assert rng.bit_generator.state == before
+
+
+GENERATOR = np.random.default_rng(0)
+DRAW = GENERATOR.random
+
+
+@np2tf.jit(tier="compile")
+def by_argument(rng: Any, x: Any) -> Any:
+    return x + (rng.random(2) if hasattr(rng, "random") else rng(2))
+
+
+@np2tf.jit(tier="compile")
+def by_name(x: Any) -> Any:
+    return x + GENERATOR.random(2)
+
+
+@np2tf.jit(tier="compile")
+def by_bound_method(x: Any) -> Any:
+    return x + DRAW(2)
+
+
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+def test_numpys_generators_draw_at_every_call() -> None:
+    x, expected = np.zeros(2), np.random.default_rng(0)
+    for draw in (
+        lambda: by_argument(GENERATOR, x),
+        lambda: by_argument(DRAW, x),
+        lambda: by_name(x),
+        lambda: by_bound_method(x),
+    ):
+        for _ in range(3):
+            np.testing.assert_array_equal(draw(), expected.random(2))

@@ -7,10 +7,14 @@ neither TensorFlow nor the translator.
 from __future__ import annotations
 
 import os
+import sys
 from collections import Counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from np2tf.imports.pytest_finder import PackageFinder
 
 #: The plugin's name in pytest, as in ``-p no:np2tf``.
 NAME = "np2tf"
@@ -18,7 +22,10 @@ NAME = "np2tf"
 SENT = "np2tf"
 #: How many diagnostics the summary shows.
 ROWS = 60
-_STARTED = pytest.StashKey[bool]()
+#: What a run can end with that has imported what it wanted to import.
+_ENDED = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED, pytest.ExitCode.NO_TESTS_COLLECTED)
+_STARTED: pytest.StashKey[PackageFinder] = pytest.StashKey()
+_EARLY: pytest.StashKey[list[str]] = pytest.StashKey()
 
 
 class Plugin:
@@ -56,22 +63,37 @@ class Plugin:
 
     def _start(self, config: pytest.Config, options: Any) -> None:
         packages = getattr(options, "np2tf", None)
-        if not packages or config.stash.get(_STARTED, False):
+        if not packages or _STARTED in config.stash:
             return
-        config.stash[_STARTED] = True
         from np2tf.config import config as settings
-        from np2tf.imports.hook import install
+        from np2tf.imports.pytest_finder import PackageFinder, folders_of
+        from np2tf.imports.store import prepare
 
         if options.np2tf_jit is not None:
             settings.jit = options.np2tf_jit
-        install(packages)
+        here = config.invocation_params.dir
+        places = (here, config.rootpath, here / "src", config.rootpath / "src")
+        folders = folders_of(packages, places, getattr(options, "file_or_dir", None) or ())
+        finder = PackageFinder(packages, folders, config.getini("python_files"))
+        config.stash[_EARLY] = [name for name in packages if name in sys.modules]
+        config.stash[_STARTED] = finder
+        prepare(finder.options)
+        sys.meta_path.insert(0, finder)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """In a worker of pytest-xdist: send what was counted to the process that shows it."""
-        output = getattr(session.config, "workeroutput", None)
-        if output is not None and session.config.stash.get(_STARTED, False):
-            output[SENT] = _counted()
+        """In a worker of pytest-xdist: send what was counted to the process that shows it.
+
+        In that process: a run in which nothing of a package was translated is no success.
+        """
+        config = session.config
+        output = getattr(config, "workeroutput", None)
+        if _STARTED not in config.stash:
+            return
+        if output is not None:
+            output[SENT] = _counted(config)
+        elif session.exitstatus == pytest.ExitCode.OK and self._untranslated(config):
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -80,30 +102,82 @@ class Plugin:
         if sent is not None:
             self._workers.append(sent)
 
-    def pytest_terminal_summary(self, terminalreporter: Any, config: pytest.Config) -> None:
+    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int, config: pytest.Config) -> None:
         """Say what ran where, and what could not be translated or compiled."""
-        if config.stash.get(_STARTED, False):
-            terminalreporter.section(f"np2tf: {', '.join(config.option.np2tf)} translated")
-            here = str(config.invocation_params.dir) + os.sep
-            for line in summary([_counted(), *self._workers]):
-                terminalreporter.line(line.replace(f"  {here}", "  "))
+        if _STARTED not in config.stash:
+            return
+        processes = [_counted(config), *self._workers]
+        missed = self._untranslated(config)
+        done = [name for name in config.option.np2tf if name not in missed]
+        terminalreporter.section(f"np2tf: {', '.join(done) or 'nothing'} translated")
+        here = str(config.invocation_params.dir) + os.sep
+        for line in (modules_line(processes), *summary(processes)):
+            terminalreporter.line(line.replace(f"  {here}", "  "))
+        if exitstatus in (*_ENDED, pytest.ExitCode.USAGE_ERROR):
+            for name, reason in missed.items():
+                terminalreporter.line(f"ERROR: nothing of {name} was translated: {reason}", red=True)
+
+    def _untranslated(self, config: pytest.Config) -> dict[str, str]:
+        """The packages of which nothing was translated in any process, with the reason and the remedy."""
+        if config.option.collectonly:
+            return {}
+        modules = _modules([_counted(config), *self._workers])
+        early = config.stash[_EARLY]
+        return {
+            name: _reason(name, modules.get(name, {}), name in early)
+            for name in dict.fromkeys(config.option.np2tf)
+            if not any(modules.get(name, {}).values())
+        }
 
     def pytest_unconfigure(self, config: pytest.Config) -> None:
         """Remove the import hook."""
         self._workers.clear()
-        if config.stash.get(_STARTED, False):
-            from np2tf.imports.hook import uninstall
+        finder = config.stash.get(_STARTED, None)
+        if finder in sys.meta_path:
+            sys.meta_path.remove(finder)
 
-            uninstall()
 
-
-def _counted() -> dict[str, Any]:
+def _counted(config: pytest.Config) -> dict[str, Any]:
     """What this process ran and met, as plain data."""
     from np2tf.counts import counts
     from np2tf.imports.met import diagnostics_met
 
     met = [(found.code, found.path, found.line, found.message) for found in diagnostics_met()]
-    return {**counts.to_data(), "met": met}
+    return {**counts.to_data(), "met": met, "modules": config.stash[_STARTED].modules()}
+
+
+def _modules(processes: list[dict[str, Any]]) -> dict[str, dict[str, bool]]:
+    """Of each package, the modules that any process imported, and whether one of them has it translated."""
+    found: dict[str, dict[str, bool]] = {}
+    for sent in processes:
+        for package, modules in sent["modules"].items():
+            known = found.setdefault(package, {})
+            known.update({name: known.get(name, False) or done for name, done in modules.items()})
+    return found
+
+
+def modules_line(processes: list[dict[str, Any]]) -> str:
+    """How many modules of each package were translated, of those that were imported."""
+    each = (
+        f"{package} {sum(modules.values())} of {len(modules)}"
+        for package, modules in _modules(processes).items()
+    )
+    return f"modules translated: {', '.join(each)}"
+
+
+def _reason(package: str, modules: dict[str, bool], early: bool) -> str:
+    """Why nothing of a package was translated, and what to do."""
+    if early:
+        return (
+            "it was imported before np2tf could translate it, by a plugin or at the start of Python; "
+            "leave the plugin out with `-p no:NAME`"
+        )
+    if modules:
+        return (
+            f"of its {len(modules)} imported modules none uses NumPy or could be translated; "
+            "name a package that uses NumPy"
+        )
+    return "the tests imported no module of it; give the name that it is imported by, or the folder it is in"
 
 
 def summary(processes: list[dict[str, Any]]) -> list[str]:

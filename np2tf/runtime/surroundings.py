@@ -14,6 +14,7 @@ from typing import Any
 
 from np2tf.config import config
 from np2tf.runtime import operators
+from np2tf.tnp import loading
 from np2tf.tnp.quick import quick
 
 _CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
@@ -101,9 +102,7 @@ config.follow("tier", tier.follow)
 def load() -> None:
     """Load TensorFlow, and the half of np2tf that needs it."""
     if not quick.tensors:
-        from np2tf import tnp
-
-        tnp.load()
+        loading.load()
     tensorflow.look()
 
 

@@ -16,7 +16,6 @@ import numpy as _numpy
 from np2tf.config import config as _config
 from np2tf.tnp import ndarray as _ndarray
 from np2tf.tnp.at import at as at
-from np2tf.tnp.loading import load as load
 from np2tf.tnp.modules import host_module as _host_module
 from np2tf.tnp.modules import provide as _provide
 from np2tf.tnp.removed import removed as _removed

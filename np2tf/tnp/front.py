@@ -222,7 +222,7 @@ def provide(value: Any, qualified: str) -> Any:
     """The object that stands for NumPy's `value`; classes and constants stand for themselves."""
     if isinstance(value, np.ufunc):
         return universal(value)
-    if isinstance(value, FUNCTIONS) and qualified.rpartition(".")[2] not in _AS_GIVEN:
+    if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified.rpartition(".")[2] not in _AS_GIVEN:
         return front(value, qualified)
     if type(value).__name__ in ("CClass", "RClass", "MGridClass", "OGridClass"):
         return Indexer(value, qualified)

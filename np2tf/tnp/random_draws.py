@@ -30,12 +30,12 @@ def require_eager(name: str) -> None:
 
 def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's `draw`, with its arrays where new arrays live; into `out` where one is given."""
-    if name == "shuffle":
-        return functools.partial(_shuffling, draw)
 
     @functools.wraps(draw)
     def call(*args: Any, **kwargs: Any) -> Any:
         require_eager(name)
+        if name == "shuffle":
+            return _shuffled(draw, *args, **kwargs)
         named = {key: to_numpy(value) for key, value in kwargs.items()}
         result = draw(*map(to_numpy, args), **named)
         if kwargs.get("out") is not None:
@@ -45,9 +45,8 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _shuffling(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
-    """Shuffle in place, also a list (of whatever); returns what was shuffled."""
-    require_eager("shuffle")
+def _shuffled(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+    """Shuffle an array or a list in place, and return it."""
     target = to_numpy(x) if is_array(x) or isinstance(x, (tf.Tensor, tf.Variable)) else x
     shuffle(target, *args, **kwargs)
     return write_back(x, target) if target is not x else x

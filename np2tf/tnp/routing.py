@@ -79,7 +79,9 @@ def _load_chapters() -> None:
 
 def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., Any]:
     """The function that stands for NumPy's where an operand is not the host's, or new arrays are tensors."""
-    found = IMPLEMENTATIONS.get(qualified) or host.OPS.get(numpy)
+    found = IMPLEMENTATIONS.get(qualified)
+    if found is None:
+        found = host.OPS.get(numpy)
     if found is None:
         found = IMPLEMENTATIONS[qualified] = host.fallback(numpy, qualified)
     return found
