@@ -193,7 +193,7 @@ def test_running_as_a_program(files: Path, capsys: pytest.CaptureFixture, monkey
     np2tf.install(["solid"])
     monkeypatch.setattr(sys, "argv", ["solid", "one"])
     names = runpy.run_module("solid", run_name="__main__", alter_sys=False)
-    assert capsys.readouterr().out == "main ['one'] np2tf.tnp.ndarray 3.0\n"
+    assert capsys.readouterr().out == "main ['one'] numpy 3.0\n"
     assert names["np"] is np2tf.tnp
 
 

@@ -18,7 +18,6 @@ from numpy import linalg as la
 import np2tf
 from np2tf.imports.findings import TranslationWarning
 
-ndarray = np2tf.tnp.ndarray
 FACTOR = 2.0
 
 
@@ -40,7 +39,7 @@ def test_functions():
     x = np.arange(3.0)
     expected = np.arange(3.0) + 3 + 2 * np.exp(x)
     np.testing.assert_array_equal(np.asarray(loops(x)), expected)
-    assert type(loops(np2tf.tnp.arange(3.0))) is ndarray
+    assert type(loops(np2tf.tnp.arange(3.0))) is np.ndarray
     assert is_translated(loops)
     assert loops.__doc__ == "Doc."
     assert loops.__name__ == "loops"
@@ -141,13 +140,13 @@ class Model:
 
 def test_classes():
     model = Model([3.0, 4.0])
-    assert type(model.x) is ndarray
+    assert type(model.x) is np.ndarray
     assert model.norm == 5.0
     model.norm = 10.0
     np.testing.assert_allclose(np.asarray(model.x), [6.0, 8.0])
-    assert type(model.kept) is ndarray
+    assert type(model.kept) is np.ndarray
     assert Model.total(np.ones(2)) == 3.0
-    assert type(Model.of(3).x) is ndarray
+    assert type(Model.of(3).x) is np.ndarray
     assert model.cached(1) == model.cached(1) == 15.0
     assert Model.cached.cache_info().hits == 1
     assert model.wrapped() == ("around", 8.0)
@@ -245,7 +244,7 @@ def test_cells_of_a_notebook():
     own = [f for f in traceback.extract_tb(caught.value.__traceback__) if f.filename == "<cell 1>"]
     assert [(f.lineno, f.line) for f in own] == [(4, "return x[np.sum(x).astype(int) + 9]")]
     made = cell("@np2tf.translate\nclass C:\n    def m(self):\n        return np.ones(2)\n", "<cell 2>")
-    assert type(made["C"]().m()) is ndarray
+    assert type(made["C"]().m()) is np.ndarray
 
 
 def refused(target, reason: str):

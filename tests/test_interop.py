@@ -186,9 +186,9 @@ def numpy_arrays_take_keys_of_ours_otherwise_than_numpys() -> None:
     # Which nobody but NumPy can change.
     with np2tf.config.using(eager="auto"):
         with pytest.raises(IndexError, match="boolean indices for iterators"):
-            VALUES.flat[tnp.array([True] * 6)]
+            VALUES.flat[np2tf.device_put([True] * 6)]
         assert VALUES[np.array(1)].base is None
-        assert VALUES[tnp.array(1)].base is VALUES
+        assert VALUES[np2tf.device_put(1)].base is VALUES
 
 
 @case

@@ -158,7 +158,7 @@ def test_objects_in_and_out():
         assert type(new) is State
         np.testing.assert_array_equal(new.position, [1.5, 1.5])
         assert new.speed == 6
-        assert type(b.position) is tnp.ndarray
+        assert type(b.position) is np.ndarray
     assert step.trace_count == 1
 
 
