@@ -16,7 +16,9 @@ from np2tf.runtime import stats
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 from np2tf.runtime.watch import Watch
+from np2tf.tnp import routing
 from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.quick import quick
 from np2tf.tnp.tensor_ufunc import Ufunc
 
 
@@ -30,10 +32,9 @@ def watch() -> Any:
 
 def entered() -> list[Any]:
     """The functions that calls enter by: of classes and of modules."""
-    classes = (Ufunc, ndarray, tnp.random.Generator, Jitted)
-    found = [value for owner in classes for value in vars(owner).values()]
-    modules = (tnp, tnp.linalg, tnp.fft, tnp.random)
-    return found + [getattr(module, name) for module in modules for name in module.__all__]
+    owners = (Ufunc, ndarray, tnp.random.Generator, Jitted)
+    found = [value for owner in owners for value in vars(owner).values()]
+    return [*found, *routing.interceptors, quick.host]
 
 
 def test_without_a_report_nothing_is_in_the_way():
@@ -42,7 +43,8 @@ def test_without_a_report_nothing_is_in_the_way():
     watch = Watch()
     during = entered()
     watch.stop()
-    assert sum(a is not b for a, b in zip(before, during, strict=True)) > 300
+    assert len(during) == len(before) + 1
+    assert sum(a is not b for a, b in zip(before, during, strict=False)) > 100
     assert [a for a, b in zip(before, entered(), strict=True) if a is not b] == []
 
 
@@ -54,14 +56,15 @@ def test_operations_on_the_host_by_line(watch: Watch):
     x = tnp.ones(5)
     for _ in range(3):
         x = x + tnp.sin(x)
-    x.sum()
+    tnp.sum(x)
     tnp.at(x)[0].set(2.0)
     tnp.linalg.norm(x)
     tnp.random.default_rng(1).random(2)
     report = watch.stop()
     found = places(report, ON_HOST)
-    assert found["ndarray.__add__"] == found["sin"] == 3
-    assert {"ones", "ndarray.sum", "at[].set", "linalg.norm", "Generator.random"} <= found.keys()
+    # What an array on the host does by itself is NumPy's affair.
+    assert found["sin"] == 3
+    assert {"ones", "sum", "at[].set", "linalg.norm", "Generator.random"} <= found.keys()
     assert {place.path for place in report.places.values()} == {__file__}
     assert len({place.line for place in report.places.values()}) >= 6
     assert report.host.calls == sum(place.calls for place in report.places.values())
@@ -126,8 +129,8 @@ def test_jitted_functions(watch: Watch):
 
 def test_errors_come_through(watch: Watch):
     with pytest.raises(ValueError, match="broadcast"):
-        tnp.ones(2) + tnp.ones(3)
-    assert places(watch.stop(), ON_HOST)["ndarray.__add__"] == 1
+        tnp.add(tnp.ones(2), tnp.ones(3))
+    assert places(watch.stop(), ON_HOST)["add"] == 1
 
 
 def test_the_slowest_come_first():

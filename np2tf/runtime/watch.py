@@ -56,7 +56,6 @@ class Watch:
     def _operation(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         state, report = self._state, self.report
         host_only = getattr(function, "host_only", False)
-        of_ufunc = not name or name.startswith(".")
 
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
@@ -75,8 +74,7 @@ class Watch:
                 else:
                     report.host.add(seconds)
                     why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
-                    shown = f"{args[0].__name__}{name}" if of_ufunc else name
-                    report.add_place(seconds, shown, *site(), why)
+                    report.add_place(seconds, name, *site(), why)
 
         return timed
 

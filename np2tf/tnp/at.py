@@ -66,7 +66,7 @@ class at:
         elif kind is list or kind is dict:
             target[self._key] = value
             return target
-        return _tensor_at.set_item(target, self._key, value)
+        return _tensor_at.entered("set")(target, self._key, value)
 
 
 def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any], Any]:
@@ -77,7 +77,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
         if on_host or kind is list or kind is dict:
             target[key] = function(target[key], value)
             return target
-        return _tensor_at.update_item(name, target, key, value)
+        return _tensor_at.entered(name)(target, key, value)
 
     update.__name__ = name
     update.__doc__ = f"``x[key] = {name}(x[key], value)``, once for each index; returns x."
@@ -90,7 +90,7 @@ def _in_place(name: str) -> Callable[..., Any]:
         if type(target) is np.ndarray and quick.host and are_host(args) and are_host(kwargs.values()):
             getattr(target, name)(*args, **kwargs)
             return target
-        return _tensor_at.call_in_place(name, target, args, kwargs)
+        return _tensor_at.entered(name)(target, args, kwargs)
 
     call.__name__ = name
     call.__doc__ = f"``x.{name}(…)``, in place; returns x."

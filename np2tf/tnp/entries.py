@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
 
-from np2tf.tnp import operators, random, routing, tensor_at
+from np2tf.tnp import operators, random, routing
 from np2tf.tnp.ndarray import ndarray
 from np2tf.tnp.quick import count_interceptors
 
@@ -36,8 +36,6 @@ def _methods() -> Iterator[tuple[Any, str, str]]:
         for name in vars(owner):
             if not name.startswith("_"):
                 yield owner, name, f"{owner.__name__}.{name}"
-    yield tensor_at, "set_item", "at[].set"
-    yield tensor_at, "update_item", "at[].update"
 
 
 def replace(make: routing.Make) -> Callable[[], None]:

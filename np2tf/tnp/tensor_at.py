@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,12 +18,24 @@ from np2tf.tnp.masks import widened
 from np2tf.tnp.ndarray import is_array, scalar, tensor_array
 from np2tf.tnp.operand_kinds import PLAIN
 from np2tf.tnp.outputs import casting_error
+from np2tf.tnp.routing import intercepted
 
 #: Those that no element stops from being computed: none that is not under a mask may raise.
 _ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
 
 
-def set_item(given: Any, key: Any, value: Any) -> Any:
+def entered(name: str) -> Callable[..., Any]:
+    """The function for one of the writes: "set", the name of an update, or of a method of arrays."""
+    if name == "set":
+        function: Callable[..., Any] = _set_item
+    elif name in UPDATES:
+        function = partial(_update_item, name)
+    else:
+        function = partial(_call_in_place, name)
+    return intercepted(f"at[].{name}", function)
+
+
+def _set_item(given: Any, key: Any, value: Any) -> Any:
     """``given[key] = value``; returns what callers go on with."""
     target = _writable(given)
     if _is_on_host(target):
@@ -33,7 +46,7 @@ def set_item(given: Any, key: Any, value: Any) -> Any:
     return _as_given(target, given)
 
 
-def update_item(name: str, given: Any, key: Any, value: Any) -> Any:
+def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
     """``given[key] = name(given[key], value)``, once for each index; returns what callers go on with."""
     target = _writable(given)
     if _is_on_host(target):
@@ -47,7 +60,7 @@ def update_item(name: str, given: Any, key: Any, value: Any) -> Any:
     return _as_given(target, given)
 
 
-def call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def _call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """``given.name(…)``, in place; returns what callers go on with."""
     target = _writable(given)
     if _is_on_host(target):
