@@ -40,18 +40,24 @@ def test_the_draw_is_the_same_for_everyone() -> None:
 @pytest.mark.parametrize(
     ("names", "expected"),
     [
-        (["pkg/a.py", "setup.py"], ()),
         (["tests/test_a.py", "tests/deep/test_b.py", "tests/helper.py"], ("tests",)),
         (["pkg/tests/test_a.py", "pkg/sub/test/b_test.py"], ("pkg/sub/test", "pkg/tests")),
         (["pkg/test_a.py", "pkg/a.py"], ("pkg/test_a.py",)),
         (["tests/tests.py"], ("tests/tests.py",)),
         (["tests/test_a.py", "tests/tests.py"], ("tests", "tests/tests.py")),
-        (["docs/test_a.py", "build/lib/pkg/test_a.py", "examples/test_b.py"], ()),
+        (["docs/test_a.py", "build/lib/pkg/test_a.py", "tests/test_b.py"], ("tests",)),
     ],
 )
 def test_where_tests_are(names: list[str], expected: tuple[str, ...], tmp_path: Path) -> None:
     """Folders of tests, and files beside them whose names only custom makes tests."""
     assert arguments_of(files(tmp_path, *names)) == expected
+
+
+def test_tests_in_the_modules_themselves(tmp_path: Path) -> None:
+    """They are run where there are no files of tests."""
+    (files(tmp_path, "pkg/a.py") / "pkg" / "b.py").write_text("ONE = 1\n")
+    assert arguments_of(tmp_path) == ("pkg/a.py",)
+    assert arguments_of(files(tmp_path, "tests/test_a.py")) == ("tests",)
 
 
 def test_names_of_modules(tmp_path: Path) -> None:

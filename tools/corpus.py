@@ -18,8 +18,9 @@ from rich.console import Console
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from tools.packages import fetch, known, report, runs
+from tools.packages import drawn, fetch, known, report, runs
 from tools.packages.catalogue import ROOT, Package, catalogue
+from tools.packages.trials import LONGEST, Trials
 
 DOCUMENT = ROOT / "docs" / "corpus.md"
 BEGIN = "<!-- begin: written by tools/corpus.py --write-docs -->"
@@ -46,6 +47,17 @@ END = "<!-- end -->"
 @click.option(
     "--timeout", type=float, default=1800, show_default=True, help="Seconds for one run of a package."
 )
+@click.option(
+    "--pypi",
+    multiple=True,
+    metavar="NAME==VERSION",
+    help="Any pure-Python package, from its sdist, instead of those of the catalogue.",
+)
+@click.option("--draw", type=int, help="So many packages, at random from tests/corpus/drawn_from.txt.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of --draw.")
+@click.option("--first", type=int, help="Of --pypi and --draw: so many of those that are kept.")
+@click.option("--numpy-only", is_flag=True, help="Of --pypi and --draw: only find out which are kept.")
+@click.option("--processes", type=int, default=1, show_default=True, help="Of --pypi and --draw.")
 @click.option("--json", "as_json", is_flag=True, help="Print the outcome as JSON.")
 @click.option("--write-docs", is_flag=True, help="Write the table into docs/corpus.md.")
 def main(
@@ -56,11 +68,24 @@ def main(
     keep: bool,
     install: bool,
     timeout: float,
+    pypi: tuple[str, ...],
+    draw: int | None,
+    seed: int,
+    first: int | None,
+    numpy_only: bool,
+    processes: int,
     as_json: bool,
     write_docs: bool,
 ) -> None:
     """Run published packages' own tests, untouched, on plain NumPy and translated."""
     console = Console(stderr=True)
+    wanted = [*pypi, *(drawn.draw(draw, seed) if draw else ())]
+    if wanted:
+        with _downloads(folder, keep, console) as place:
+            trials = Trials(place.absolute(), min(timeout, LONGEST), modes[0], processes, console)
+            trials.run(wanted, first, numpy_only)
+        trials.show(as_json)
+        sys.exit(trials.status)
     rows: list[report.Row] = []
     faults: list[str] = []
     with _downloads(folder, keep, console) as place:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -37,12 +39,16 @@ class Run:
         outcomes: test id -> passed, skipped, failed or error.
         messages: test id -> the first line of what went wrong.
         output: what pytest printed.
+        errors: test id -> the last line of what went wrong.
+        ended: whether the tests ended in time.
     """
 
     outcomes: Mapping[str, str]
     messages: Mapping[str, str]
     seconds: float
     output: str
+    errors: Mapping[str, str] = field(default_factory=dict)
+    ended: bool = True
 
     @property
     def passed(self) -> set[str]:
@@ -68,36 +74,61 @@ def run(package: Package, folder: Path, mode: str = NUMPY, timeout: float = 1800
 
 
 def _run_once(package: Package, folder: Path, mode: str, timeout: float) -> Run:
-    environment = {
+    modules = () if mode == NUMPY else (package.module,)
+    environment = {"PYTHONPATH": str(ROOT), **package.environment, **MODES.get(mode, {})}
+    return execute(folder, package.arguments, modules, timeout, environment)
+
+
+def execute(
+    folder: Path,
+    arguments: Sequence[str],
+    modules: Sequence[str] = (),
+    timeout: float = 1800,
+    environment: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+) -> Run:
+    """Run pytest in `folder` with `arguments`; `modules` are translated."""
+    variables = {
         **os.environ,
-        "PYTHONPATH": str(ROOT),
         "MPLBACKEND": "Agg",
         "OMP_NUM_THREADS": "1",
         "TF_CPP_MIN_LOG_LEVEL": "3",
         "PYTHONDONTWRITEBYTECODE": "1",
-        **package.environment,
-        **MODES.get(mode, {}),
+        **(environment or {}),
     }
-    translating = [] if mode == NUMPY else [*_plugin(), "--np2tf", package.module]
+    translating = [*(_plugin() if modules else ()), *(f"--np2tf={name}" for name in modules)]
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch, "report.xml")
-        command = [sys.executable, "-m", "pytest", *_QUIET, *translating, f"--junitxml={report}"]
+        command = [python, "-m", "pytest", *_QUIET, *translating, f"--junitxml={report}", *arguments]
         started = time.perf_counter()
-        try:
-            done = subprocess.run(
-                [*command, *package.arguments],
-                cwd=folder,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=timeout,
-                check=False,
-            )
-        except subprocess.TimeoutExpired:
-            return Run({}, {}, timeout, f"the tests took more than {timeout:g} s")
+        output = _output_of(command, folder, variables, timeout, Path(scratch, "output.txt"))
         seconds = time.perf_counter() - started
-        outcomes, messages = _read(report)
-    return Run(outcomes, messages, seconds, done.stdout + done.stderr)
+        if output is None:
+            return Run({}, {}, seconds, f"the tests took more than {timeout:g} s", ended=False)
+        return Run(*_read(report), seconds, output, _last_lines(report))
+
+
+def _output_of(
+    command: list[str], folder: Path, variables: Mapping[str, str], timeout: float, kept: Path
+) -> str | None:
+    """What a command prints, or None where it takes too long; then its children are ended as well."""
+    with kept.open("w+", encoding="utf-8", errors="replace") as file:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=variables,
+            stdin=subprocess.DEVNULL,
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            return None
+    return kept.read_text(encoding="utf-8", errors="replace")
 
 
 def _plugin() -> list[str]:
@@ -123,3 +154,16 @@ def _read(report: Path) -> tuple[dict[str, str], dict[str, str]]:
         if _RANKS.index(outcome) >= _RANKS.index(outcomes.get(name, "passed")):
             outcomes[name] = outcome
     return outcomes, messages
+
+
+def _last_lines(report: Path) -> dict[str, str]:
+    """The last line of what went wrong by test id."""
+    found: dict[str, str] = {}
+    for case in ElementTree.parse(report).iter("testcase") if report.exists() else ():
+        for child in case:
+            if child.tag in ("failure", "error"):
+                lines = [line for line in (child.text or "").splitlines() if line.strip()]
+                told = [line[1:].strip() for line in lines if re.match(r"E\s+\S", line)]
+                name = f"{case.get('classname')}::{case.get('name')}"
+                found[name] = (told or lines or [child.get("message") or ""])[-1][:300]
+    return found

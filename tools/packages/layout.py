@@ -1,0 +1,55 @@
+"""Where a package's own tests are in its source distribution."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from pathlib import Path
+
+#: Names of files that pytest takes for tests by itself, and of others that are tests by custom.
+BY_NAME = ("test_*.py", "*_test.py")
+BY_CUSTOM = ("tests.py", "test.py", "*_tests.py")
+_FOLDERS = ("tests", "test")
+_NOT_IN = ("build", "docs", "doc", "examples", "benchmarks", "benchmark", ".eggs")
+
+
+def test_arguments(source: Path) -> tuple[str, ...]:
+    """What pytest is given to run the tests: folders of tests, and files outside of them; () for no tests."""
+    folders: dict[str, None] = {}
+    files: dict[str, bool] = {}
+    for path in sorted(source.rglob("*.py")):
+        inner = path.relative_to(source)
+        by_name, by_custom = _is_one(path.name, BY_NAME), _is_one(path.name, BY_CUSTOM)
+        if not (by_name or by_custom) or any(part in _NOT_IN for part in inner.parts[:-1]):
+            continue
+        folder = _folder_of_tests(inner)
+        if by_name and folder is not None:
+            folders[str(folder)] = None
+        else:
+            files[str(inner)] = by_name
+    if not folders and not files:
+        return tuple(
+            str(path.relative_to(source)) for path in sorted(source.rglob("*.py")) if _has_tests(path)
+        )
+    # pytest collects a folder's files by their names; the others are to be named.
+    rest = [one for one, by_name in files.items() if not (by_name and _is_within(one, folders))]
+    return (*(one for one in folders if not _is_within(one, folders)), *rest)
+
+
+def _has_tests(path: Path) -> bool:
+    """Whether a module of the package has tests beside what they are of."""
+    return re.search(r"^def test_", path.read_text("utf-8", "replace"), re.M) is not None
+
+
+def _is_within(path: str, folders: dict[str, None]) -> bool:
+    return any(str(up) in folders for up in Path(path).parents)
+
+
+def _is_one(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatch(name, pattern) for pattern in patterns)
+
+
+def _folder_of_tests(inner: Path) -> Path | None:
+    """The outermost folder of tests around a file."""
+    around = [up for up in reversed(inner.parents) if up.name.lower() in _FOLDERS]
+    return around[0] if around else None
