@@ -74,8 +74,8 @@ def test_equals_numpy(group: str, mode: str) -> None:
 
 
 def test_out_is_written_and_returned() -> None:
-    signal = tensor_array(tnp.asarray(numbers("float64", (6,))).tensor)
-    out = tensor_array(tnp.zeros(6, complex).tensor)
+    signal = np2tf.device_put(numbers("float64", (6,)))
+    out = np2tf.device_put(np.zeros(6, complex))
     assert tnp.fft.fft(signal, out=out) is out
     np.testing.assert_allclose(out.numpy(), np.fft.fft(signal.numpy()))
 

@@ -46,7 +46,7 @@ def difference(wanted: Any, got: Any) -> str:
         if not isinstance(got, (tuple, list)) or len(got) != len(wanted):
             return f"{got!r} where NumPy has {wanted!r}"
         return "; ".join(filter(None, map(difference, wanted, got)))
-    if isinstance(wanted, np.ndarray) != (is_array(got) and type(got) is ndarray):
+    if isinstance(wanted, np.ndarray) != (type(got) in (ndarray, np.ndarray)):
         return f"{type(got)} where NumPy has {type(wanted)}"
     return value_difference(np.asarray(wanted), np.asarray(to_numpy(got)))
 

@@ -23,6 +23,8 @@ _AROUND = "__np2tf_numpy__"
 _PREFIX = f"{_AROUND}.<locals>."
 #: A flag of functions' code, which that of classes and modules has not: its variables are its own.
 _OPTIMIZED = 0x1
+#: The instructions by which a module binds its names; others that store have no name to tell.
+_BINDS = ("STORE_NAME", "STORE_GLOBAL")
 _Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 Path = tuple[str, ...]
 
@@ -53,7 +55,7 @@ def compiled(data: bytes, path: str, names: dict[str, Any]) -> Source:
         tree = ast.parse(data, path)
         module = compile(tree, path, "exec", dont_inherit=True)
         numpy = dict(_numpys(tree, names))
-        stored = {one.argval for one in dis.get_instructions(module) if one.opname.startswith("STORE_")}
+        stored = {one.argval for one in dis.get_instructions(module) if one.opname in _BINDS}
         around = _around(tree, list(numpy), sorted(stored - numpy.keys()))
         flags = module.co_flags & __future__.annotations.compiler_flag
         whole = compile(ast.fix_missing_locations(around), path, "exec", flags, dont_inherit=True)
