@@ -12,10 +12,8 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from np2tf.lazy import LazyModule
-from np2tf.tnp.operand_kinds import HOST, are_host, is_host
+from np2tf.tnp.operand_kinds import HOST, are_host, is_host, is_host_type
 from np2tf.tnp.quick import quick
 
 _tensor_at: Any = LazyModule("np2tf.tnp.tensor_at")
@@ -59,8 +57,8 @@ class at:
         """``x[key] = value``; returns x."""
         target = self._target
         kind = type(target)
-        if kind is np.ndarray:
-            if quick.host and (type(value) in HOST or is_host(value)):
+        if quick.host:
+            if (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)):
                 target[self._key] = value
                 return target
         elif kind is list or kind is dict:
@@ -73,8 +71,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
     def update(self: at, value: Any) -> Any:
         target, key = self._target, self._key
         kind = type(target)
-        on_host = kind is np.ndarray and quick.host and (type(value) in HOST or is_host(value))
-        if on_host or kind is list or kind is dict:
+        if quick.host and (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)):
             target[key] = function(target[key], value)
             return target
         return _tensor_at.entered(name)(target, key, value)
@@ -87,7 +84,7 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
 def _in_place(name: str) -> Callable[..., Any]:
     def call(self: at, *args: Any, **kwargs: Any) -> Any:
         target = self._target
-        if type(target) is np.ndarray and quick.host and are_host(args) and are_host(kwargs.values()):
+        if quick.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
             getattr(target, name)(*args, **kwargs)
             return target
         return _tensor_at.entered(name)(target, args, kwargs)

@@ -29,8 +29,9 @@ PLAIN = frozenset(
 HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
 #: So many classes may join; a program that makes classes without end does not fill the memory.
 _MOST = 10_000
-#: Packages whose classes are, or may hold, tensors.
+#: Packages whose classes are, or may hold, tensors; and modules in them whose classes do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
+_WITHOUT_TENSORS = frozenset({"np2tf.runtime.jit", "np2tf.tnp.front"})
 
 
 def is_host(value: Any) -> bool:
@@ -42,9 +43,17 @@ def is_host(value: Any) -> bool:
         return HOST.issuperset(map(type, value)) or all(map(is_host, value))
     if issubclass(kind, dict):
         return all(map(is_host, value.values()))
-    if any(base.__module__.partition(".")[0] in _TENSOR_PACKAGES for base in kind.__mro__):
+    return is_host_type(kind)
+
+
+def is_host_type(kind: type) -> bool:
+    """Whether no object of a class is a tensor or an array of ours; containers may hold some."""
+    if kind in HOST:
+        return True
+    modules = {base.__module__ for base in kind.__mro__} - _WITHOUT_TENSORS
+    if any(module.partition(".")[0] in _TENSOR_PACKAGES for module in modules):
         return False
-    if len(HOST) < _MOST:
+    if len(HOST) < _MOST and not issubclass(kind, (list, tuple, dict)):
         HOST.add(kind)
     return True
 
