@@ -12,7 +12,6 @@ from op_harness import MODES, Case, differences
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.ndarray import tensor_array
 
 VECTOR = np.array([0.5, -1.25, 2.0])
 MATRIX = np.ones((2, 3))
@@ -73,7 +72,7 @@ def test_equals_numpy(mode: str) -> None:
 
 
 def tensor(value: np.ndarray) -> Any:
-    return tensor_array(tnp.asarray(value).tensor)
+    return np2tf.device_put(value)
 
 
 def test_poly1d_goes_to_numpy() -> None:
