@@ -15,6 +15,7 @@ from differential import HEAD, load, translation
 
 import np2tf
 from np2tf import tnp
+from np2tf.tnp.operand_kinds import surroundings
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "zeros": lambda: tnp.zeros(3),
@@ -42,11 +43,24 @@ def _tape() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def _accelerator() -> Iterator[None]:
+    """A device scope as it is where there is an accelerator; without one TensorFlow takes the CPU."""
+    tf.config.set_soft_device_placement(True)
+    has_any = surroundings.found() and surroundings.has_accelerator
+    surroundings.has_accelerator = True
+    try:
+        with tf.device("GPU:0"):
+            yield
+    finally:
+        surroundings.has_accelerator = has_any
+
+
 TENSOR_MODES: dict[str, Callable[[], Any]] = {
     "eager": lambda: np2tf.config.using(eager="tensorflow"),
     "float32": lambda: np2tf.config.using(floats="float32"),
     "tape": _tape,
-    "device": lambda: tf.device("GPU:0"),
+    "device": _accelerator,
 }
 
 
@@ -61,7 +75,6 @@ def test_new_arrays_are_numpys(name: str) -> None:
 @pytest.mark.parametrize("name", MAKERS)
 def test_new_arrays_are_tensors(name: str, mode: str) -> None:
     expected = MAKERS[name]() if "random" not in name else None
-    tf.config.set_soft_device_placement(True)
     with TENSOR_MODES[mode]():
         made = MAKERS[name]()
         assert type(made) is tnp.ndarray

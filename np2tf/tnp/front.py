@@ -8,6 +8,7 @@ else; the rest is `np2tf.tnp.routing`'s, which is imported at the first such cal
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
@@ -19,6 +20,8 @@ from np2tf.tnp.operand_kinds import HOST, are_host, is_host, new_arrays_are_tens
 from np2tf.tnp.quick import quick
 
 _routing: Any = LazyModule("np2tf.tnp.routing")
+# Read at every call.
+_modules = sys.modules
 
 FUNCTIONS = (
     *(FunctionType, BuiltinFunctionType, MethodType),
@@ -50,81 +53,95 @@ _AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "
 _RANDOM = "numpy.random."
 
 
+class _Absent:
+    """The type of an argument that was not given."""
+
+
+_ABSENT: Any = _Absent()
+HOST.add(_Absent)
+
+
 def front(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
-    """NumPy's `function`, known to the rules as `qualified`, for operands of every kind."""
-    if qualified in WRITES:
-        return _writing(function, qualified, WRITES[qualified])
-    if qualified.removeprefix("numpy.") in CREATES or qualified.startswith(_RANDOM):
-        return _creating(function, qualified)
+    """NumPy's `function`, known to the rules as `qualified`, for operands of every kind.
 
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if quick.host:
-            for arg in args:
-                if type(arg) not in HOST and not is_host(arg):
-                    break
-            else:
-                if not kwargs:
-                    return function(*args)
-                if are_host(kwargs.values()):
-                    return function(*args, **kwargs)
-        return _routing.route(call, args, kwargs)
-
-    return _named(call, function, qualified)
-
-
-def _creating(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
-    """A function whose arrays are new."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if quick.host:
-            for arg in args:
-                if type(arg) not in HOST and not is_host(arg):
-                    break
-            else:
-                if (not kwargs or are_host(kwargs.values())) and not new_arrays_are_tensors():
-                    return function(*args, **kwargs)
-        return _routing.route(call, args, kwargs)
-
-    return _named(call, function, qualified)
-
-
-def _writing(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
-    """A function that writes to its first parameter, called `target`: ours returns what was written to."""
-
-    @functools.wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if quick.host and are_host(args) and are_host(kwargs.values()):
-            function(*args, **kwargs)
-            return args[0] if args else kwargs[target]
-        return _routing.route(call, args, kwargs)
-
-    return _named(call, function, qualified)
-
-
-def _named(call: Any, function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
+    One that writes to its first parameter returns what was written to.
+    """
+    creates = qualified.removeprefix("numpy.") in CREATES or qualified.startswith(_RANDOM)
+    call = _calling(function, creates, WRITES.get(qualified), lambda *given: _routing.route(call, *given))
+    functools.update_wrapper(call, function)
     call.__module__ = "np2tf.tnp" + qualified.removeprefix("numpy").rpartition(".")[0]
-    call.numpy = function
-    call.qualified = qualified
-    call.autograph_info__ = {}  # AutoGraph leaves it alone
-    return call  # type: ignore[no-any-return]
+    call.numpy = function  # type: ignore[attr-defined]
+    call.qualified = qualified  # type: ignore[attr-defined]
+    return call
 
 
-class UniversalFunction:
-    """A universal function over arrays of every kind.
+def _calling(
+    function: Callable[..., Any],
+    creates: bool,
+    writes: str | None,
+    otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """A function that calls NumPy's if all operands are the host's, and `otherwise` if they are not.
 
-    See https://numpy.org/doc/stable/reference/ufuncs.html.
+    Every small operation of a program comes through here. Three parameters by position are quicker than a
+    tuple of them, and where TensorFlow has not been imported there is nothing to look for.
     """
 
-    autograph_info__: dict[str, Any] = {}  # noqa: RUF012  # AutoGraph leaves it alone
+    def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *rest: Any, **kwargs: Any) -> Any:
+        if quick.host and (
+            "tensorflow" not in _modules
+            or (
+                (type(a) in HOST or is_host(a))
+                and (b is _ABSENT or type(b) in HOST or is_host(b))
+                and (c is _ABSENT or type(c) in HOST or is_host(c))
+                and (not rest or are_host(rest))
+                and (not kwargs or are_host(kwargs.values()))
+                and not (creates and new_arrays_are_tensors())
+            )
+        ):
+            if writes is None:
+                if kwargs:
+                    if b is _ABSENT:
+                        return function(**kwargs) if a is _ABSENT else function(a, **kwargs)
+                    return function(a, b, **kwargs) if c is _ABSENT else function(a, b, c, *rest, **kwargs)
+                if b is _ABSENT:
+                    return function() if a is _ABSENT else function(a)
+                return function(a, b) if c is _ABSENT else function(a, b, c, *rest)
+            function(*_given(a, b, c, *rest), **kwargs)
+            return kwargs[writes] if a is _ABSENT else a
+        return otherwise(_given(a, b, c, *rest), kwargs)
 
-    def __init__(self, function: np.ufunc) -> None:
-        self.numpy = function
-        self.qualified = f"numpy.{function.__name__}"
-        self.__name__ = function.__name__
-        self.__module__ = "np2tf.tnp"  # where pickle finds it
-        self.__doc__ = function.__doc__
+    call.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph leaves it alone
+    return call
+
+
+def _given(*args: Any) -> tuple[Any, ...]:
+    """The arguments that were given."""
+    return tuple([arg for arg in args if arg is not _ABSENT])
+
+
+class UniversalFunction(functools.partial):  # type: ignore[type-arg]
+    """A universal function over arrays of every kind.
+
+    It is a partial application, of no arguments, because Python calls such an object without a detour through
+    its class. See https://numpy.org/doc/stable/reference/ufuncs.html.
+    """
+
+    numpy: np.ufunc
+    qualified: str
+    __name__: str
+
+    def __new__(cls, function: np.ufunc) -> UniversalFunction:
+        made = super().__new__(
+            cls,
+            _calling(function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given)),
+        )
+        made.numpy = function
+        made.qualified = f"numpy.{function.__name__}"
+        made.__name__ = function.__name__
+        made.__module__ = "np2tf.tnp"  # where pickle finds it
+        made.__doc__ = function.__doc__
+        return made
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
@@ -140,21 +157,8 @@ class UniversalFunction:
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
 
-    def __reduce__(self) -> str:
+    def __reduce__(self) -> str:  # type: ignore[override]
         return self.__name__
-
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """Apply elementwise, with broadcasting and NumPy's promotion."""
-        if quick.host:
-            for arg in args:
-                if type(arg) not in HOST and not is_host(arg):
-                    break
-            else:
-                if not kwargs:
-                    return self.numpy(*args)
-                if are_host(kwargs.values()):
-                    return self.numpy(*args, **kwargs)
-        return _routing.route_ufunc(self, "__call__", args, kwargs)
 
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
         """Reduce along `axis` (default 0) by applying the ufunc between elements."""

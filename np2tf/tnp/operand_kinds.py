@@ -37,9 +37,7 @@ _WITHOUT_TENSORS = frozenset({"np2tf.runtime.jit", "np2tf.tnp.front"})
 def is_host(value: Any) -> bool:
     """Whether neither `value` nor an item of it, if it is a list, tuple or dict, is on TensorFlow."""
     kind = type(value)
-    if kind in HOST:
-        return True
-    if issubclass(kind, (list, tuple)):
+    if kind is list or kind is tuple or issubclass(kind, (list, tuple)):
         return HOST.issuperset(map(type, value)) or all(map(is_host, value))
     if issubclass(kind, dict):
         return all(map(is_host, value.values()))
@@ -67,27 +65,43 @@ def are_host(values: Iterable[Any]) -> bool:
 
 
 class _Surroundings:
-    """TensorFlow's state of this thread, once somebody has imported TensorFlow."""
+    """TensorFlow's state of this thread, once somebody has imported TensorFlow.
 
-    __slots__ = ("context", "has_no_tape")
+    Attributes:
+        graphs: the stack of the graphs that this thread builds, as its attribute `stack`.
+        has_no_tape: tells whether no gradient tape records in this thread.
+        has_accelerator: whether there is a device that is no CPU.
+    """
+
+    __slots__ = ("_context", "graphs", "has_accelerator", "has_no_tape")
 
     def __init__(self) -> None:
-        self.context: Any = None
+        self.graphs: Any = None
         self.has_no_tape: Any = None
+        self.has_accelerator = False
+        self._context: Any = None
 
     def found(self) -> bool:
         """Whether TensorFlow has been imported, and not only begun to be."""
-        contexts = sys.modules.get("tensorflow.python.eager.context")
-        records = sys.modules.get("tensorflow.python.eager.record")
-        if not hasattr(sys.modules.get("tensorflow"), "GradientTape") or contexts is None or records is None:
+        tf = sys.modules.get("tensorflow")
+        if tf is None or not hasattr(tf, "GradientTape") or not hasattr(tf, "config"):
             return False
-        self.has_no_tape = records.pywrap_tfe.TFE_Py_TapeSetIsEmpty
-        self.context = contexts.context()
+        from tensorflow.python import pywrap_tfe
+        from tensorflow.python.eager import context
+        from tensorflow.python.framework import ops
+
+        self.has_no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
+        self.has_accelerator = any(one.device_type != "CPU" for one in tf.config.list_physical_devices())
+        self._context = context.context()
+        self.graphs = ops._default_graph_stack
         return True
 
+    def names_accelerator(self) -> bool:
+        """Whether the device scope that this thread is in names something else than a CPU."""
+        return self._context.device_spec.device_type not in (None, "CPU")
 
-_surroundings = _Surroundings()
-_ON_HOST = (None, "CPU")
+
+surroundings = _Surroundings()
 
 
 def new_arrays_are_tensors() -> bool:
@@ -95,16 +109,8 @@ def new_arrays_are_tensors() -> bool:
 
     That is so in a graph, while a gradient tape records, and in a device scope that names an accelerator.
     """
-    if _surroundings.context is None and ("tensorflow" not in sys.modules or not _surroundings.found()):
+    if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.found()):
         return False
-    thread = _surroundings.context._thread_local_data
-    if not thread.is_eager or not _surroundings.has_no_tape():
+    if surroundings.graphs.stack or not surroundings.has_no_tape():
         return True
-    return thread.device_spec.device_type not in _ON_HOST
-
-
-def names_accelerator() -> bool:
-    """Whether the device scope that this thread is in names something else than a CPU."""
-    if _surroundings.context is None and not _surroundings.found():
-        return False
-    return _surroundings.context._thread_local_data.device_spec.device_type not in _ON_HOST
+    return surroundings.has_accelerator and surroundings.names_accelerator()
