@@ -143,7 +143,13 @@ def _counted(config: pytest.Config) -> dict[str, Any]:
     from np2tf.imports.met import diagnostics_met
 
     met = [(found.code, found.path, found.line, found.message) for found in diagnostics_met()]
-    return {**counts.to_data(), "met": met, "modules": config.stash[_STARTED].modules()}
+    loaded = "tensorflow" in sys.modules
+    return {
+        **counts.to_data(),
+        "met": met,
+        "modules": config.stash[_STARTED].modules(),
+        "tensorflow": loaded,
+    }
 
 
 def _modules(processes: list[dict[str, Any]]) -> dict[str, dict[str, bool]]:
@@ -198,6 +204,7 @@ def summary(processes: list[dict[str, Any]]) -> list[str]:
         f"({total.unjitted} of them could not be compiled); {total.traces} traces",
         f"operations outside of them on tensors: {total.eager} on TensorFlow, "
         f"{total.host - total.host_calls} handed to NumPy",
+        f"TensorFlow: {'imported' if any(sent['tensorflow'] for sent in processes) else 'not needed'}",
         *(["diagnostics:"] if rows else []),
         *(
             f"  {path}:{line}: {code} {text} ×{number}"

@@ -1,0 +1,144 @@
+"""Own tests of published packages: NumPy's time against that of the translation, in default settings.
+
+    python benchmarks/packages.py                            # every package of the dev set
+    python benchmarks/packages.py --package nfft --rounds 5
+    python benchmarks/packages.py --write-docs               # the table into docs/corpus.md
+
+Both ways run in turn, each in processes of its own, and the quickest run of each counts. A translation that
+needed TensorFlow gets the time of importing it taken off; it is measured in the same run. Translations come
+from the cache, as they do from a user's second run on.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.packages import fetch, runs
+from tools.packages.catalogue import ROOT, Package, catalogue
+
+DOCUMENT = ROOT / "docs" / "corpus.md"
+BEGIN, END = "<!-- begin: written by benchmarks/packages.py -->", "<!-- end of packages.py -->"
+HEAD = (
+    "package",
+    "NumPy, s",
+    "translated, s",
+    "of it TensorFlow's import",
+    "quotient",
+    "compiled",
+    "on host",
+)
+_CALLS = re.compile(r"jitted calls: (\d+) compiled, (\d+) graph, (\d+) on host")
+_LOADED = "TensorFlow: imported"
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds that a package's tests take, and the jitted calls among them.
+
+    Attributes:
+        importing: seconds of `translated` that importing TensorFlow took; 0 where it was not needed.
+        compiled, host: calls of jitted functions that ran compiled or as a graph, and on the host.
+    """
+
+    package: Package
+    plain: float
+    translated: float
+    importing: float
+    compiled: int
+    host: int
+
+    @property
+    def quotient(self) -> float:
+        """Times NumPy's time, the import taken off."""
+        return (self.translated - self.importing) / self.plain
+
+    def cells(self) -> tuple[str, ...]:
+        """The row of a table."""
+        importing = f"{self.importing:.1f}" if self.importing else "not needed"
+        times = f"{self.plain:.2f}", f"{self.translated:.2f}", importing, f"{self.quotient:.2f}"
+        return f"{self.package.name} {self.package.version}", *times, f"{self.compiled:,}", f"{self.host:,}"
+
+
+def seconds_of_import(rounds: int = 3) -> float:
+    """Seconds that importing the TensorFlow half takes longer than importing the rest: the quickest of each."""
+    quickest = []
+    for module in ("np2tf.tnp", "np2tf.tnp.routing"):
+        command = [sys.executable, "-c", f"import {module}"]
+        times = []
+        for _ in range(rounds):
+            start = time.perf_counter()
+            subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
+            times.append(time.perf_counter() - start)
+        quickest.append(min(times))
+    return quickest[1] - quickest[0]
+
+
+def timed(package: Package, folder: Path, rounds: int, importing: float) -> Timing:
+    """Time a package's tests in both ways, in turn."""
+    plain, translated = [], []
+    for _ in range(rounds):
+        plain.append(runs.run(package, folder))
+        translated.append(runs.run(package, folder, "default"))
+    best = min(translated, key=lambda one: one.seconds)
+    calls = _CALLS.search(best.output)
+    compiled, graph, host = map(int, calls.groups()) if calls else (0, 0, 0)
+    loaded = importing if _LOADED in best.output else 0.0
+    return Timing(package, min(one.seconds for one in plain), best.seconds, loaded, compiled + graph, host)
+
+
+def mean(timings: list[Timing]) -> float:
+    """The geometric mean of the quotients."""
+    return math.exp(sum(math.log(one.quotient) for one in timings) / len(timings))
+
+
+def markdown(timings: list[Timing]) -> str:
+    """The table for the docs."""
+    lines = [f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"]
+    lines += [f"| {' | '.join(one.cells())} |" for one in timings]
+    return "\n".join([*lines, "", f"Geometric mean of the quotients: **{mean(timings):.2f}**."])
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("--package", "names", multiple=True, help="Only this package (may be given several times).")
+@click.option("--rounds", default=3, show_default=True, help="How often each way runs.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Where the downloads are kept.")
+@click.option("--write-docs", is_flag=True, help="Write the table into docs/corpus.md.")
+def main(names: tuple[str, ...], rounds: int, folder: Path | None, write_docs: bool) -> None:
+    """Time the packages' own tests on NumPy and translated."""
+    console = Console()
+    chosen = [one for one in catalogue() if one.set == "dev" and (not names or one.name in names)]
+    timings = []
+    with tempfile.TemporaryDirectory(prefix="np2tf-packages-") as scratch:
+        os.environ.setdefault("NP2TF_CACHE_DIR", str(Path(scratch, "cache")))
+        importing = seconds_of_import()
+        for package in chosen:
+            place = fetch.unpacked(package, folder or Path(scratch))
+            timings.append(timed(package, place, rounds, importing))
+            console.print(*timings[-1].cells(), sep="  ")
+    table = Table(*HEAD)
+    for one in timings:
+        table.add_row(*one.cells())
+    console.print(table)
+    console.print(f"geometric mean of the quotients: {mean(timings):.2f}")
+    if write_docs:
+        before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
+        text = f"{before}{BEGIN}\n\n{markdown(timings)}\n\n{END}{rest.partition(END)[2]}"
+        DOCUMENT.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
