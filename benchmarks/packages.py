@@ -74,7 +74,7 @@ class Timing:
 
 
 def seconds_of_import(rounds: int = 3) -> float:
-    """Seconds that importing the TensorFlow half takes longer than importing the rest: the quickest of each."""
+    """Seconds that importing the TensorFlow half takes longer than importing the rest; the quickest runs."""
     quickest = []
     for module in ("np2tf.tnp", "np2tf.tnp.routing"):
         command = [sys.executable, "-c", f"import {module}"]
