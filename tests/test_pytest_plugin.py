@@ -301,7 +301,8 @@ def test_the_summary_adds_processes_up():
         == "jitted calls: 4 compiled, 2 graph, 10 on host (6 of them could not be compiled); 2 traces"
     )
     assert lines[1] == "operations outside of them on tensors: 8 on TensorFlow, 8 handed to NumPy"
-    assert lines[3:] == [
+    assert lines[2] == "TensorFlow: not needed"
+    assert lines[4:] == [
         "  a.py:2: NP2TF501 f: why (ran as Python) ×6",
         "  a.py:7: NP2TF401 `g` is not jitted ×1",
     ]

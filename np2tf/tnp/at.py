@@ -9,6 +9,7 @@ The convention is array-api-extra's: https://data-apis.org/array-api-extra/gener
 from __future__ import annotations
 
 import operator
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -36,6 +37,8 @@ UPDATES: dict[str, Callable[[Any, Any], Any]] = {
 }
 _METHODS = ("sort", "partition", "fill", "put", "resize", "setfield", "setflags", "itemset", "byteswap")
 _WITHOUT = object()
+# Read at every write.
+_modules = sys.modules
 
 
 class at:
@@ -58,7 +61,9 @@ class at:
         target = self._target
         kind = type(target)
         if quick.host:
-            if (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)):
+            if "tensorflow" not in _modules or (
+                (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value))
+            ):
                 target[self._key] = value
                 return target
         elif kind is list or kind is dict:
@@ -71,7 +76,10 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
     def update(self: at, value: Any) -> Any:
         target, key = self._target, self._key
         kind = type(target)
-        if quick.host and (kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)):
+        if quick.host and (
+            "tensorflow" not in _modules
+            or ((kind in HOST or is_host_type(kind)) and (type(value) in HOST or is_host(value)))
+        ):
             target[key] = function(target[key], value)
             return target
         return _tensor_at.entered(name)(target, key, value)
