@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -134,3 +135,19 @@ def test_the_test_sees_what_it_should() -> None:
     assert "rich.console" in imports("np2tf.commands.output")
     assert "rich.console" not in imports("np2tf.commands.output", at_import=True)
     assert len(MODULES) > 40
+
+
+#: The array's own module, and the way of small eager operations, where a call more would be felt.
+ARRAYS_OWN = ("tnp/ndarray.py", "tnp/direct.py", "tnp/direct_indexing.py")
+
+
+def test_only_its_own_module_touches_an_arrays_fields() -> None:
+    """`cell_of`, `path_of` and `move_to` are the ways to the storage for everybody else."""
+    touching = re.compile(r"\._(cell|path|cache)\b(?!\s*=\s*(path|folder))")
+    found = {}
+    for part in ("tnp", "runtime"):
+        for path in sorted((PACKAGE / part).rglob("*.py")):
+            lines = [line for line in path.read_text().splitlines() if touching.search(line)]
+            if lines and str(path.relative_to(PACKAGE)) not in ARRAYS_OWN:
+                found[str(path.relative_to(PACKAGE))] = lines
+    assert found == {}

@@ -15,6 +15,7 @@ from np2tf.runtime.shown import Shown
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell
+from np2tf.tnp.ndarray import cell_of
 
 
 class Trace:
@@ -76,7 +77,7 @@ class Trace:
         Raises:
             StagingError: it is no input of this trace, so its value would be frozen into the graph.
         """
-        cell: Cell = self.array_of(buffer)._cell
+        cell: Cell = cell_of(self.array_of(buffer))
         return cell
 
     @contextmanager

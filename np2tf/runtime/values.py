@@ -18,7 +18,16 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.ndarray import (
+    cell_of,
+    is_array,
+    ndarray,
+    path_of,
+    scalar,
+    tensor_array,
+    tensor_scalar,
+    weak_scalar,
+)
 from np2tf.tnp.promotion import has_tf_dtype, result_type_of, tf_dtype
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt
@@ -89,7 +98,7 @@ class Carried:
         else:
             value = self.value(tensor)
         if self.optional is not None:
-            value._cell = GuardedCell(value._cell._value, next(tensors), self.optional)
+            value.move_to(GuardedCell(cell_of(value)._value, next(tensors), self.optional))
         return value
 
     def specs(self) -> list[tf.TensorSpec]:
@@ -117,8 +126,8 @@ class Carried:
 
 def _guard(value: Any) -> GuardedCell | None:
     """The guarded cell of a value that may be unbound."""
-    cell = value._cell if is_array(value) else None
-    return cell if isinstance(cell, GuardedCell) and not value._path else None
+    cell = cell_of(value) if is_array(value) else None
+    return cell if isinstance(cell, GuardedCell) and not path_of(value) else None
 
 
 def _is_python(value: Any) -> tf.Tensor:
@@ -235,7 +244,7 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _same_memory(a: ndarray, b: ndarray) -> bool:
-    return type(a) is type(b) and a._cell is b._cell and a._path == b._path
+    return type(a) is type(b) and cell_of(a) is cell_of(b) and path_of(a) == path_of(b)
 
 
 # -- structures ----------------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.keys import expand, holds, holds_0d_array
-from np2tf.tnp.lenses import Basic, is_read_only
+from np2tf.tnp.lenses import Basic
 from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
-from np2tf.tnp.ndarray import cell_of, ndarray, scalar, tensor_array, tensor_scalar
+from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.ordering import compute_before_write
 from np2tf.tnp.selection import mask_selection, selected_array, selection_of, write_selection
 from np2tf.tnp.symint import SymInt
@@ -63,7 +63,7 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     """
     if type(array) is scalar:
         raise TypeError("'numpy.generic' object does not support item assignment")
-    if cell_of(array) is not None and is_read_only(array._path):
+    if array.is_read_only:
         raise ValueError("assignment destination is read-only")
     tensor = array.tensor
     items = expand(key, tensor.shape.rank)

@@ -18,7 +18,7 @@ import tensorflow as tf
 from np2tf.tnp import key_axes, slicing, symint
 from np2tf.tnp.cells import Cell, staging_for_xla
 from np2tf.tnp.lenses import Basic, Lens, read_path
-from np2tf.tnp.ndarray import cell_of, is_array, ndarray, tensor_array
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of, tensor_array
 from np2tf.tnp.symint import Int, SymInt
 
 #: What a reversal leaves as it is of an axis, and what it does.
@@ -111,7 +111,7 @@ def selection_of(operand: Any) -> Selection | None:
     """The selection that an operand is, None for what is none (or is not staged for XLA)."""
     if not is_array(operand) or not staging_for_xla():
         return None
-    return _selection(cell_of(operand), operand._path)
+    return _selection(cell_of(operand), path_of(operand))
 
 
 def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
