@@ -92,6 +92,27 @@ def test_importing_and_working_by_hand() -> None:
     assert answer == "False True True"
 
 
+def test_operators_in_a_plain_tensorflow_function() -> None:
+    """They stage there, also before anything else of np2tf has needed TensorFlow."""
+    (answer,) = run(
+        "-c",
+        dedent(
+            """
+            import np2tf
+            before = np2tf.while_loop(lambda i: i < 3, lambda i: (i + 1,), (0,))
+            import tensorflow as tf
+
+            @tf.function(autograph=False)
+            def f(n):
+                return np2tf.while_loop(lambda i: i < n, lambda i: (i + 2,), (tf.constant(0),))
+
+            print(before, f(tf.constant(5))[0].numpy())
+            """
+        ),
+    )
+    assert answer == "(3,) 6"
+
+
 def test_a_tensor_of_somebody_elses() -> None:
     """A program that imports TensorFlow by itself gives tensors to `tnp` right away."""
     (answer,) = run(

@@ -8,10 +8,12 @@ is running goes on.
 from __future__ import annotations
 
 import builtins
+import functools
 import importlib
 import math
 import operator
 import sys
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from np2tf.runtime import python_operators as python
@@ -31,15 +33,29 @@ class Operator(NamedTuple):
     attribute: str = ""
 
 
+def _until_tensorflow(name: str) -> Callable[..., Any]:
+    """Python's operator, which gives way as soon as the program has imported TensorFlow by itself."""
+    function = getattr(python, name)
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if "tensorflow" not in sys.modules:
+            return function(*args, **kwargs)
+        use_staging()
+        return staging_operator(name)(*args, **kwargs)
+
+    return call
+
+
 _SCALARS = ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
 OPERATORS: dict[str, Operator] = {
     **{
-        name: Operator(getattr(python, name), "control", name)
+        name: Operator(_until_tensorflow(name), "control", name)
         for name in ("cond", "while_loop", "for_loop", "and_", "or_")
     },
     "not_": Operator(operator.not_, "control", "not_"),
     "undefined": Operator(unbound.undefined, "unbound", "undefined"),
-    "map_loop": Operator(python.map_loop, "independent", "map_loop"),
+    "map_loop": Operator(_until_tensorflow("map_loop"), "independent", "map_loop"),
     **{
         name: Operator(getattr(builtins, name), "ranges", name)
         for name in ("range", "enumerate", "zip", "reversed")

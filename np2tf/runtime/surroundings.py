@@ -67,7 +67,6 @@ class _TensorFlow:
     def _note_own(self) -> None:
         from np2tf.tnp.ndarray import ndarray, scalar
 
-        operators.use_staging()
         self._add({ndarray, scalar})
         self.is_followed = True
 
@@ -97,6 +96,9 @@ class _Tier:
 
 tier = _Tier()
 config.follow("tier", tier.follow)
+
+
+loading.when_loaded(operators.use_staging)
 
 
 def load() -> None:

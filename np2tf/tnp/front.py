@@ -209,7 +209,7 @@ class Indexer:
         ]
         if quick.host and are_host(flat) and not new_arrays_are_tensors():
             return self.numpy[key]
-        return _routing.route_indexer(self, key, parts)
+        return _routing.route_indexer(self, key)
 
 
 #: NumPy's ufunc -> ours; one object for every name of it.

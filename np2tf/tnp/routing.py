@@ -101,7 +101,7 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     return intercepted(name, getattr(ours, method))(*args, **kwargs)
 
 
-def route_indexer(entry: Any, key: Any, parts: tuple[Any, ...]) -> Any:
+def route_indexer(entry: Any, key: Any) -> Any:
     """Index one of the objects that make arrays by being indexed."""
     return IMPLEMENTATIONS[entry.qualified][key]  # type: ignore[index]
 
