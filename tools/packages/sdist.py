@@ -20,7 +20,7 @@ from email.parser import Parser
 from importlib.metadata import distributions
 from pathlib import Path
 
-from packaging.requirements import Requirement
+from packaging.requirements import InvalidRequirement, Requirement
 
 from tools.packages.catalogue import ROOT
 from tools.packages.fetch import FetchError
@@ -184,6 +184,9 @@ def _metadata(wheel: Path) -> Message:
 
 def _requirements(wheel: Path, extras: Sequence[str]) -> Iterator[str]:
     for line in _metadata(wheel).get_all("Requires-Dist", ()):
-        needed = Requirement(line)
+        try:
+            needed = Requirement(line)
+        except InvalidRequirement:  # of old packages; pip passes over them, too
+            continue
         if needed.marker is None or any(needed.marker.evaluate({"extra": one}) for one in ("", *extras)):
             yield needed.name
