@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
+from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.hosted import known
@@ -16,7 +17,7 @@ from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
 from np2tf.tnp.promotion import default_dtype, kind_of, result_type_of
 from np2tf.tnp.ranges import arange, linspace
-from np2tf.tnp.residence import has_tensor, placed
+from np2tf.tnp.residence import has_tensor, lifted, placed
 from np2tf.tnp.rows import Rows
 
 __all__ = [
@@ -244,7 +245,10 @@ class Joiner:
         if not has_tensor(flat):
             return placed(self.numpy[known(key)])
         if any(isinstance(part, str) for part in parts):
-            raise StagingError("a directive string in r_ or c_", "NP2TF503")
+            if not tf.executing_eagerly():
+                raise StagingError("a directive string in r_ or c_", "NP2TF503")
+            counts.host += 1
+            return lifted(self.numpy[known(key)])
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]
         dtype = result_type_of(tuple(map(kind_of, made)))
         tensors = [at_least(1, as_tensor(part, dtype)) for part in made]

@@ -344,7 +344,7 @@ def _install() -> None:
     attach("fill", _fill_method)
     ndarray.resize = _resize_method  # type: ignore[attr-defined]
     ndarray.setflags = _setflags_method  # type: ignore[attr-defined]
-    ndarray.__getattr__ = _remaining  # type: ignore[attr-defined]
+    ndarray.__getattr__ = _remaining  # type: ignore[method-assign, assignment]
     scalar.__round__ = _round  # type: ignore[attr-defined]
 
 

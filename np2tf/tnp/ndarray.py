@@ -8,6 +8,7 @@ which the first array of this kind loads. Nothing here imports TensorFlow before
 from __future__ import annotations
 
 import importlib
+import types
 import weakref
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,18 @@ else:
 
 
 class _ArrayType(type):
-    """Makes ``isinstance(x, tnp.ndarray)`` ask for an array of either kind."""
+    """Lets ``isinstance(x, tnp.ndarray)`` ask for an array of either kind; derived classes are NumPy's."""
+
+    def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **rest: Any) -> type:
+        """A class derived from `tnp.ndarray` elsewhere is one derived from np.ndarray."""
+        if not bases or namespace.get("__module__") == __name__:
+            return super().__new__(mcs, name, bases, namespace)
+        numpys = tuple(np.ndarray if base is ndarray else base for base in bases)
+        return types.prepare_class(name, numpys)[0](name, numpys, namespace, **rest)
+
+    def __getattr__(cls, name: str) -> Any:
+        """Attributes that only np.ndarray has (``__array_finalize__``), for classes derived from it."""
+        return getattr(np.ndarray, name)
 
     def __instancecheck__(cls, instance: Any) -> bool:
         if type.__instancecheck__(cls, instance):
@@ -55,6 +67,10 @@ class ndarray(metaclass=_ArrayType):
     __slots__ = ("__weakref__", "_cache", "_cell", "_path")
 
     __array_priority__ = 1000.0
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """``tnp.ndarray.__new__(cls, …)`` in a class derived from np.ndarray."""
+        return np.ndarray.__new__(cls, *args, **kwargs)  # type: ignore[type-var]
 
     _cell: Cell
     _path: tuple[Lens, ...]

@@ -7,8 +7,11 @@ a setting under which host operands are not NumPy's affair, ask `route` for the 
 from __future__ import annotations
 
 import importlib
+import operator
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from np2tf.tnp import host, loading, operators, protocols  # noqa: F401
 from np2tf.tnp.tensor_ufunc import UFUNCS, Ufunc
@@ -75,6 +78,12 @@ def _load_chapters() -> None:
             for public in chapter.__all__:
                 IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
     importlib.import_module("np2tf.tnp.interop")
+    for qualified, function in IMPLEMENTATIONS.items():
+        # NumPy's function goes by other names as well, and answers to `__array_function__`.
+        module, _, name = qualified.removeprefix("numpy.").rpartition(".")
+        numpys = getattr(operator.attrgetter(module)(np) if module else np, name, None)
+        if callable(numpys):  # some versions of NumPy lack some names
+            host.OPS[numpys] = function
 
 
 def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., Any]:
@@ -103,7 +112,8 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
 
 def route_indexer(entry: Any, key: Any) -> Any:
     """Index one of the objects that make arrays by being indexed."""
-    return IMPLEMENTATIONS[entry.qualified][key]  # type: ignore[index]
+    public = entry.qualified.rpartition(".")[2]
+    return IMPLEMENTATIONS[f"numpy.{public}"][key]  # type: ignore[index]
 
 
 #: (name to show, function) -> what takes its place.
