@@ -25,6 +25,8 @@ from tools.packages.trials import LONGEST, Trials
 DOCUMENT = ROOT / "docs" / "corpus.md"
 BEGIN = "<!-- begin: written by tools/corpus.py --write-docs -->"
 END = "<!-- end -->"
+DRAWN = "<!-- begin: written by tools/corpus.py --draw --write-docs -->"
+END_OF_DRAWN = "<!-- end of the drawn packages -->"
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"]})
@@ -85,6 +87,8 @@ def main(
             trials = Trials(place.absolute(), min(timeout, LONGEST), modes[0], processes, console)
             trials.run(wanted, first, numpy_only)
         trials.show(as_json)
+        if write_docs:
+            _document(trials.markdown(), DRAWN, END_OF_DRAWN)
         sys.exit(trials.status)
     rows: list[report.Row] = []
     faults: list[str] = []
@@ -101,7 +105,7 @@ def main(
     else:
         Console().print(report.table(rows))
     if write_docs:
-        _document(rows)
+        _document(report.markdown(rows), BEGIN, END)
     for fault in [*faults, *(fault for row in rows for fault in report.faults(row))]:
         console.print(fault, style="red", markup=False, highlight=False)
     sys.exit(0 if rows and not faults and all(row.verdict for row in rows) else 1)
@@ -164,10 +168,11 @@ def _rows(
     return rows
 
 
-def _document(rows: list[report.Row]) -> None:
-    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    text = f"{before}{BEGIN}\n\n{report.markdown(rows)}\n\n{END}{after}"
+def _document(table: str, begin: str, end: str) -> None:
+    """Put a table between two marks of the document."""
+    before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    text = f"{before}{begin}\n\n{table}\n\n{end}{after}"
     DOCUMENT.write_text(text, encoding="utf-8")
 
 

@@ -70,6 +70,20 @@ class Trials:
             for name, error in _failing(one).items():
                 click.echo(f"{one['package']} {name}: {error}")
 
+    def markdown(self) -> str:
+        """The table and the packages that are not kept, for the docs."""
+        kept = [one for one in self.records if one["kept"]]
+        lines = [f"| {' | '.join(_HEAD)} |", f"|---|{'---:|' * (len(_HEAD) - 1)}"]
+        lines += [f"| {' | '.join(_cells(one))} |" for one in kept]
+        on_numpy = sum(len(one["numpy"]["passed"]) for one in kept)
+        ours = sum(one["translated"]["passed"] for one in kept)
+        failing = [
+            f"* {one['package']} `{name}`: {error}" for one in kept for name, error in _failing(one).items()
+        ]
+        rest = [f"* {one['package']}: {one['reason']}" for one in self.records if not one["kept"]]
+        total = f"Of {on_numpy:,} tests {ours:,} pass translated, {100 * ours / on_numpy:.2f} %."
+        return "\n".join([*lines, "", total, *failing, "", "Not kept:", "", *rest])
+
     def _on_numpy(self, wanted: str) -> dict[str, Any]:
         record = on_numpy(wanted, self.folder, self.timeout)
         self._say(f"{wanted}: {len(record['numpy']['passed'])} pass" if record["kept"] else _not_kept(record))
