@@ -97,6 +97,16 @@ def test_others_take_ufuncs_for_ufuncs() -> None:
     assert copy.deepcopy(tnp.fmin) is tnp.fmin
 
 
+def test_ufuncs_are_keys_like_numpys() -> None:
+    """NumPy hands its own ufunc to `__array_ufunc__`, which looks it up in a table with ours in it."""
+    table = {tnp.multiply: "ours", tnp.add: "sum"}
+    assert table[np.multiply] == "ours"
+    assert np.add in (tnp.add, tnp.subtract)
+    assert tnp.add == np.add
+    assert tnp.add != np.subtract
+    assert {np.sin: 1}[tnp.sin] == 1
+
+
 def test_unknown_names_are_attribute_errors() -> None:
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         tnp.no_such_name

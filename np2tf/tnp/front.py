@@ -154,6 +154,13 @@ class UniversalFunction(functools.partial):  # type: ignore[type-arg]
             raise AttributeError(name)
         return getattr(self.numpy, name)
 
+    def __eq__(self, other: object) -> bool:
+        """Equal to NumPy's: tables of ufuncs that a program has made are asked for NumPy's own by NumPy."""
+        return other is self or other is self.numpy
+
+    def __hash__(self) -> int:
+        return hash(self.numpy)
+
     def __repr__(self) -> str:
         return f"<ufunc '{self.__name__}'>"
 
