@@ -15,6 +15,7 @@ from typing import Any
 from np2tf.config import config
 from np2tf.runtime import operators
 from np2tf.tnp import loading
+from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.quick import quick
 
 _CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
@@ -49,18 +50,16 @@ class _TensorFlow:
 
     def look(self) -> None:
         """Take note of TensorFlow, if the program has imported it, and of what np2tf has loaded for it."""
-        if not self.is_known and hasattr(sys.modules.get("tensorflow"), "Variable"):
+        if not self.is_known and surroundings.found():
             self._note_tensorflow()
         if quick.tensors and not self.is_followed:
             self._note_own()
 
     def _note_tensorflow(self) -> None:
-        from tensorflow.python import pywrap_tfe
         from tensorflow.python.framework import ops
         from tensorflow.python.ops.resource_variable_ops import ResourceVariable
 
-        self.no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
-        self.graphs = ops._default_graph_stack
+        self.no_tape, self.graphs = surroundings.has_no_tape, surroundings.graphs
         self._add({ops.EagerTensor, ops.SymbolicTensor, ResourceVariable})
         self.is_known = True
 

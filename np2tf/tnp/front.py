@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors
+from np2tf.tnp.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors, operands_in
 from np2tf.tnp.quick import quick
 
 _routing: Any = LazyModule("np2tf.tnp.routing")
@@ -208,13 +208,7 @@ class Indexer:
         return len(self.numpy)
 
     def __getitem__(self, key: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
-        flat = [
-            end
-            for part in parts
-            for end in ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,))
-        ]
-        if quick.host and are_host(flat) and not new_arrays_are_tensors():
+        if quick.host and are_host(operands_in(key)) and not new_arrays_are_tensors():
             return self.numpy[key]
         return _routing.route_indexer(self, key)
 

@@ -15,6 +15,7 @@ from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
+from np2tf.tnp.operand_kinds import operands_in
 from np2tf.tnp.promotion import default_dtype, kind_of, result_type_of
 from np2tf.tnp.ranges import arange, linspace
 from np2tf.tnp.residence import has_tensor, lifted, placed
@@ -236,14 +237,9 @@ class Joiner:
         return 0
 
     def __getitem__(self, key: Any) -> Any:
-        parts = key if isinstance(key, tuple) else (key,)
-        flat = [
-            end
-            for part in parts
-            for end in ((part.start, part.stop, part.step) if isinstance(part, slice) else (part,))
-        ]
-        if not has_tensor(flat):
+        if not has_tensor(operands_in(key)):
             return placed(self.numpy[known(key)])
+        parts = key if isinstance(key, tuple) else (key,)
         if any(isinstance(part, str) for part in parts):
             if not tf.executing_eagerly():
                 raise StagingError("a directive string in r_ or c_", "NP2TF503")

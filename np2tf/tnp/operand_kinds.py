@@ -56,6 +56,13 @@ def is_host_type(kind: type) -> bool:
     return True
 
 
+def operands_in(key: Any) -> list[Any]:
+    """What a key is made of: its parts, and the ends and steps of those that are slices."""
+    parts = key if isinstance(key, tuple) else (key,)
+    ends = ((one.start, one.stop, one.step) if isinstance(one, slice) else (one,) for one in parts)
+    return [end for several in ends for end in several]
+
+
 def are_host(values: Iterable[Any]) -> bool:
     """Whether all of `values` are the host's."""
     for value in values:  # noqa: SIM110  # takes half the time of `all` over a generator
@@ -83,6 +90,8 @@ class _Surroundings:
 
     def found(self) -> bool:
         """Whether TensorFlow has been imported, and not only begun to be."""
+        if self.graphs is not None:
+            return True
         tf = sys.modules.get("tensorflow")
         if tf is None or not hasattr(tf, "GradientTape") or not hasattr(tf, "config"):
             return False

@@ -14,6 +14,7 @@ from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.hosted import SMALL, hosted, known
 from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, DType, Int, Operand, Shape, op
+from np2tf.tnp.operand_kinds import operands_in
 from np2tf.tnp.promotion import kind_of, result_type, result_type_of, tf_dtype
 from np2tf.tnp.residence import has_tensor, placed
 
@@ -241,7 +242,7 @@ class Grid:
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
-        if has_tensor(end for part in parts for end in (part.start, part.stop, part.step)):
+        if has_tensor(operands_in(key)):
             return self._on_tensors(key, parts)
         return placed(self.numpy[known(key)])
 

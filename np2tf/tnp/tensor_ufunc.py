@@ -30,7 +30,7 @@ UFUNCS: dict[np.ufunc, Ufunc] = {}
 
 
 class Ufunc:
-    """A universal function over host and tensor arrays; see https://numpy.org/doc/stable/reference/ufuncs.html."""
+    """A universal function over tensors, behind the one of `front` that people see."""
 
     #: name of the ufunc -> functions for reduce and accumulate on tensors, filled by the reductions chapter.
     reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
@@ -45,7 +45,6 @@ class Ufunc:
         self.implementation = implementation
         self.direct = DIRECT.get(numpy.__name__)
         self.__name__ = numpy.__name__
-        self.__module__ = "np2tf.tnp"  # where pickle finds it
         self.__doc__ = numpy.__doc__
         self.nin, self.nout, self.nargs = numpy.nin, numpy.nout, numpy.nargs
         self.ntypes, self.types, self.identity, self.signature = (
@@ -56,23 +55,6 @@ class Ufunc:
         )
         UFUNCS[numpy] = self
         OPS[numpy] = self
-
-    @property  # type: ignore[misc]
-    def __class__(self) -> type:
-        """np.ufunc to ``isinstance``: code that is not translated asks for it."""
-        return np.ufunc
-
-    def __getattr__(self, name: str) -> Any:
-        """What only NumPy's has, such as `resolve_dtypes`."""
-        if name == "numpy":
-            raise AttributeError(name)
-        return getattr(self.numpy, name)
-
-    def __repr__(self) -> str:
-        return f"<ufunc '{self.__name__}'>"
-
-    def __reduce__(self) -> str:
-        return self.__name__
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Apply elementwise, with broadcasting and NumPy's promotion.
