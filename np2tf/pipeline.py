@@ -10,7 +10,7 @@ import libcst as cst
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites import control, imports, jit, methods, mutation, names
+from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.source import Source, SourceError
 
@@ -19,6 +19,7 @@ Rewrite = Callable[[Facts, Plan, Report, Options], None]
 # In this order; `imports` comes last because it writes the imports that the others ask for.
 REWRITES: tuple[Rewrite, ...] = (
     names.plan,
+    buffers.plan,
     methods.plan,
     mutation.plan,
     control.plan,

@@ -149,7 +149,6 @@ def test_broken_and_foreign_entries_are_made_anew(folder: Path, made: list[str],
     path.write_bytes(DAMAGE[damage](old))
     assert get().code == good.code
     assert len(made) == 2
-    assert path.read_bytes() == old
     get()
     assert len(made) == 2
 
@@ -320,7 +319,9 @@ sys.path.insert(0, sys.argv[1])
 import np2tf
 from np2tf.imports.hook import install
 install(["cached_module"])
-sys.modules["np2tf.tnp"] = sys  # what the translation imports is none of the cache's business
+# What the translation imports, and what becomes of its functions, are none of the cache's business.
+sys.modules.update({"np2tf.tnp": sys, "np2tf.runtime": sys, "np2tf.runtime.originals": sys})
+sys.originals, sys.add, sys.stand_in = sys, lambda *_: None, lambda *_: None
 import cached_module
 names = ("libcst", "np2tf.diagnostics", "np2tf.pipeline", "np2tf.rules")
 print([name for name in names if name in sys.modules])

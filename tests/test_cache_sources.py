@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-import np2tf
 from np2tf.imports import sources, store
 from np2tf.imports.findings import Translation
 from np2tf.options import Options
@@ -187,17 +184,13 @@ def test_processes_add_to_what_others_have_written_and_drop_what_is_gone(source:
     assert last.find(str(paths[2]), before) is None
 
 
-def test_a_loader_has_the_source_that_was_translated_or_none(source: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.syspath_prepend(str(source.parent))
-    with np2tf.translating(source.stem):
-        module = importlib.import_module(source.stem)
-    try:
-        loader = module.__loader__
-        assert loader.translated
-        assert loader.original == SOURCE
-        source.write_bytes(OTHER)
-        assert loader.original is None
-        source.unlink()
-        assert loader.original is None
-    finally:
-        del sys.modules[source.stem]
+def test_originals_are_kept_with_their_translations(source: Path):
+    """What is read again is the code of the same functions, and the pairs are of the module's own code."""
+    made = store.translation(str(source), lambda name: Path(name).read_bytes(), Options())
+    kept = sources._read(sources._written(made))
+    assert kept.code is not None
+    (translated, original, _), *rest = kept.originals.pairs
+    assert not rest
+    assert any(one is translated for one in kept.code.co_consts)
+    assert original.co_names == ("np2tf: np", "sum")
+    assert made.originals.pairs[0][:2] == (translated, original)

@@ -13,7 +13,7 @@ from op_harness import Raised
 from rule_examples import Point
 
 from np2tf import rules, tnp
-from np2tf.tnp.front import WRITES, front, universal
+from np2tf.tnp.front import WRITES, Function, universal
 
 CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
 
@@ -84,7 +84,7 @@ def test_every_name_hands_host_operands_to_numpy_as_they_are() -> None:
 
     for name in _functions():
         calls.clear()
-        result = front(recorder, name)(x, 2, options, key=options)
+        result = Function(recorder, name)(x, 2, options, key=options)
         assert result is (x if name in WRITES else answer), name
         ((args, kwargs),) = calls
         assert args[0] is x, name

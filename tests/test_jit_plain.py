@@ -89,7 +89,7 @@ def test_the_source_itself_runs_over_numpy(imported):
     f = original(module.f)
     assert f.__globals__ is vars(module)
     assert "at" not in f.__code__.co_names
-    assert set(f.__code__.co_freevars) == {"fill_diagonal", "sin", "np"}
+    assert {"np2tf: fill_diagonal", "np2tf: sin", "np2tf: np"} <= set(f.__code__.co_names)
     assert f.__code__.co_firstlineno == 8
     np.testing.assert_array_equal(f(x, 4), expected)
 
@@ -227,14 +227,23 @@ def test_translated_where_it_stands():
     [
         "def f(x):\n    return np.product(x) + np.sin(x[0])",  # NumPy 2 has no such name
         "def f(x):\n    y = np.sin(x)\n    return y.ptp()",
-        "def f(x):\n    y = np.sin(x)\n    return locals(), y",
-        "def f(x):\n    return np.sin(x) + missing",
         "if len(__name__) > 0:\n    def f(x): return np.sin(x)\nelse:\n    def f(x): return np.cos(x)",
     ],
 )
 def test_in_doubt_the_translation_runs(imported, source):
     module = imported("import numpy as np\n" + source.replace("def f(x): return", "def f(x): return "))
     assert original(module.f) is None or "else" in source
+
+
+@pytest.mark.parametrize("source", ["y = np.sin(x)\n    return locals()", "return np.sin(x) + missing"])
+def test_names_of_the_source_alone(imported, source):
+    """The original has the variables that its source has, and no others."""
+    found = original(imported(f"import numpy as np\ndef f(x):\n    {source}").f)
+    if "missing" in source:
+        with pytest.raises(NameError, match="name 'missing' is not defined"):
+            found(1.0)
+    else:
+        assert found(1.0) == {"x": 1.0, "y": np.sin(1.0)}
 
 
 def test_no_original():
@@ -244,11 +253,12 @@ def test_no_original():
 
 
 def test_a_source_that_has_been_edited(tmp_path):
+    """The original is of the source that was translated."""
     path = tmp_path / "edited.py"
     path.write_text(SOURCE)
     module = np2tf.import_module("edited", path)
     path.write_text("raise SystemExit  # edited meanwhile\n")
-    assert original(module.f) is None
+    assert original(module.f).__code__.co_firstlineno == 8
 
 
 def test_imports_under_try(imported):
@@ -537,3 +547,14 @@ def test_tensors_need_tensorflow(tmp_path):
         f(1, np.zeros(2))
     """
     alone(tmp_path, program)
+
+
+@pytest.mark.parametrize(
+    ("asked", "is_clear"),
+    [("x is np.add", False), ("np.sum is x", False), ("type(x) is np.ndarray", True), ("x is None", True)],
+)
+def test_a_function_of_numpy_may_be_np2tfs(imported, asked, is_clear):
+    """In `x is np.add` x may be `tnp.add`: code that asks so runs as it has been translated."""
+    module = imported(f"import numpy as np\ndef f(x):\n    return np.size({asked}), {asked}\nadd = np.add")
+    assert (original(module.f) is not None) == is_clear
+    assert module.f(module.add)[1] == module.f(np.add)[1] == (asked == "x is np.add")

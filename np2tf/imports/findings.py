@@ -54,6 +54,18 @@ class Finding(NamedTuple):
         return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
 
 
+class Originals(NamedTuple):
+    """The code of a module's functions as its source has it, for their translations."""
+
+    numpy: str
+    """The version of NumPy that has all that this code reads of it."""
+    names: tuple[tuple[str, tuple[str, ...]], ...]
+    """The globals that this code reads besides the translation's, and where they are below `numpy`."""
+    pairs: tuple[tuple[types.CodeType, types.CodeType, bool], ...]
+    """The code of a translated function, the original's, and whether that may run in its place wherever no
+    array is a tensor."""
+
+
 class Translation(NamedTuple):
     """What became of one module."""
 
@@ -65,6 +77,7 @@ class Translation(NamedTuple):
     key: str = ""
     """Says of which source, and by which translator (`fingerprint.key_of`); empty where there was nothing to
     translate."""
+    originals: Originals = Originals("", (), ())
     own_code: types.CodeType | None = None
     """Where there was nothing to translate, the module's own."""
 

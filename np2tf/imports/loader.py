@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import importlib.machinery
 import types
-from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from np2tf.imports.findings import Finding, TranslationWarning, tell
-from np2tf.imports.fingerprint import key_of
 from np2tf.imports.store import translation
 from np2tf.options import Options
 
 if TYPE_CHECKING:
     from np2tf.diagnostics import Diagnostic
+    from np2tf.imports.findings import Originals
 
 __all__ = ["TranslatingLoader", "TranslationWarning"]
 
@@ -29,11 +28,12 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     Attributes:
         translated: whether the code that runs is a translation; None before the module is loaded.
         findings: what could not be translated.
+        originals: the code of functions as the source has it.
     """
 
     translated: bool | None = None
     findings: tuple[Finding, ...] = ()
-    _key = ""
+    originals: Originals | None = None
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
@@ -48,32 +48,40 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         """The module's code: compiled from its translation, or the original's, with its bytecode file."""
         as_it_is = partial(super().get_code, fullname)
         made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
-        self.translated, self._key = made.code is not None, made.key
-        self.findings = made.findings
+        self.translated, self.findings = made.code is not None, made.findings
+        self.originals = made.originals if made.originals.pairs else None
         if made.findings:
             whole = made.code is None and any(found.severity == "error" for found in made.findings)
             tell(made.findings, "; the module runs untranslated" if whole else "")
         return made.code or made.own_code or as_it_is()
 
-    @property
-    def original(self) -> bytes | None:
-        """The source of a module that runs translated, as long as its file holds what was translated; the
-        host tier runs functions from it."""
-        with suppress(OSError):
-            data = self.get_data(self.path)
-            if self.translated and key_of(data, self.path, self.options) == self._key:
-                return data
-        return None
+    def names(self) -> dict[str, Any]:
+        """The globals that translated code is executed with, besides those that Python gives to all."""
+        names: dict[str, Any] = {}
+        if self.originals is not None:
+            from np2tf.runtime import originals
+
+            originals.add(self.originals, names)
+        return names
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Run the module; if that fails, but works untranslated, it is left untranslated, with a warning."""
         before = dict(module.__dict__)
         try:
-            super().exec_module(module)
+            code = self.get_code(module.__name__)
+            if code is None:
+                raise ImportError(f"np2tf: module {module.__name__!r} has no code", name=module.__name__)
+            module.__dict__.update(self.names())
+            exec(code, module.__dict__)
         except Exception as error:
             if not self.translated or hasattr(error, _USERS_OWN):
                 raise
             self._run_as_it_is(module, before, error)
+            return
+        if self.originals is not None:
+            from np2tf.runtime import originals
+
+            originals.stand_in(self.originals, module)
 
     def _run_as_it_is(self, module: types.ModuleType, before: dict[str, object], error: Exception) -> None:
         code = super().get_code(module.__name__)

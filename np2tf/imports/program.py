@@ -85,6 +85,7 @@ class Main:
             "__package__": None if self.spec is None else self.spec.parent,
             "__builtins__": builtins,
             "__annotations__": {},
+            **(self.loader.names() if isinstance(self.loader, TranslatingLoader) else {}),
         }
 
 

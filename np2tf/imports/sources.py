@@ -15,7 +15,7 @@ import time
 from typing import Any, NamedTuple
 
 from np2tf.imports.cache import Cache, hash_of
-from np2tf.imports.findings import Finding, Translation
+from np2tf.imports.findings import Finding, Originals, Translation
 from np2tf.imports.fingerprint import begun, key_from
 
 #: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
@@ -75,12 +75,15 @@ def _apart(path: str) -> tuple[str, str]:
 
 
 def _written(made: Translation) -> bytes:
-    return marshal.dumps((made.code, made.own_code, made.key, tuple(map(tuple, made.findings))))
+    findings = tuple(map(tuple, made.findings))
+    value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals)
+    return marshal.dumps(value)
 
 
 def _read(written: bytes | memoryview) -> Translation:
-    code, own_code, key, findings = marshal.loads(written)
-    return Translation(code, tuple(map(Finding._make, findings)), key=key, own_code=own_code)
+    code, own_code, key, found, originals = marshal.loads(written)
+    findings = tuple(map(Finding._make, found))
+    return Translation(code, findings, key=key, originals=Originals._make(originals), own_code=own_code)
 
 
 class Sources:

@@ -13,7 +13,7 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from np2tf.imports.cache import Cache
-from np2tf.imports.findings import Finding, Translation, warn
+from np2tf.imports.findings import Finding, Originals, Translation, warn
 from np2tf.imports.fingerprint import key_of
 from np2tf.imports.sources import Seen, Sources
 
@@ -85,11 +85,13 @@ def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Tran
     key = key_of(data, path, options)
     found = kept.load(key)
     if found is not None:
-        code, findings = found
-        return Translation(code, tuple(Finding(*one) for one in findings), key=key)
+        code, findings, originals = found
+        told = tuple(map(Finding._make, findings))
+        return Translation(code, told, key=key, originals=Originals._make(originals))
     made = _made(data, path, options, key)
     if _is_lasting(made):
-        kept.store(key, (made.code, tuple(map(tuple, made.findings))), _readable(made, path))
+        value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals)
+        kept.store(key, value, _readable(made, path))
         _tell_problem(kept)
     return made
 

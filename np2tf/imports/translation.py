@@ -12,6 +12,7 @@ import warnings
 from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.lines import SourceMap
 from np2tf.imports.names import keep_names
+from np2tf.imports.source_code import originals_of
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
 from np2tf.tree.source import Source, SourceError
@@ -27,7 +28,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
             return Translation(None, findings)
         tree = tree_of(source, result)
         code = compile(tree, path, "exec", dont_inherit=True)
-        return Translation(code, findings, result.text)
+        return Translation(code, findings, result.text, originals=originals_of(data, path, tree, code))
     except SourceError as error:
         return Translation(None, (Finding.of(error.diagnostic),))
     except Exception as error:  # np2tf's own fault is no reason to break an import that works without it

@@ -18,6 +18,7 @@ from np2tf.rewrites.uses import (
     ON_NUMPY,
     Use,
     compared,
+    identified,
     is_target,
     numpys_own,
     quoted_annotations,
@@ -35,6 +36,13 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         asked = compared(facts, use)
         if asked is not None and use.name not in facts.foreign:
             plan.add(asked, _either(plan, use))
+        elif (
+            not stays(facts, use)
+            and use.rule is not None
+            and (comparison := identified(facts, use)) is not None
+        ):
+            plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))
+            plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
         elif use.rule is not None and use.rule.chapter == "removed":
@@ -113,6 +121,20 @@ def _either(plan: Plan, use: Use) -> Callable[[cst.CSTNode], Edited]:
         return updated.with_changes(operator=made.comparisons[0].operator, comparator=both)
 
     return edit
+
+
+def _equal(updated: cst.Comparison) -> cst.Comparison:
+    """`np.add is f` -> `tnp.add == f`."""
+    (target,) = updated.comparisons
+    operator: cst.BaseCompOp = cst.NotEqual() if isinstance(target.operator, cst.IsNot) else cst.Equal()
+    return updated.with_changes(comparisons=[target.with_changes(operator=operator)])
+
+
+def _equal_from_the_right(updated: cst.Comparison) -> cst.Comparison:
+    """`f is np.add` -> `tnp.add == f`: an array on the left would compare its elements."""
+    (target,) = updated.comparisons
+    swapped = target.with_changes(comparator=updated.left)
+    return _equal(updated.with_changes(left=target.comparator, comparisons=[swapped]))
 
 
 def _at_function(updated: cst.Attribute) -> cst.BaseExpression:

@@ -152,6 +152,19 @@ def compared(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | Non
 
 
 _IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
+#: Chapters of the rules whose names are the same object in NumPy and in np2tf, or none in NumPy.
+_NO_FUNCTIONS = frozenset({"constants", "dtypes", "removed"})
+
+
+def identified(facts: Facts, use: Use) -> cst.Comparison | None:
+    """The `f is np.add` that asks for a function: f may be NumPy's or np2tf's, which are equal."""
+    if use.rule is None or use.rule.kind == "no" or use.rule.chapter in _NO_FUNCTIONS:
+        return None
+    up = facts.parents[use.node]
+    comparison = facts.parents[up] if isinstance(up, cst.ComparisonTarget) else up
+    if not isinstance(comparison, cst.Comparison) or len(comparison.comparisons) != 1:
+        return None
+    return comparison if isinstance(comparison.comparisons[0].operator, (cst.Is, cst.IsNot)) else None
 
 
 def _called(facts: Facts, use: Use) -> bool:

@@ -1,33 +1,38 @@
-"""The functions that translated ones were made from: what the host tier runs.
+"""The functions that translated ones were made from: what runs on the host.
 
-A module that np2tf translated while importing it keeps its source in its loader. On NumPy's own arrays that
-source means the same as its translation, and runs at NumPy's speed. It runs over the translated module's
-globals, so that both see what either one changes, with NumPy itself under the names that the source has for
-it (`np2tf.runtime.sources`).
+A module that np2tf translates while importing it brings the code of its functions as the source has it
+(`np2tf.imports.source_code`). The host tier of `np2tf.jit` runs that in place of the translation; and as long
+as no array can be a tensor, so do functions that are not jitted.
 """
 
 from __future__ import annotations
 
-import builtins
-import dis
+import functools
+import importlib
 import sys
+import threading
 import types
-import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
-from weakref import WeakKeyDictionary
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary, ref
 
-from np2tf.runtime.sources import Source, compiled
+import numpy as np
 
-#: Methods that NumPy 2 has removed: what the translation makes of them is not in the source.
-_REMOVED_METHODS = frozenset({"itemset", "newbyteorder", "ptp"})
-#: Names in code that may show that NumPy's names are variables there, and not globals.
-_SHOWING = frozenset({"locals", "vars", "dir", "eval", "exec"})
-_ATTRIBUTES, _READS = ("LOAD_ATTR", "LOAD_METHOD"), ("LOAD_GLOBAL", "LOAD_NAME")
-_ABSENT = object()
+from np2tf.tnp.quick import quick, when_not_on_host
 
-_sources: WeakKeyDictionary[Any, Source | None] = WeakKeyDictionary()
+if TYPE_CHECKING:
+    from np2tf.imports.findings import Originals
+
 _known: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
+#: Where translated code is -> that, which keeps it there, and its original.
+_codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}
+#: The functions that run their originals for now, and their translations.
+_standing_in: list[tuple[ref[types.FunctionType], types.CodeType]] = []
+_lock = threading.Lock()
+#: What a function may be inside of, as an attribute of a module or class.
+_DESCRIPTORS = frozenset(
+    {staticmethod, classmethod, property, functools.cached_property, type(functools.lru_cache(len))}
+)
 
 
 def remember(translated: types.FunctionType, original: types.FunctionType) -> None:
@@ -35,22 +40,26 @@ def remember(translated: types.FunctionType, original: types.FunctionType) -> No
     _known[translated] = original
 
 
-def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
-    """The function as its source has it, with the same globals, closure and defaults.
+def add(originals: Originals, names: dict[str, Any]) -> None:
+    """Note the originals of a module that is about to be executed with these globals."""
+    if originals.numpy != np.__version__:
+        return  # what was found to be there may not be in this one
+    for name, path in originals.names:
+        names[name] = _below_numpy(path)
+    for translated, original, _ in originals.pairs:
+        _codes[id(translated)] = translated, original
 
-    None where there is no source, or where it is in doubt which code of it is meant, or what that does.
-    """
+
+def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
+    """The function as its source has it, with the same globals, closure and defaults; None if unknown."""
     if not isinstance(function, types.FunctionType):
         return None
     known = _known.get(function)
-    source = _source_of(function) if known is None else None
-    if source is None:
+    found = _codes.get(id(function.__code__)) if known is None else None
+    if found is None:
         return known
-    code = _matching(source, function)
-    if code is None or not _is_clear(code, source, function.__globals__):
-        return None
-    cells = {name: types.CellType(source.numpy[name]) for name in code.co_freevars if name in source.numpy}
-    cells.update(zip(function.__code__.co_freevars, function.__closure__ or ()))
+    code = found[1]
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     if not cells.keys() >= set(code.co_freevars):
         return None
     closure = tuple(cells[name] for name in code.co_freevars)
@@ -60,79 +69,78 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
     return made
 
 
-def _source_of(function: types.FunctionType) -> Source | None:
-    """The source of the function's module, if that was translated while it was imported."""
-    loader = function.__globals__.get("__loader__")
-    if loader is None or not hasattr(loader, "original"):
-        return None
-    if loader not in _sources:
-        data = loader.original
-        try:
-            path = function.__code__.co_filename
-            _sources[loader] = None if data is None else compiled(data, path, function.__globals__)
-        except (SyntaxError, ValueError):  # what may stand in a module only
-            _sources[loader] = None
-    return _sources[loader]
+def _below_numpy(path: tuple[str, ...]) -> Any:
+    value: Any = np
+    for k, name in enumerate(path):
+        value = getattr(value, name, None) or importlib.import_module(".".join(("numpy", *path[: k + 1])))
+    return value
 
 
-def _matching(source: Source, function: types.FunctionType) -> types.CodeType | None:
-    """The code that stands where the function's does, if that is certain."""
-    code = function.__code__
-    name = code.co_qualname if sys.version_info >= (3, 11) else function.__qualname__
-    found = [
-        one
-        for one in source.codes.get(name, ())
-        if one.co_firstlineno == code.co_firstlineno and _parameters(one) == _parameters(code)
-    ]
-    return found[0] if len(found) == 1 else None
+# -- functions that are not jitted ---------------------------------------------------------------------------
 
 
-def _parameters(code: types.CodeType) -> tuple[Any, ...]:
-    flags = code.co_flags & 0x2AC  # *args, **kwargs, a generator or coroutine
-    count = code.co_argcount + code.co_kwonlyargcount + bool(flags & 0x4) + bool(flags & 0x8)
-    return code.co_argcount, code.co_posonlyargcount, code.co_varnames[:count], flags
+def stand_in(originals: Originals, module: types.ModuleType) -> None:
+    """Let the functions of a module that has been executed run their originals, until there may be tensors.
+
+    A function whose call may last until then keeps its translation: a generator, one that makes functions.
+    """
+    if originals.numpy != np.__version__:
+        return
+    pairs = {id(code): (code, original) for code, original, may_stand_in in originals.pairs if may_stand_in}
+    with _lock:
+        if not pairs or not quick.host or "tensorflow" in sys.modules:
+            return
+        if not any(isinstance(one, _Watch) for one in sys.meta_path):
+            sys.meta_path.insert(0, _Watch())
+        for function in _functions(vars(module), module.__name__, set()):
+            found = pairs.get(id(function.__code__))
+            if found is not None:
+                function.__code__ = found[1]
+                _standing_in.append((ref(function), found[0]))
 
 
-def _is_clear(code: types.CodeType, source: Source, names: dict[str, Any]) -> bool:
-    """Whether everything that the code reads by name is there, and NumPy still has what is read of it."""
-    for one in _all(code):
-        read = {each.argval for each in dis.get_instructions(one) if each.opname in _READS}
-        if not read <= names.keys() | vars(builtins).keys() or not _REMOVED_METHODS.isdisjoint(one.co_names):
-            return False
-        if not _SHOWING.isdisjoint(read) and not source.numpy.keys().isdisjoint(one.co_freevars):
-            return False
-        if not all(_is_there(chain, source.numpy) for chain in _chains(one)):
-            return False
-    return True
+def leave() -> None:
+    """Let all of them run their translations from now on."""
+    with _lock:
+        while _standing_in:
+            reference, code = _standing_in.pop()
+            function = reference()
+            if function is not None:
+                function.__code__ = code
+        sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Watch)]
 
 
-def _chains(code: types.CodeType) -> Iterator[list[str]]:
-    """The attributes that are read of variables, one after the other: ``np.linalg.norm``."""
-    chain: list[str] = []
-    for each in dis.get_instructions(code):
-        if each.opname == "LOAD_DEREF":
-            chain = [each.argval]
-        elif chain and each.opname in _ATTRIBUTES:
-            chain = [*chain, each.argval]
-            yield chain
-        else:
-            chain = []
+class _Watch:
+    """Finds no module, but sees TensorFlow coming."""
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
+        if name == "tensorflow":
+            leave()
 
 
-def _is_there(chain: list[str], numpy: dict[str, Any]) -> bool:
-    """Whether NumPy has such attributes; those that it had once are there in the translation alone."""
-    value = numpy.get(chain[0])
-    for name in chain[1:]:
-        if not isinstance(value, types.ModuleType):
-            return True
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value = getattr(value, name, _ABSENT)
-    return value is not _ABSENT
+def _functions(names: Mapping[str, Any], module: str, seen: set[type]) -> Iterator[types.FunctionType]:
+    """The functions in a module's globals, or a class's attributes, and in classes and descriptors there."""
+    for value in list(names.values()):
+        kind = type(value)
+        if kind is types.FunctionType or kind in _DESCRIPTORS:
+            yield from _inside(value)
+        elif isinstance(value, type) and value not in seen and value.__module__ == module:
+            seen.add(value)
+            yield from _functions(vars(value), module, seen)
 
 
-def _all(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _all(one)
+def _inside(value: Any) -> Iterator[types.FunctionType]:
+    """A function, the function in a method's descriptor or of a property, and those that are wrapped."""
+    if isinstance(value, property):
+        for one in (value.fget, value.fset, value.fdel):
+            yield from _inside(one)
+        return
+    if isinstance(value, functools.cached_property):
+        value = value.func
+    while isinstance(value, types.FunctionType) or type(value) in _DESCRIPTORS:
+        if isinstance(value, types.FunctionType):
+            yield value
+        value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None)
+
+
+when_not_on_host(leave)

@@ -61,20 +61,6 @@ _ABSENT: Any = _Absent()
 HOST.add(_Absent)
 
 
-def front(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
-    """NumPy's `function`, known to the rules as `qualified`, for operands of every kind.
-
-    One that writes to its first parameter returns what was written to.
-    """
-    creates = qualified.removeprefix("numpy.") in CREATES or qualified.startswith(_RANDOM)
-    call = _calling(function, creates, WRITES.get(qualified), lambda *given: _routing.route(call, *given))
-    functools.update_wrapper(call, function)
-    call.__module__ = "np2tf.tnp" + qualified.removeprefix("numpy").rpartition(".")[0]
-    call.numpy = function  # type: ignore[attr-defined]
-    call.qualified = qualified  # type: ignore[attr-defined]
-    return call
-
-
 def _calling(
     function: Callable[..., Any],
     creates: bool,
@@ -120,22 +106,67 @@ def _given(*args: Any) -> tuple[Any, ...]:
     return tuple([arg for arg in args if arg is not _ABSENT])
 
 
-class UniversalFunction(functools.partial):  # type: ignore[type-arg]
-    """A universal function over arrays of every kind.
+class Function(functools.partial):  # type: ignore[type-arg]
+    """A function of NumPy over arrays of every kind; one that writes to a parameter returns that.
 
-    It is a partial application, of no arguments, because Python calls such an object without a detour through
-    its class. See https://numpy.org/doc/stable/reference/ufuncs.html.
+    It is equal to NumPy's own, which is what NumPy hands to ``__array_function__`` and ``__array_ufunc__``,
+    and what code that is not translated compares with. It is a partial application, of no arguments, because
+    Python calls such an object without a detour through its class.
+
+    Attributes:
+        numpy: NumPy's function.
+        qualified: its name in the rules.
     """
 
-    numpy: np.ufunc
+    numpy: Any
     qualified: str
     __name__: str
 
+    def __new__(cls, function: Callable[..., Any], qualified: str) -> Function:
+        creates = qualified.removeprefix("numpy.") in CREATES or qualified.startswith(_RANDOM)
+        call = _calling(function, creates, WRITES.get(qualified), lambda *given: _routing.route(made, *given))
+        made = super().__new__(cls, functools.update_wrapper(call, function))
+        functools.update_wrapper(made, function)
+        made.numpy = function
+        made.qualified = qualified
+        made.__module__ = "np2tf.tnp" + qualified.removeprefix("numpy").rpartition(".")[0]  # for pickle
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Attributes that are not defined here, such as `nin` and `_implementation`, are NumPy's."""
+        if name == "numpy":
+            raise AttributeError(name)
+        return getattr(self.numpy, name)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bound to an instance where NumPy's would be: its functions in Python are, those in C are not."""
+        binds = instance is not None and hasattr(type(self.numpy), "__get__")
+        return MethodType(self, instance) if binds else self
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is self.numpy
+
+    def __hash__(self) -> int:
+        return hash(self.numpy)
+
+    def __repr__(self) -> str:
+        return repr(self.numpy)
+
+    def __reduce__(self) -> str:  # type: ignore[override]
+        return self.__name__
+
+
+class UniversalFunction(Function):
+    """A universal function over arrays of every kind.
+
+    See https://numpy.org/doc/stable/reference/ufuncs.html.
+    """
+
+    numpy: np.ufunc
+
     def __new__(cls, function: np.ufunc) -> UniversalFunction:
-        made = super().__new__(
-            cls,
-            _calling(function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given)),
-        )
+        call = _calling(function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given))
+        made = functools.partial.__new__(cls, call)
         made.numpy = function
         made.qualified = f"numpy.{function.__name__}"
         made.__name__ = function.__name__
@@ -147,25 +178,6 @@ class UniversalFunction(functools.partial):  # type: ignore[type-arg]
     def __class__(self) -> type:
         """np.ufunc to ``isinstance``: code that is not translated asks for it."""
         return np.ufunc
-
-    def __getattr__(self, name: str) -> Any:
-        """Attributes that are not defined here, such as `nin` and `resolve_dtypes`, are NumPy's."""
-        if name == "numpy":
-            raise AttributeError(name)
-        return getattr(self.numpy, name)
-
-    def __eq__(self, other: object) -> bool:
-        """Equal to NumPy's: tables of ufuncs that a program has made are asked for NumPy's own by NumPy."""
-        return other is self or other is self.numpy
-
-    def __hash__(self) -> int:
-        return hash(self.numpy)
-
-    def __repr__(self) -> str:
-        return f"<ufunc '{self.__name__}'>"
-
-    def __reduce__(self) -> str:  # type: ignore[override]
-        return self.__name__
 
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
         """Reduce along `axis` (default 0) by applying the ufunc between elements."""
@@ -228,7 +240,7 @@ def provide(value: Any, qualified: str) -> Any:
     if isinstance(value, np.ufunc):
         return universal(value)
     if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified.rpartition(".")[2] not in _AS_GIVEN:
-        return front(value, qualified)
+        return Function(value, qualified)
     if type(value).__name__ in ("CClass", "RClass", "MGridClass", "OGridClass"):
         return Indexer(value, qualified)
     return value

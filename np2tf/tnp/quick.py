@@ -7,6 +7,7 @@ TensorFlow's own mode. Nearly always nothing is being staged in any thread, and 
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 from np2tf.config import config
 
@@ -33,6 +34,7 @@ quick.tensors = False
 _lock = threading.Lock()
 _regions = 0
 _interceptors = 0
+_when_not_on_host: list[Callable[[], None]] = []
 _settings = {"eager": "auto", "floats": "float64"}
 
 
@@ -42,12 +44,25 @@ def _update() -> None:
     quick.host = on_numpy and quick.unstaged and not _interceptors
 
 
+def _changed() -> None:
+    """What is done outside of the lock."""
+    if not quick.host:
+        for callback in _when_not_on_host:
+            callback()
+
+
+def when_not_on_host(callback: Callable[[], None]) -> None:
+    """Call `callback` every time that operations on host operands may have ceased to be NumPy's."""
+    _when_not_on_host.append(callback)
+
+
 def count_regions(change: int) -> None:
     """Note that a region of staged code has been entered (1) or left (-1)."""
     global _regions
     with _lock:
         _regions += change
         _update()
+    _changed()
 
 
 def count_interceptors(change: int) -> None:
@@ -56,12 +71,14 @@ def count_interceptors(change: int) -> None:
     with _lock:
         _interceptors += change
         _update()
+    _changed()
 
 
 def _follow(name: str, value: str) -> None:
     with _lock:
         _settings[name] = value
         _update()
+    _changed()
 
 
 config.follow("eager", lambda value: _follow("eager", value))

@@ -1,0 +1,48 @@
+"""`super().__new__(cls, shape, dtype, x)` of a class derived from np.ndarray: tensors have no memory."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.diagnostics import Report
+from np2tf.facts import Facts
+from np2tf.facts.classes import Classes
+from np2tf.options import Options
+from np2tf.rewrites.plan import Plan
+from np2tf.tree.names import dotted
+from np2tf.tree.templates import expression
+
+#: Where `np.ndarray.__new__(cls, shape, dtype, buffer, …)` takes the memory of its array from.
+_POSITION, _KEYWORD = 3, "buffer"
+
+
+def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
+    """Plan that every argument `buffer` of the constructor is an array on the host."""
+    classes = Classes(facts)
+    for call in facts.nodes(cst.Call):
+        if not _constructs(facts, classes, call) or any(arg.star for arg in call.args):
+            continue
+        for k, arg in enumerate(call.args):
+            if arg.keyword.value == _KEYWORD if arg.keyword else k == _POSITION:
+                plan.require(runtime=True)
+                plan.add(arg, _on_host)
+
+
+def _on_host(updated: cst.Arg) -> cst.Arg:
+    return updated.with_changes(value=expression("np2tf.device_get({x})", x=updated.value))
+
+
+def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:
+    """Whether a call is of `np.ndarray.__new__`, in a class derived from np.ndarray in this module."""
+    new = call.func
+    if not isinstance(new, cst.Attribute) or new.attr.value != "__new__":
+        return False
+    if facts.imports.qualified(new.value) == "numpy.ndarray":
+        return True
+    if not isinstance(new.value, cst.Call) or dotted(new.value.func) != "super":
+        return False
+    around = facts.parents.nearest(call, cst.ClassDef)
+    if around is None:
+        return False
+    bases = [arg.value for one in classes.lineage(around) for arg in one.bases]
+    return any(facts.imports.qualified(base) == "numpy.ndarray" for base in bases)
