@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from np2tf.config import config
 from np2tf.counts import counts
+from np2tf.runtime import forks as forks  # in which nothing is compiled
 from np2tf.runtime.host_function import IMPORT_SECONDS, WORTH_COMPILING, HostFunction, clock
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.unbound import bound
