@@ -24,6 +24,8 @@ MODES: Mapping[str, Mapping[str, str]] = {
     "compile": {"NP2TF_TIER": "compile"},
     "tensorflow": {"NP2TF_EAGER": "tensorflow", "NP2TF_JIT": "off"},
 }
+#: Seconds that one test may take where every single operation is TensorFlow's: some do millions of them.
+LONGEST = {"tensorflow": 200}
 NUMPY = "numpy"
 PLUGIN = "np2tf.imports.pytest_plugin"
 _QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:warnings", "-o", "addopts=")
@@ -76,7 +78,8 @@ def run(package: Package, folder: Path, mode: str = NUMPY, timeout: float = 1800
 def _run_once(package: Package, folder: Path, mode: str, timeout: float) -> Run:
     modules = () if mode == NUMPY else (package.module,)
     environment = {"PYTHONPATH": str(ROOT), **package.environment, **MODES.get(mode, {})}
-    return execute(folder, package.arguments, modules, timeout, environment)
+    limit = [f"--timeout={LONGEST[mode]}"] if mode in LONGEST else []
+    return execute(folder, [*limit, *package.arguments], modules, timeout, environment)
 
 
 def execute(
