@@ -7,7 +7,6 @@ from functools import wraps
 from types import FunctionType
 from typing import Any
 
-import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
@@ -31,22 +30,6 @@ class _Gradient(CompositeTensorGradient):
 
     def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
         return wrap_tensor(component_grads)
-
-
-def _watching(watch: Callable[..., None]) -> Callable[..., None]:
-    """`GradientTape.watch`, which says what to do with an array on the host."""
-
-    @wraps(watch)
-    def watching(tape: tf.GradientTape, tensor: Any) -> None:
-        for one in tf.nest.flatten(tensor):
-            if isinstance(one, np.ndarray) and not is_array(one):
-                raise TypeError(
-                    "a gradient tape cannot watch an array on the host: move it with np2tf.device_put(x), or "
-                    'set np2tf.config.eager = "tensorflow" before the array is made'
-                )
-        watch(tape, tensor)
-
-    return watching
 
 
 def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
@@ -98,7 +81,6 @@ ndarray.__composite_gradient__ = _Gradient()  # type: ignore[attr-defined]
 ndarray.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
 CompositeTensor.register(ndarray)
 # TensorFlow has no protocol for these.
-tf.GradientTape.watch = _watching(tf.GradientTape.watch)
 for _name in ("jacobian", "batch_jacobian"):
     setattr(tf.GradientTape, _name, _of_tensors(getattr(tf.GradientTape, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]

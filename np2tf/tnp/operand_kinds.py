@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -102,6 +103,7 @@ class _Surroundings:
         self.has_no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
         self.has_accelerator = any(one.device_type != "CPU" for one in tf.config.list_physical_devices())
         self._context = context.context()
+        importlib.import_module("np2tf.tnp.tapes")
         self.graphs = ops._default_graph_stack
         return True
 

@@ -1,0 +1,73 @@
+"""Importing np2tf changes nothing for code that does not use it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = ROOT / "tests" / "tensorflow_calls.py"
+#: What is done first -> what it brings in.
+IMPORTS = {
+    "library": "from np2tf import tnp",
+    "compiled": "import np2tf; np2tf.jit(lambda x: x + 1, tier='compile')(np2tf.device_put([1.0]))",
+}
+
+
+def run(*first: str) -> subprocess.Popen[str]:
+    """Begin to run the calls in a process of their own."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [sys.executable, str(PROGRAM), *first]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+
+
+def outcomes(process: subprocess.Popen[str]) -> dict[str, Any]:
+    """What each call gave."""
+    printed, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return dict(map(json.loads, printed.splitlines()))
+
+
+@pytest.fixture(scope="module")
+def untouched() -> dict[str, Any]:
+    """What the calls give without np2tf."""
+    return outcomes(run())
+
+
+def test_the_calls_are_many_and_most_of_them_work(untouched: dict[str, Any]):
+    failing = [call for call, outcome in untouched.items() if str(outcome[0]).endswith("Error")]
+    assert len(untouched) - len(failing) >= 200, failing
+
+
+@pytest.mark.parametrize("first", IMPORTS.values(), ids=IMPORTS)
+def test_tensorflow_is_as_it_was(first: str, untouched: dict[str, Any]):
+    assert outcomes(run(first)) == untouched
+
+
+WATCH = """
+import numpy as np
+import tensorflow as tf
+from np2tf import tnp
+
+x = tnp.ones(3)
+for kind in (TypeError, ValueError):
+    try:
+        tf.GradientTape().watch([x])
+    except kind as error:
+        assert "np2tf.device_put(x), or set np2tf.config.eager" in str(error)
+"""
+
+
+def test_a_tape_says_what_to_do_with_an_array_on_the_host():
+    """TensorFlow raises a ValueError; ours is one, too. Nothing on TensorFlow has been made before."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", WATCH], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
