@@ -10,9 +10,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.framework.ops import EagerTensor
+from tensorflow.python.ops import gen_array_ops
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import staging_at_once, staging_for_xla
+from np2tf.tnp.direct import constant
 from np2tf.tnp.key_axes import Axis, BasicKey, axes_of, span, stop_of, vector
 from np2tf.tnp.symint import Int, SymInt
 from np2tf.tnp.vectorised import gathered
@@ -24,6 +27,8 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     axes = axes_of(base, key)
     if axes is None:
         return base[tuple(_native(item) for item in key)]
+    if type(base) is EagerTensor and not any(axis.dynamic or axis.size is None for axis in axes):
+        return _read_at_once(base, key, axes)
     taken = _cut(base, [_whole(axis) if axis.size is None else axis for axis in axes])
     finish = _reshaping(key)
     taken = taken if finish is None else taken[finish]
@@ -37,6 +42,28 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
         if axis is None or not axis.dropped:
             last.append(slice(None) if axis is None or axis.size is not None else _native_slice(axis))
     return taken[tuple(last)]
+
+
+def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor:
+    """The value by one kernel, whose operands are not made anew each time: for eager tensors."""
+    ends: list[tuple[Any, Any, int]] = []
+    to_the_end = new = dropped = 0
+    rest = iter(axes)
+    for k, item in enumerate(key):
+        axis = None if item is None else next(rest)
+        if axis is None:
+            new |= 1 << k
+            ends.append((0, 1, 1))
+        elif axis.dropped:
+            dropped |= 1 << k
+            ends.append((axis.start, axis.start + 1, 1))  # type: ignore[operator]
+        else:
+            part = _native_slice(axis)
+            if part.stop is None:
+                to_the_end |= 1 << k
+            ends.append((part.start, part.stop or 0, part.step or 1))
+    starts, stops, steps = (constant(tuple(several)) for several in zip(*ends, strict=True))
+    return gen_array_ops.strided_slice(base, starts, stops, steps, 0, to_the_end, 0, new, dropped)
 
 
 def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
@@ -69,15 +96,23 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
         value, axes = _ascending(value, axes)
         return update_dynamic_size(base, axes, value)
     if sizes == base.shape.as_list() and all(axis.step == 1 for axis in axes):
-        return tf.broadcast_to(value, sizes)
+        return _broadcast(value, sizes)
     if 0 in sizes:
         tf.broadcast_to(value, sizes)
         return base
-    value, axes = _ascending(tf.broadcast_to(value, sizes), axes)
+    value, axes = _ascending(_broadcast(value, sizes), axes)
     if staging_for_xla():
         return update_under_xla(base, axes, value)
     starts, stops = [axis.start for axis in axes], [stop_of(axis) for axis in axes]
     return _strided_update(base, vector(starts), vector(stops), [axis.step for axis in axes], value)
+
+
+def _broadcast(value: tf.Tensor, sizes: list[Any]) -> tf.Tensor:
+    if type(value) is not EagerTensor:
+        return tf.broadcast_to(value, sizes)
+    if value.shape.as_list() == sizes:
+        return value
+    return gen_array_ops.broadcast_to(value, constant(tuple(sizes)))
 
 
 def _ascending(value: tf.Tensor, axes: list[Axis]) -> tuple[tf.Tensor, list[Axis]]:
@@ -139,10 +174,17 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
                 f"could not broadcast input array from shape {tuple(value.shape)} into {visible} axes"
             )
         value = tf.squeeze(value, list(range(extra)))
-    value = value[(None,) * (visible - value.shape.rank) + (Ellipsis,)]
+    missing = visible - value.shape.rank
+    sizes = [1] * missing + value.shape.as_list()
     seen = [item for item in key if item is None or isinstance(item, slice)]
-    if any(item is None and n not in (1, None) for item, n in zip(seen, value.shape.as_list(), strict=True)):
-        raise ValueError(f"could not broadcast input array from shape {tuple(value.shape)} into a new axis")
+    if any(item is None and n not in (1, None) for item, n in zip(seen, sizes, strict=True)):
+        raise ValueError(f"could not broadcast input array from shape {tuple(sizes)} into a new axis")
+    if type(value) is EagerTensor:
+        rest = iter(sizes)
+        axes = [(item, next(rest) if item is None or isinstance(item, slice) else 1) for item in key]
+        full = tuple(size for item, size in axes if item is not None)
+        return value if full == value._shape_tuple() else gen_array_ops.reshape(value, constant(full))
+    value = value[(None,) * missing + (Ellipsis,)]
     return value[
         tuple(0 if item is None else slice(None) if isinstance(item, slice) else None for item in key)
     ]
@@ -168,6 +210,9 @@ def _strided_update(
     base: tf.Tensor, starts: object, stops: object, steps: Sequence[int], value: tf.Tensor
 ) -> tf.Tensor:
     dtype = tf.int64
+    if type(base) is EagerTensor and isinstance(starts, list) and isinstance(stops, list):
+        begin, end, strides = constant(tuple(starts)), constant(tuple(stops)), constant(tuple(steps))
+        return gen_array_ops.tensor_strided_slice_update(base, begin, end, strides, value)
     return tf.raw_ops.TensorStridedSliceUpdate(
         input=base,
         begin=tf.convert_to_tensor(starts, dtype),
