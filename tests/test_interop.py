@@ -6,7 +6,7 @@ import copy
 import json
 import pickle
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sized
 from typing import Any
 
 import numpy as np
@@ -326,3 +326,27 @@ def test_copies_go_between_devices() -> None:
     assert there.tensor.device.endswith("GPU:0")
     with tf.device("/CPU:0"):
         assert tnp.copy(there).tensor.device.endswith("CPU:0")
+
+
+def test_memory_given_to_numpy_belongs_to_it():
+    """SciPy makes its arrays writable again after np.broadcast_arrays; that must be allowed to it."""
+    x = np2tf.device_put(np.arange(12.0).reshape(3, 4))
+    for ours in (x, x.T, x[::-1], x[:, ::2], x[1], x > 2, x * 1j, x[:0]):
+        host = np.asarray(ours)
+        assert host.dtype == ours.dtype
+        np.testing.assert_array_equal(host, ours.numpy())
+        host.flags.writeable = False
+        host.flags.writeable = True
+        kept = host.copy()
+        del ours
+        np.testing.assert_array_equal(host, kept)
+
+
+def test_numbers_have_no_length():
+    number = np2tf.device_put(np.arange(3.0))[1]
+    assert not isinstance(number, (Sized, Iterable, Container))
+    assert number == pytest.approx(1.0)
+    assert pytest.approx(number) == 1.0
+    for ask in (len, iter, lambda x: 1 in x):
+        with pytest.raises(TypeError):
+            ask(number)

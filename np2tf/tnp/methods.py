@@ -306,9 +306,22 @@ def _remaining(self: ndarray, name: str) -> Any:
 #: Attributes of ours: one that is not set yet is asked for while an array is being made.
 _OWN = frozenset({*ndarray.__slots__, *scalar.__slots__})
 _WRITING = frozenset({"setfield", "byteswap"})
-_INTERFACES = frozenset(
-    {"__array_interface__", "__array_struct__", "__dlpack__", "__dlpack_device__", "__buffer__"}
-)
+_INTERFACES = frozenset({"__dlpack__", "__dlpack_device__", "__buffer__"})
+
+
+def _array_interface(self: ndarray) -> dict[str, Any]:
+    """The interface of a copy on the host, which is kept by what is made of it, and belongs to that.
+
+    See https://numpy.org/doc/stable/reference/arrays.interface.html.
+    """
+    held = self.numpy()
+    if held.dtype.kind == "V":
+        raise AttributeError("__array_interface__")  # such as bfloat16, which it has no name for
+    memory = held.ravel(order="K")
+    if not np.may_share_memory(memory, held):
+        held = np.ascontiguousarray(held)
+        memory = held.ravel()
+    return {**held.__array_interface__, "data": memory, "strides": held.strides}
 
 
 def _round(self: scalar, ndigits: int | None = None) -> Any:
@@ -331,6 +344,7 @@ def _install() -> None:
     _attribute("strides", lambda self: _layout(self).strides)
     _attribute("base", _base)
     _attribute("flags", Flags)
+    _attribute("__array_interface__", _array_interface)
     if hasattr(np.ndarray, "device"):
         _attribute("device", _device)
     ndarray.flat = property(_flat, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]

@@ -139,6 +139,8 @@ _OF_NUMBERS = {
     "__str__": _number_shown_by(str),
     "__reduce__": _reduce_number,
     "__hash__": _hash_number,
+    # NumPy's numbers have no length: pytest.approx and others ask `isinstance(x, Sized)`.
+    **dict.fromkeys(("__len__", "__iter__", "__contains__")),
 }
 for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
     for _name, _function in _protocols.items():
