@@ -26,6 +26,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "jit": ("np2tf.runtime.jit", "jit"),
     "device_put": ("np2tf.tnp.devices", "device_put"),
     "device_get": ("np2tf.tnp.devices", "device_get"),
+    "host_memory": ("np2tf.runtime.memory", "host_memory"),
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
     "install": ("np2tf.imports.hook", "install"),
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from np2tf.runtime.control import while_loop as while_loop
     from np2tf.runtime.independent import map_loop as map_loop
     from np2tf.runtime.jit import jit as jit
+    from np2tf.runtime.memory import host_memory as host_memory
     from np2tf.runtime.unbound import undefined as undefined
     from np2tf.staging import StagingError as StagingError
     from np2tf.tnp.devices import device_get as device_get

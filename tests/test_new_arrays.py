@@ -272,3 +272,37 @@ def test_nothing_of_ours_is_in_the_way(module: dict[str, Any]) -> None:
     records = np.zeros(3, [("a", float), ("b", int)])
     assert tnp.asarray(records) is records
     assert records["a"].base is records
+
+
+OVER_MEMORY = """
+import numpy as np
+
+class Vector(np.ndarray):
+    def __new__(cls, values):
+        values = np.asarray(values, float)
+        made = super().__new__(cls, values.shape, float, values)
+        made.values = values
+        return made
+"""
+
+
+@pytest.mark.parametrize("eager", ["auto", "tensorflow"])
+def test_an_array_over_the_memory_of_another(eager: str) -> None:
+    """What is written to one is seen in the other, or the array is refused."""
+    vector = load(translation(OVER_MEMORY))["Vector"]
+    with np2tf.config.using(eager=eager):
+        made = vector([1.0, 2.0, 3.0])
+        made.values[1] = 7.0
+        assert made[1] == 7.0
+        given = tnp.ones(3)
+        if eager == "auto":
+            vector(given)[0] = 5.0
+            assert given[0] == 5.0
+        else:
+            with pytest.raises(TypeError, match="no memory that another array could share"):
+                vector(given)
+            whole = tnp.array([given, given])
+            part = whole[0]
+            del given
+            with pytest.raises(TypeError, match="no memory that another array could share"):
+                vector(part)

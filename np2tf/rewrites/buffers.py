@@ -17,7 +17,10 @@ _POSITION, _KEYWORD = 3, "buffer"
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
-    """Plan that every argument `buffer` of the constructor is an array on the host."""
+    """Plan that every argument `buffer` of the constructor is an array on the host.
+
+    A variable that is one is from then on: what is written to it must be seen in the new array.
+    """
     classes = Classes(facts)
     for call in facts.nodes(cst.Call):
         if not _constructs(facts, classes, call) or any(arg.star for arg in call.args):
@@ -25,11 +28,24 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
         for k, arg in enumerate(call.args):
             if arg.keyword.value == _KEYWORD if arg.keyword else k == _POSITION:
                 plan.require(runtime=True)
-                plan.add(arg, _on_host)
+                plan.add(arg, _rebound if _is_local(facts, arg.value) else _on_host)
 
 
 def _on_host(updated: cst.Arg) -> cst.Arg:
-    return updated.with_changes(value=expression("np2tf.device_get({x})", x=updated.value))
+    return updated.with_changes(value=expression("np2tf.host_memory({x})", x=updated.value))
+
+
+def _rebound(updated: cst.Arg) -> cst.Arg:
+    moved = expression("({x} := np2tf.host_memory({x}))", x=updated.value)
+    return updated.with_changes(value=moved)
+
+
+def _is_local(facts: Facts, node: cst.BaseExpression) -> bool:
+    """Whether an expression is a variable of the function that it is in."""
+    if not isinstance(node, cst.Name):
+        return False
+    owner = facts.scopes.of(node).owner_of(node.value)
+    return owner is not None and owner.is_function and owner is facts.scopes.of(node)
 
 
 def _constructs(facts: Facts, classes: Classes, call: cst.Call) -> bool:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from functools import cache
+from sys import getrefcount
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import as_tensor, to_numpy
-from np2tf.tnp.ndarray import ndarray, tensor_array
+from np2tf.tnp.ndarray import cell_of, ndarray, tensor_array
 
 
 def device_put(x: Any, device: str | None = None) -> ndarray:
@@ -52,4 +54,34 @@ def device_get(x: Any) -> Any:
     return to_numpy(x)
 
 
-__all__ = ["device_get", "device_put"]
+def moved(x: Any) -> Any:
+    """`x`, or what it holds if it is an array on TensorFlow; its caller's caller has the only name of it.
+
+    Raises:
+        TypeError: somebody else refers to it.
+    """
+    if type(x) is not ndarray:
+        return x
+    references = getrefcount(x), getrefcount(cell_of(x))
+    if any(have > alone for have, alone in zip(references, _alone(), strict=True)):
+        raise TypeError(
+            "an array on TensorFlow has no memory that another array could share; give a copy: np.array(x)"
+        )
+    return to_numpy(x)
+
+
+@cache
+def _alone() -> tuple[int, int]:
+    """How many references there are, in the place of `moved`, to an array with one name and to its cell."""
+    name = tensor_array(tf.zeros(1))
+
+    def inner(x: ndarray) -> tuple[int, int]:
+        return getrefcount(x), getrefcount(cell_of(x))
+
+    def outer(x: ndarray) -> tuple[int, int]:
+        return inner(x)
+
+    return outer(name)
+
+
+__all__ = ["device_get", "device_put", "moved"]
