@@ -306,3 +306,13 @@ def test_an_array_over_the_memory_of_another(eager: str) -> None:
             del given
             with pytest.raises(TypeError, match="no memory that another array could share"):
                 vector(part)
+
+
+def test_an_array_over_a_buffer_is_over_the_buffer() -> None:
+    memory = bytearray(8)
+    with np2tf.config.using(eager="tensorflow"):
+        array = tnp.ndarray(8, np.uint8, memory)
+        memory[3] = 7
+        array[4] = 9
+    assert array[3] == 7
+    assert memory[4] == 9

@@ -52,9 +52,11 @@ class _ArrayType(type):
         )
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``ndarray(shape, dtype, …)`` makes an uninitialised array, as in NumPy."""
+        """``ndarray(shape, dtype, …)`` makes an uninitialised array; over a buffer it is NumPy's own."""
         made: np.ndarray = np.ndarray(*args, **kwargs)
-        return made if quick.host else importlib.import_module("np2tf.tnp.residence").placed(made)
+        if quick.host or made.base is not None:
+            return made
+        return importlib.import_module("np2tf.tnp.residence").placed(made)
 
 
 class ndarray(metaclass=_ArrayType):
