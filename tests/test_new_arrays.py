@@ -316,3 +316,11 @@ def test_an_array_over_a_buffer_is_over_the_buffer() -> None:
         array[4] = 9
     assert array[3] == 7
     assert memory[4] == 9
+
+
+@pytest.mark.parametrize("shape", [True, (True, 2)])
+def test_a_truth_value_is_no_length(shape: Any) -> None:
+    with np2tf.config.using(eager="tensorflow"):
+        for make in (tnp.zeros, tnp.empty, lambda shape: tnp.full(shape, 1.0)):
+            with pytest.raises(TypeError):
+                make(shape)

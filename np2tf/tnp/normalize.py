@@ -85,6 +85,8 @@ def _axis(value: Any) -> Any:
 
 
 def _length(value: Any) -> Any:
+    if isinstance(value, bool):
+        raise TypeError("an integer is required")
     if type(value) is scalar and tf.get_static_value(value.tensor) is None:
         return value.tensor
     return operator.index(value)
