@@ -324,3 +324,12 @@ def test_a_truth_value_is_no_length(shape: Any) -> None:
         for make in (tnp.zeros, tnp.empty, lambda shape: tnp.full(shape, 1.0)):
             with pytest.raises(TypeError):
                 make(shape)
+
+
+def test_views_of_an_array_without_axes() -> None:
+    x = np2tf.device_put(0.0)
+    view, row = x[...], x[None]
+    view[...] = 5.0
+    assert x[()] == row[0] == 5.0
+    row[0] = 7.0
+    assert x[()] == view[()] == 7.0

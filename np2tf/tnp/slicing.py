@@ -46,6 +46,8 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
 
 def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor:
     """The value by one kernel, whose operands are not made anew each time: for eager tensors."""
+    if not key:
+        return base
     ends: list[tuple[Any, Any, int]] = []
     to_the_end = new = dropped = 0
     rest = iter(axes)
