@@ -92,7 +92,9 @@ def _calling(
                     return function(a, b, **kwargs) if c is _ABSENT else function(a, b, c, *rest, **kwargs)
                 if b is _ABSENT:
                     return function() if a is _ABSENT else function(a)
-                return function(a, b) if c is _ABSENT else function(a, b, c, *rest)
+                if c is _ABSENT:
+                    return function(a, b)
+                return function(a, b, c, *rest) if rest else function(a, b, c)
             function(*_given(a, b, c, *rest), **kwargs)
             return kwargs[writes] if a is _ABSENT else a
         return otherwise(_given(a, b, c, *rest), kwargs)
