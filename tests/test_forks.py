@@ -42,7 +42,7 @@ np.testing.assert_allclose([total for _, total in there], here)
 """
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows makes no process by fork")
 def test_functions_run_as_python_in_a_forked_process():
     """The parent has compiled the function; the child has none of the threads that would run it."""
     done = subprocess.run(

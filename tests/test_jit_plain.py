@@ -558,3 +558,11 @@ def test_a_function_of_numpy_may_be_np2tfs(imported, asked, is_clear):
     module = imported(f"import numpy as np\ndef f(x):\n    return np.size({asked}), {asked}\nadd = np.add")
     assert (original(module.f) is not None) == is_clear
     assert module.f(module.add)[1] == module.f(np.add)[1] == (asked == "x is np.add")
+
+
+def test_names_of_numpy_that_are_false(imported):
+    """`newaxis` is None, and `False_` is false: they are there all the same."""
+    source = "from numpy import False_, newaxis, sum\n\n\ndef f(x):\n    return sum(x[newaxis]), False_\n"
+    module = imported(source)
+    assert module.__loader__.translated
+    assert module.f(np.ones(2)) == original(module.f)(np.ones(2)) == (2.0, False)

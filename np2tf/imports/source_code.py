@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import builtins
 import dis
-import importlib
 import types
 import warnings
 from collections.abc import Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.imports.findings import Originals
+from np2tf.runtime.originals import below_numpy
 
 #: A flag of functions' code, which that of classes and modules has not: its variables are its own.
 _OPTIMIZED = 0x1
@@ -136,16 +136,10 @@ def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
 
 
 def _below_numpy(path: Path) -> Any:
-    """An attribute of NumPy, which may be a module that has not been loaded yet."""
-    value: Any = np
-    for k, name in enumerate(path):
-        value = _attribute(value, name)
-        if value is _ABSENT:
-            try:
-                value = importlib.import_module(".".join(("numpy", *path[: k + 1])))
-            except ImportError:
-                return _ABSENT
-    return value
+    try:
+        return below_numpy(path)
+    except ImportError:
+        return _ABSENT
 
 
 def _attribute(value: Any, name: str) -> Any:

@@ -12,6 +12,7 @@ import importlib
 import sys
 import threading
 import types
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, ref
@@ -29,6 +30,7 @@ _codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}
 #: The functions that run their originals for now, and their translations.
 _standing_in: list[tuple[ref[types.FunctionType], types.CodeType]] = []
 _lock = threading.Lock()
+_ABSENT = object()
 #: What a function may be inside of, as an attribute of a module or class.
 _DESCRIPTORS = frozenset(
     {staticmethod, classmethod, property, functools.cached_property, type(functools.lru_cache(len))}
@@ -45,7 +47,7 @@ def add(originals: Originals, names: dict[str, Any]) -> None:
     if originals.numpy != np.__version__:
         return  # what was found to be there may not be in this one
     for name, path in originals.names:
-        names[name] = _below_numpy(path)
+        names[name] = below_numpy(path)
     for translated, original, _ in originals.pairs:
         _codes[id(translated)] = translated, original
 
@@ -69,10 +71,19 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
     return made
 
 
-def _below_numpy(path: tuple[str, ...]) -> Any:
+def below_numpy(path: tuple[str, ...]) -> Any:
+    """What stands at a path below `numpy`, where a module may not have been loaded yet.
+
+    Raises:
+        ImportError: nothing does.
+    """
     value: Any = np
     for k, name in enumerate(path):
-        value = getattr(value, name, None) or importlib.import_module(".".join(("numpy", *path[: k + 1])))
+        with warnings.catch_warnings():
+            # The importing module's own import has given them, or will.
+            warnings.simplefilter("ignore")
+            found = getattr(value, name, _ABSENT)
+        value = importlib.import_module(".".join(("numpy", *path[: k + 1]))) if found is _ABSENT else found
     return value
 
 

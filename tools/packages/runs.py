@@ -25,7 +25,7 @@ MODES: Mapping[str, Mapping[str, str]] = {
     "tensorflow": {"NP2TF_EAGER": "tensorflow", "NP2TF_JIT": "off"},
 }
 #: Seconds that one test may take where every single operation is TensorFlow's: some do millions of them.
-LONGEST = {"tensorflow": 200}
+TEST_LIMITS = {"tensorflow": 200}
 NUMPY = "numpy"
 PLUGIN = "np2tf.imports.pytest_plugin"
 _QUIET = ("-q", "-p", "no:cacheprovider", "-p", "no:warnings", "-o", "addopts=")
@@ -78,7 +78,7 @@ def run(package: Package, folder: Path, mode: str = NUMPY, timeout: float = 1800
 def _run_once(package: Package, folder: Path, mode: str, timeout: float) -> Run:
     modules = () if mode == NUMPY else (package.module,)
     environment = {"PYTHONPATH": str(ROOT), **package.environment, **MODES.get(mode, {})}
-    limit = [f"--timeout={LONGEST[mode]}"] if mode in LONGEST else []
+    limit = [f"--timeout={TEST_LIMITS[mode]}"] if mode in TEST_LIMITS else []
     return execute(folder, [*limit, *package.arguments], modules, timeout, environment)
 
 
