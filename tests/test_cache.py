@@ -315,13 +315,14 @@ def test_many_processes_at_once(folder: Path):
 
 HIT = """
 import sys
+from unittest.mock import MagicMock
 sys.path.insert(0, sys.argv[1])
 import np2tf
 from np2tf.imports.hook import install
 install(["cached_module"])
 # What the translation imports, and what becomes of its functions, are none of the cache's business.
-sys.modules.update({"np2tf.tnp": sys, "np2tf.runtime": sys, "np2tf.runtime.originals": sys})
-sys.originals, sys.add, sys.stand_in = sys, lambda *_: None, lambda *_: None
+runtime = MagicMock()
+sys.modules.update({"np2tf.tnp": MagicMock(), "np2tf.runtime": runtime, "np2tf.runtime.originals": runtime.originals})
 import cached_module
 names = ("libcst", "np2tf.diagnostics", "np2tf.pipeline", "np2tf.rules")
 print([name for name in names if name in sys.modules])
