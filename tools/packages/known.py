@@ -49,8 +49,9 @@ def known_failures() -> tuple[Known, ...]:
     for entry in tomllib.loads(LIST.read_text(encoding="utf-8")).get("failure", ()):
         modes = tuple(entry.get("modes", MODES))
         if not entry.get("cause", "").strip() or not set(modes) <= set(MODES):
-            raise ValueError(f"{LIST.name}: {entry['package']} {entry['test']}: no cause, or an unknown mode")
-        found.append(Known(entry["package"], entry["test"], entry["cause"], modes))
+            raise ValueError(f"{LIST.name}: an entry of {entry['package']}: no cause, or an unknown mode")
+        for test in entry.get("tests") or [entry["test"]]:
+            found.append(Known(entry["package"], test, entry["cause"], modes))
     return tuple(found)
 
 
