@@ -12,11 +12,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from np2tf.imports.blocks import Block, block_of
+from np2tf.imports.boundaries import add_boundaries
 from np2tf.imports.decorator import Refused
 from np2tf.imports.findings import Finding
 from np2tf.imports.lines import SourceMap
 from np2tf.options import Options
 from np2tf.pipeline import translate
+from np2tf.runtime.boundary import NAMES
+from np2tf.runtime.patches import note_translated
 from np2tf.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"
@@ -38,13 +41,12 @@ def translations(
         raise Refused(error.diagnostic.message) from None
     result = translate(source, options)
     findings = [_moved(Finding.of(found), block) for found in result.diagnostics]
-    if not result.changed:
-        return {}, findings
     tree = ast.parse(result.text)
     SourceMap(source, result).relocate(tree, block.down, block.right)
-    libraries = _libraries(tree, block)
+    libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
     jitted = _take_off_decorators(tree, first_lines)
+    add_boundaries(tree, _relocated(block.text, block))
     codes = dict(_codes(_compiled(tree, block, functions, libraries)))
     new: dict[types.FunctionType, Any] = {}
     for function in functions:
@@ -53,6 +55,15 @@ def translations(
         if place is not None and code is not None:
             new[function] = _made(function, code, libraries, place in jitted)
     return new, findings
+
+
+def _relocated(text: str, block: Block) -> ast.Module:
+    """The source as a tree, at its places in the file."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno += block.down
+    return tree
 
 
 def _moved(found: Finding, block: Block) -> Finding:
@@ -139,6 +150,7 @@ def _made(old: types.FunctionType, code: types.CodeType, libraries: dict[str, An
     if sys.version_info >= (3, 11):  # tracebacks show the qualified name
         code = code.replace(co_qualname=old.__code__.co_qualname)
     new = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, tuple(closure))
+    note_translated(code)
     new.__kwdefaults__ = old.__kwdefaults__
     new.__dict__.update(old.__dict__)
     for name in ("__doc__", "__annotations__", "__qualname__", "__module__", "__type_params__"):

@@ -57,10 +57,12 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
 
     def names(self) -> dict[str, Any]:
         """The globals that translated code is executed with, besides those that Python gives to all."""
-        names: dict[str, Any] = {}
-        if self.originals is not None:
-            from np2tf.runtime import originals
+        if not self.translated:
+            return {}
+        from np2tf.runtime import boundary, originals, patches  # noqa: F401  # which keep AutoGraph off
 
+        names = dict(boundary.NAMES)
+        if self.originals is not None:
             originals.add(self.originals, names)
         return names
 

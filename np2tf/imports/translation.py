@@ -9,10 +9,11 @@ from __future__ import annotations
 import ast
 import warnings
 
+from np2tf.imports.boundaries import add_boundaries
 from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.lines import SourceMap
 from np2tf.imports.names import keep_names
-from np2tf.imports.source_code import originals_of
+from np2tf.imports.source_code import originals_of, speaks_of_tensors
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
 from np2tf.tree.source import Source, SourceError
@@ -26,7 +27,9 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         findings = tuple(map(Finding.of, result.diagnostics))
         if not result.changed:
             return Translation(None, findings)
-        tree = tree_of(source, result)
+        tree, original = tree_of(source, result)
+        if not speaks_of_tensors(data):
+            add_boundaries(tree, original)
         code = compile(tree, path, "exec", dont_inherit=True)
         return Translation(code, findings, result.text, originals=originals_of(data, path, tree, code))
     except SourceError as error:
@@ -36,8 +39,8 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         return Translation(None, (Finding.made("NP2TF905", path, 1, reason=reason),))
 
 
-def tree_of(source: Source, result: Result) -> ast.Module:
-    """The translation as Python's tree, with the source's places and names."""
+def tree_of(source: Source, result: Result) -> tuple[ast.Module, ast.Module]:
+    """The translation as Python's tree, with the source's places and names, and the source's."""
     with warnings.catch_warnings():
         # What Python has to say about the source it said when it was parsed; here the lines are others.
         warnings.simplefilter("ignore")
@@ -45,4 +48,4 @@ def tree_of(source: Source, result: Result) -> ast.Module:
         original = ast.parse(source.text)
     SourceMap(source, result).relocate(tree)
     keep_names(original, tree)
-    return tree
+    return tree, original

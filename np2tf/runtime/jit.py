@@ -10,12 +10,15 @@ import functools
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
 from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.runtime import forks as forks  # in which nothing is compiled
+from np2tf.runtime import patches as patches  # which keep AutoGraph off
+from np2tf.runtime.boundary import across, has_raw, raw
 from np2tf.runtime.host_function import IMPORT_SECONDS, WORTH_COMPILING, HostFunction, clock
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.unbound import bound
@@ -46,6 +49,8 @@ class Jitted:
     """
 
     __wrapped__: Callable[..., Any]
+    #: AutoGraph leaves it alone.
+    autograph_info__: Mapping[str, Any] = MappingProxyType({})
 
     # What is the same for each to begin with stands here, for the same reason as `_wrap`.
     trace_count = 0
@@ -112,6 +117,8 @@ class Jitted:
         """Run the function, after a look at what it takes and is given."""
         if self._alone:
             return bound(self.__wrapped__(*args, **kwargs))
+        if raw and (has_raw(args) or has_raw(kwargs.values())):
+            return across(self, args, kwargs)
         host = self._host
         if host.calls.depth and is_on_host(args, kwargs):
             # A call within a call on the host stays there.

@@ -19,6 +19,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
+from np2tf.runtime import arrival
 from np2tf.tnp.quick import quick, when_not_on_host
 
 if TYPE_CHECKING:
@@ -101,8 +102,7 @@ def stand_in(originals: Originals, module: types.ModuleType) -> None:
     with _lock:
         if not pairs or not quick.host or "tensorflow" in sys.modules:
             return
-        if not any(isinstance(one, _Watch) for one in sys.meta_path):
-            sys.meta_path.insert(0, _Watch())
+        arrival.when_begun(leave)
         for function in _functions(vars(module), module.__name__, set()):
             found = pairs.get(id(function.__code__))
             if found is not None:
@@ -118,15 +118,6 @@ def leave() -> None:
             function = reference()
             if function is not None:
                 function.__code__ = code
-        sys.meta_path[:] = [one for one in sys.meta_path if not isinstance(one, _Watch)]
-
-
-class _Watch:
-    """Finds no module, but sees TensorFlow coming."""
-
-    def find_spec(self, name: str, path: Any = None, target: Any = None) -> None:
-        if name == "tensorflow":
-            leave()
 
 
 def _functions(names: Mapping[str, Any], module: str, seen: set[type]) -> Iterator[types.FunctionType]:
