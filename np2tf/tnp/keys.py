@@ -119,6 +119,8 @@ def _integer(value: Any) -> int | SymInt:
     if is_array(value):
         tensor = value.tensor
         if not hasattr(tensor, "numpy"):
+            if tensor.shape.rank is None:
+                return _integer(tf.reshape(tensor, []))
             if not tensor.dtype.is_integer or tensor.shape.rank != 0:
                 raise TypeError("slice indices must be integers or None or have an __index__ method")
             static = tf.get_static_value(tensor)

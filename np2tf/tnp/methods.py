@@ -23,6 +23,7 @@ from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
 from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp.normalize import attach
+from np2tf.tnp.ranks import DOUBTFUL, over_ranks
 from np2tf.tnp.residence import lifted
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
 from np2tf.tnp.weak import is_weak
@@ -40,7 +41,13 @@ def _attribute(
             raise AttributeError(f"attribute {name!r} of an array on TensorFlow cannot be set")
         setter(self, value)
 
-    setattr(ndarray, name, property(get, put, doc=getattr(np.ndarray, name).__doc__))
+    def known(self: ndarray) -> Any:
+        try:
+            return get(self)
+        except DOUBTFUL as error:
+            return over_ranks(get, (self,), {}, error)
+
+    setattr(ndarray, name, property(known, put, doc=getattr(np.ndarray, name).__doc__))
 
 
 # -- views -----------------------------------------------------------------------------------------

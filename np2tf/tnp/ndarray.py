@@ -97,6 +97,11 @@ class ndarray(metaclass=_ArrayType):
         self._cache = (base, graph, value)
         return value
 
+    def remember(self, value: tf.Tensor) -> None:
+        """Take `value` for the current one, which it is, so that it need not be computed."""
+        graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
+        self._cache = (self._cell.value, graph, value)
+
     def store(self, value: tf.Tensor) -> None:
         """Replace the whole contents by `value` (same shape and dtype): what `x[...] = value` does."""
         cell, path = self._cell, self._path
@@ -169,13 +174,18 @@ class ndarray(metaclass=_ArrayType):
         return np.dtype(cell.value.dtype.as_numpy_dtype)
 
     @property
-    def ndim(self) -> int:
-        """Number of axes."""
+    def ndim(self) -> Any:
+        """Number of axes; a staged integer where it is known only at run time."""
+        tensor = self.tensor
+        if tensor.shape.rank is None:
+            return weak_scalar(tf.size(tf.shape(tensor), tf.int64), int)
         return len(self.shape)
 
     @property
     def size(self) -> Any:
         """Number of elements."""
+        if self.tensor.shape.rank is None:
+            return weak_scalar(tf.size(self.tensor, tf.int64), int)
         count: Any = 1
         for length in self.shape:
             count = count * length

@@ -27,6 +27,7 @@ from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.outputs import store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
+from np2tf.tnp.ranks import DOUBTFUL, over_ranks
 from np2tf.tnp.residence import kept_in_kind, new_arrays_on_host, runs_on_host
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.selected_ops import on_selections
@@ -292,7 +293,8 @@ def _on_tensors(
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:
-            raise refusal(error, plan.name, args)  # noqa: B904
+            again = functools.partial(_on_tensors, implementation, plan, numpy)
+            return over_ranks(lambda *a, **k: again(a, k), args, kwargs, refusal(error, plan.name, args))
         if not repeatable(error, args):
             raise
     else:
@@ -322,7 +324,10 @@ def attach(name: str, function: Callable[..., Any]) -> None:
     """Make ``x.name(*args)`` call `function(x, *args)`."""
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
-        return function(self, *args, **kwargs)
+        try:
+            return function(self, *args, **kwargs)
+        except DOUBTFUL as error:
+            return over_ranks(function, (self, *args), kwargs, error)
 
     method.__name__ = name
     method.__doc__ = function.__doc__

@@ -18,6 +18,7 @@ from np2tf.tnp.ndarray import is_array, ndarray, scalar
 from np2tf.tnp.normalize import LEFT_TO_NUMPY
 from np2tf.tnp.outputs import casting_error, store_into
 from np2tf.tnp.quick import quick
+from np2tf.tnp.ranks import over_ranks
 from np2tf.tnp.residence import lifted
 from np2tf.tnp.tensor_ufunc import Ufunc
 from np2tf.tnp.weak import is_undecided, is_weak, weak_binary, weak_unary
@@ -169,9 +170,9 @@ def _getitem(self: ndarray, key: Any) -> Any:
             return found
     try:
         return getitem(self, key)
-    except LEFT_TO_NUMPY:
+    except LEFT_TO_NUMPY as error:
         if not tf.executing_eagerly():
-            raise
+            return over_ranks(_getitem, (self, key), {}, error)
     found = lifted(self.numpy()[to_numpy(key)])
     counts.host += 1
     return found
@@ -188,8 +189,11 @@ def _write_part(self: ndarray, key: Any, value: Any) -> None:
         return
     try:
         setitem(self, key, value)
-    except LEFT_TO_NUMPY:
-        if not tf.executing_eagerly() or type(self) is scalar or self.is_read_only:
+    except LEFT_TO_NUMPY as error:
+        if not tf.executing_eagerly():
+            over_ranks(_write_part, (self, key, value), {}, error)
+            return
+        if type(self) is scalar or self.is_read_only:
             raise
     else:
         return

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.tnp import host, loading, operators, protocols  # noqa: F401
+from np2tf.tnp.ranks import knowing_ranks
 from np2tf.tnp.tensor_ufunc import UFUNCS, Ufunc
 
 #: The modules that implement names of NumPy's main namespace; a later one wins where two define one name.
@@ -99,7 +100,7 @@ def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., A
 def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a function of `front`."""
     function = implementation(entry.numpy, entry.qualified)
-    return intercepted(entry.qualified, function)(*args, **kwargs)
+    return knowing_ranks(intercepted(entry.qualified, function), args, kwargs)
 
 
 def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -107,7 +108,7 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     numpy = entry.numpy
     ours = UFUNCS.get(numpy) or Ufunc(numpy, host.refuse)
     name = entry.qualified if method == "__call__" else f"{entry.qualified}.{method}"
-    return intercepted(name, getattr(ours, method))(*args, **kwargs)
+    return knowing_ranks(intercepted(name, getattr(ours, method)), args, kwargs)
 
 
 def route_indexer(entry: Any, key: Any) -> Any:

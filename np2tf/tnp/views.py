@@ -191,7 +191,9 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
     have = a.tensor.shape.as_list()
     if axis is None:
         if None in have:
-            raise StagingError("squeeze of an array whose shape is known only at run time")
+            if current_region() is not None:
+                raise StagingError("squeeze of an array whose shape is known only at run time")
+            return a.view_through(Reshape(tf.shape(tf.squeeze(a.tensor), tf.int64)))
         dropped = [k for k, n in enumerate(have) if n == 1]
     elif not have and axis in (0, -1):
         dropped = []

@@ -1,0 +1,332 @@
+"""Functions of arrays whose rank is known only at run time: staged once for every rank, one of which runs.
+
+What a function does depends on the rank of its operand in as many ways as there are functions; but for any
+one rank the code is there. So it becomes the branches of one `tf.switch_case`, up to `MOST_AXES`. A rank at
+which NumPy raises is a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar, wrap_tensor
+
+#: Arrays of more axes than these are refused at run time where their rank is not known before.
+MOST_AXES = 6
+
+#: What a call may end with that another one, knowing more, may not.
+DOUBTFUL = (StagingError, TypeError, ValueError, IndexError)
+
+
+def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``function(*args, **kwargs)``; if it has to know the rank of an operand, over all ranks.
+
+    Raises:
+        StagingError: it has no meaning there.
+    """
+    try:
+        return function(*args, **kwargs)
+    except DOUBTFUL as error:
+        return over_ranks(function, args, kwargs, error)
+
+
+def over_ranks(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Any:
+    """The same once more with the rank of an operand known; `error` if there is none to get to know.
+
+    A result that is a view of the operand is one here too, and what is written to the operand is.
+    """
+    given = None if tf.executing_eagerly() else next(_of_unknown_rank((args, kwargs)), None)
+    # Within np2tf.jit the host answers, knowing all.
+    if given is None or current_region() is not None:
+        raise error
+
+    def at(operand: Any) -> Any:
+        known_args, known_kwargs = _substituted((args, kwargs), given, operand)
+        return knowing_ranks(function, known_args, known_kwargs)
+
+    cases = _Cases(at, given, error)
+    result, changed = cases.staged()
+    if changed is not None:
+        given.store(changed)
+    return result
+
+
+def of_any_rank(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors that asks for ranks; where one is not known, it is staged for all of them."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs) if _rank_is_known(args) else knowing_ranks(function, args, kwargs)
+
+    return call
+
+
+def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
+    """`tensor`, of `rank` axes.
+
+    A graph fails where it has not. (With a new shape, and not `tf.ensure_shape`: from one branch's knowledge
+    TensorFlow's optimiser would conclude what the shape is in all of them.)
+    """
+    if tensor.shape.rank is not None:
+        return tensor
+    shape = tf.shape(tensor, tf.int64)
+    return tf.reshape(tensor, tf.slice(shape, [0], [rank]))
+
+
+def rank_of(tensor: tf.Tensor) -> tf.Tensor:
+    """The number of axes as a tensor (not `tf.rank`, which the optimiser takes from the branches)."""
+    return tf.size(tf.shape(tensor))
+
+
+def _rank_is_known(args: Any) -> bool:
+    return next(_of_unknown_rank(args), None) is None
+
+
+def _of_unknown_rank(value: Any) -> Iterator[Any]:
+    """The operands in `value` whose rank is not known, looking into what holds several."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        for item in value:
+            yield from _of_unknown_rank(item)
+    elif kind is dict:
+        yield from _of_unknown_rank(list(value.values()))
+    elif kind is slice:
+        yield from _of_unknown_rank((value.start, value.stop, value.step))
+    else:
+        tensor = value.tensor if is_array(value) else value
+        if isinstance(tensor, tf.Tensor) and tensor.shape.rank is None:
+            yield value
+
+
+def _substituted(value: Any, old: Any, new: Any) -> Any:
+    """`value` with `new` wherever `old` was in it."""
+    kind = type(value)
+    if value is old:
+        return new
+    if kind is tuple or kind is list:
+        return kind(_substituted(item, old, new) for item in value)
+    if kind is dict:
+        return {key: _substituted(item, old, new) for key, item in value.items()}
+    if kind is slice:
+        return slice(*_substituted((value.start, value.stop, value.step), old, new))
+    return value
+
+
+# -- results -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """One place of a result: a tensor, as an array or a number, or a value that is none."""
+
+    dtype: tf.DType | None
+    shape: tf.TensorShape | None = None
+    weak: type | None = None
+    value: Any = None
+    #: Whether it is a view of the operand.
+    view: bool = False
+
+    #: Whether it is TensorFlow's own, and no array of ours.
+    raw: bool = False
+
+    @property
+    def kind(self) -> tuple[tf.DType | None, type | None, bool]:
+        """The dtype that it has as a tensor, if it can be one, the Python type of a number, and `raw`."""
+        if self.dtype is not None:
+            return self.dtype, self.weak, self.raw
+        return _NUMBERS.get(type(self.value)), type(self.value), False
+
+    def joined(self, other: _Leaf) -> _Leaf:
+        """The form of both.
+
+        Raises:
+            _Differs: there is none.
+        """
+        if self.dtype is None and other.dtype is None and _same(self.value, other.value):
+            return self
+        dtype, weak, raw = self.kind
+        if dtype is None or self.kind != other.kind:
+            raise _Differs
+        shape = (self.shape or _NUMBER).most_specific_compatible_shape(other.shape or _NUMBER)
+        return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
+
+    def of(self, tensor: tf.Tensor) -> Any:
+        """What it is as a tensor, wrapped."""
+        tensor.set_shape(self.shape)
+        return tensor if self.raw else weak_scalar(tensor, self.weak) if self.weak else wrap_tensor(tensor)
+
+
+_NUMBER = tf.TensorShape([])
+#: Python's numbers that may differ between ranks.
+_NUMBERS = {bool: tf.bool, int: tf.int64, float: tf.float64}
+_VALUES = (bool, int, float, complex, str, bytes, type, np.dtype)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and isinstance(one, _VALUES) and one == other)
+
+
+class _Differs(Exception):
+    """The results of two ranks have no common form."""
+
+
+def _leaf(value: Any, operand: Any) -> _Leaf:
+    if is_array(value):
+        weak = value.weak if type(value) is scalar else None
+        view = is_array(operand) and type(value) is not scalar and cell_of(value) is cell_of(operand)
+        return _Leaf(value.tensor.dtype, value.tensor.shape, weak, view=view)
+    if isinstance(value, (tf.Tensor, np.ndarray)):
+        tensor = tf.convert_to_tensor(value)
+        return _Leaf(tensor.dtype, tensor.shape, raw=isinstance(value, tf.Tensor))
+    return _Leaf(None, value=value)
+
+
+def _tensor_of(value: Any) -> tf.Tensor:
+    return value.tensor if is_array(value) else tf.convert_to_tensor(value, _NUMBERS.get(type(value)))
+
+
+@dataclass
+class _Outcome:
+    """What a call gives at one rank, or the exception that NumPy raises.
+
+    Attributes:
+        values: the result, flat.
+        leaves: the form of each.
+        outline: how it is nested.
+        after: what the operand has become, if it has been written to.
+    """
+
+    error: Exception | None = None
+    values: tuple[Any, ...] = ()
+    leaves: tuple[_Leaf, ...] = ()
+    outline: Any = None
+    after: tf.Tensor | None = None
+
+
+class _Cases:
+    """A call that is staged for every rank of one operand.
+
+    Each rank is first traced into a throw-away graph, to learn what they all have in common.
+    """
+
+    def __init__(self, at: Callable[[Any], Any], given: Any, error: Exception) -> None:
+        self.at = at
+        self.given = given
+        self.tensor: tf.Tensor = given.tensor if is_array(given) else given
+        with tf.__internal__.FuncGraph(_DISCOVERY).as_default():
+            outcomes = [self._outcome(rank) for rank in range(MOST_AXES + 1)]
+        results = [outcome for outcome in outcomes if outcome.error is None]
+        if not results:
+            raise next(outcome.error for outcome in reversed(outcomes) if outcome.error) from error
+        self.errors = [outcome.error for outcome in outcomes]
+        self.writes = any(outcome.after is not None for outcome in results)
+        self.outline = results[0].outline
+        try:
+            if any(outcome.outline != self.outline for outcome in results):
+                raise _Differs
+            forms = zip(*(outcome.leaves for outcome in results), strict=True)
+            self.leaves = [functools.reduce(_Leaf.joined, leaves) for leaves in forms]
+        except _Differs:
+            raise error from None
+
+    def _outcome(self, rank: int) -> _Outcome:
+        tensor = of_rank(self.tensor, rank)
+        operand = tensor_array(tensor) if is_array(self.given) else tensor
+        try:
+            result = self.at(operand)
+        except (TypeError, ValueError, IndexError) as error:
+            return _Outcome(error)
+        values = tuple(tf.nest.flatten(result))
+        leaves = tuple(_leaf(value, operand) for value in values)
+        outline = tf.nest.map_structure(lambda _: 0, result)
+        changed = is_array(operand) and operand.tensor is not tensor
+        return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
+
+    def staged(self) -> tuple[Any, tf.Tensor | None]:
+        """The result, and what the operand has become if it has been written to."""
+        dtypes = [leaf.dtype for leaf in self.leaves if leaf.dtype is not None]
+        dtypes += [self.tensor.dtype] if self.writes else []
+        if tf.compat.v1.get_default_graph().name == _DISCOVERY:
+            # In a throw-away graph only the form matters.
+            found = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
+        elif dtypes or any(self.errors):
+            rank = rank_of(self.tensor)
+            branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
+            too_many = functools.partial(_failing, rank, MOST_AXES + 1, dtypes, _TOO_MANY)
+            found = tf.nest.flatten(tf.switch_case(rank, [*branches, too_many]))
+        else:
+            found = []
+        changed = found.pop() if self.writes else None
+        tensors = iter(found)
+        leaves = [
+            leaf.value if leaf.dtype is None else self._view(k, leaf, next(tensors))
+            for k, leaf in enumerate(self.leaves)
+        ]
+        return tf.nest.pack_sequence_as(self.outline, leaves), changed
+
+    def _view(self, k: int, leaf: _Leaf, tensor: tf.Tensor) -> Any:
+        made = leaf.of(tensor)
+        if not leaf.view:
+            return made
+        view = self.given.view_through(OfAnyRank(lambda operand: tf.nest.flatten(self.at(operand))[k]))
+        view.remember(made.tensor)
+        return view
+
+    def _branch(self, rank: tf.Tensor, k: int, dtypes: list[tf.DType]) -> list[tf.Tensor]:
+        error = self.errors[k]
+        if error is not None:
+            return _failing(rank, k, dtypes, f"{type(error).__name__}: {error}")
+        outcome = self._outcome(k)
+        pairs = zip(outcome.values, self.leaves, strict=True)
+        tensors = [_tensor_of(value) for value, leaf in pairs if leaf.dtype is not None]
+        if self.writes:
+            tensors.append(of_rank(self.tensor, k) if outcome.after is None else outcome.after)
+        return tensors
+
+
+def _failing(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
+    """A branch that fails: with words, and where those are left out (under XLA) by an impossible shape."""
+    with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
+        shape = tf.fill([rank - k + 1], 1)
+        return [tf.reshape(tf.zeros([0], dtype), shape) for dtype in dtypes]
+
+
+_DISCOVERY = "ranks"
+_TOO_MANY = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
+
+
+@dataclass(frozen=True, eq=False)
+class OfAnyRank:
+    """The lens of a view of an array whose rank is not known: the one that there is once it is."""
+
+    view: Callable[[Any], Any]
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        """The view's value."""
+        return _result(lambda operand: self.view(operand).tensor, base)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        """`base` with the view replaced by `value`."""
+
+        def written(operand: Any) -> tf.Tensor:
+            seen = self.view(operand)
+            seen.store(of_rank(value, seen.tensor.shape.rank))
+            return operand.tensor
+
+        return _result(written, base)
+
+
+def _result(function: Callable[[Any], tf.Tensor], base: tf.Tensor) -> tf.Tensor:
+    unknown = StagingError("a view of an array of unknown rank")
+    result: tf.Tensor = over_ranks(function, (tensor_array(base),), {}, unknown)
+    return result
