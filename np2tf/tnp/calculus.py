@@ -11,6 +11,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.axes import normalize_axes, normalize_axis, rank
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, Int, Operand, OptionalArray, op
@@ -298,6 +300,11 @@ def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2
 
 def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
     along = normalize_axis(axis, rank(x))
+    if x.shape[along] is None and current_region() is None:
+        count = tf.shape(x)[along]
+        record_violation((count < 2) | (count > 3))
+        padded = tf.pad(x, [[0, int(k == along)] for k in range(rank(x))])
+        return tf.unstack(part(padded, along, 0, 3), 3, axis=along)
     if x.shape[along] not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
     return tf.unstack(x, axis=along)
@@ -319,4 +326,8 @@ def cross(
     zero = tf.zeros((), a.dtype)
     (a0, a1, a2), (b0, b1, b2) = ((*v, zero) if len(v) == 2 else v for v in (one, other))
     parts = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
-    return tf.stack(parts, normalize_axis(axisc, max(rank(part) for part in parts) + 1))
+    made = tf.stack(parts, normalize_axis(axisc, max(rank(part) for part in parts) + 1))
+    if 3 in (a.shape[axisa], b.shape[axisb]):
+        return made
+    both_flat = (tf.shape(a)[axisa] == 2) & (tf.shape(b)[axisb] == 2)
+    return tf.cond(both_flat, lambda: parts[2], lambda: made)

@@ -16,6 +16,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.symint import SymInt
 
 
@@ -91,6 +92,13 @@ class Diagonal:
     offset: int
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
+        if self._may_be_outside(base):
+            shape = tf.shape(base)
+            rows, columns = shape[-2], shape[-1]
+            length = tf.maximum(tf.minimum(rows + min(self.offset, 0), columns - max(self.offset, 0)), 0)
+            first = max(-self.offset, 0) * columns + max(self.offset, 0)
+            flat = tf.reshape(base, tf.concat([shape[:-2], [rows * columns]], 0))
+            return tf.gather(flat, first + tf.range(length) * (columns + 1), axis=-1)
         if self._is_outside(base):
             leading = base.shape[:-2] if base.shape.is_fully_defined() else tf.shape(base)[:-2]
             return tf.zeros(tf.concat([leading, [0]], 0), base.dtype)
@@ -99,6 +107,10 @@ class Diagonal:
     def _is_outside(self, base: tf.Tensor) -> bool:
         rows, columns = base.shape.as_list()[-2:]
         return rows is not None and columns is not None and not -rows < self.offset < columns
+
+    def _may_be_outside(self, base: tf.Tensor) -> bool:
+        """Whether it depends on lengths known only at run time if there is such a diagonal."""
+        return self.offset != 0 and None in base.shape.as_list()[-2:] and not staging_for_xla()
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
         if self._is_outside(base):

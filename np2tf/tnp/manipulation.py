@@ -250,7 +250,10 @@ def kron(a: Operand, b: Operand) -> Any:
     right = right[(None,) * (rank - right.shape.rank) + (...,)]
     outer = left[tuple(slice(None) if k % 2 == 0 else None for k in range(2 * rank))]
     product = outer * right[tuple(None if k % 2 == 0 else slice(None) for k in range(2 * rank))]
-    shape = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
+    if left.shape.is_fully_defined() and right.shape.is_fully_defined():
+        shape: Any = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
+    else:
+        shape = tf.shape(left, tf.int64) * tf.shape(right, tf.int64)
     return tf.reshape(product, shape)
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.axes import normalize_axes, rank
+from np2tf.tnp.axes import length, normalize_axes, rank
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
@@ -35,24 +37,27 @@ _DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 }
 
 
-def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], int]:
+def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     """The array with the axes to work along made one, the last; those axes; and how long it is.
 
+    A length that is known only at run time is a tensor.
+
     Raises:
-        StagingError: the length is known only at run time.
+        StagingError: there is one in what np2tf.jit stages; the host knows it.
     """
     axes = normalize_axes(axis, rank(a))
     kept = [k for k in range(rank(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
-    if None in lengths:
+    if None in lengths and current_region() is not None:
         raise StagingError("a quantile along an axis of unknown length", "NP2TF503")
-    n = int(np.prod(lengths, dtype=np.int64))
+    n: Any = length(a, axes)
     if axes and axes != (rank(a) - 1,):
         a = tf.transpose(a, [*kept, *axes])
     shape = tf.shape(a)[: len(kept)]
     static = a.shape[: len(kept)]
     if axes != (len(kept),):
-        a = tf.reshape(a, [*static, n] if static.is_fully_defined() else tf.concat([shape, [n]], 0))
+        known = static.is_fully_defined() and isinstance(n, int)
+        a = tf.reshape(a, [*static, n] if known else tf.concat([shape, [tf.cast(n, tf.int32)]], 0))
     return a, axes, n
 
 
@@ -114,11 +119,12 @@ def _quantiles(
     if a.dtype in COMPLEX:
         raise TypeError("a must be an array of real numbers")
     rows, axes, n = _rows(a, axis)
-    if n == 0:
-        raise StagingError("quantiles of nothing", "NP2TF503")
+    _refuse_nothing(n)
     ordered, nan = _sorted(rows)
     given = np.dtype(a.dtype.as_numpy_dtype)
-    if method in _DISCRETE:
+    if not isinstance(n, int):
+        result = _at_run_time(ordered, method, n, fractions, weak)
+    elif method in _DISCRETE:
         index = _DISCRETE[method]((n - 1) * fractions).astype(np.int64)
         result = tf.gather(ordered, index, axis=-1)
     else:
@@ -166,6 +172,33 @@ def _interpolated(
     return _lerp(before, after, tf.constant(gamma.astype(wanted)))
 
 
+def _at_run_time(
+    ordered: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
+) -> tf.Tensor:
+    """Linear quantiles of rows whose length is known only at run time."""
+    if method != "linear":
+        raise StagingError(f"quantiles of an unknown number of values by the method {method}", "NP2TF503")
+    floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
+    virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
+    low = tf.cast(tf.floor(virtual), tf.int64)
+    wanted = result_type_of((ordered.dtype.as_numpy_dtype, float if weak else floating))
+    before = cast(tf.gather(ordered, low, axis=-1), wanted)
+    after = cast(tf.gather(ordered, tf.minimum(low + 1, n - 1), axis=-1), wanted)
+    return _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
+
+
+def _refuse_nothing(n: Any) -> None:
+    """See that there are values to take a quantile of.
+
+    Raises:
+        StagingError: there is none.
+    """
+    if isinstance(n, int) and n == 0:
+        raise StagingError("quantiles of nothing", "NP2TF503")
+    if not isinstance(n, int):
+        record_violation(n == 0)
+
+
 def _refuse(weights: Any) -> None:
     if weights is not None:
         raise StagingError("quantiles with weights", "NP2TF503")
@@ -205,7 +238,13 @@ def percentile(
     return _quantiles(a, *_fractions(q, 100), axis, method, keepdims)
 
 
-def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: int) -> tf.Tensor:
+def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
+    if not isinstance(n, int):
+        # One more element, so that there is one to take of nothing.
+        row = tf.pad(ordered, [[0, 0]] * (rank(ordered) - 1) + [[0, 1]])
+        low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
+        middle = tf.where(n % 2 == 1, cast(low, wanted), _mean_of_two(low, high, wanted))
+        return tf.where(n == 0, tf.constant(np.nan, middle.dtype), middle)
     if n % 2:
         return cast(ordered[..., n // 2], wanted)
     return _mean_of_two(ordered[..., n // 2 - 1], ordered[..., n // 2], wanted)
@@ -227,7 +266,7 @@ def median(
     rows, axes, n = _rows(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
     wanted = given if given.kind == "f" else np.dtype(np.float64)
-    if n == 0:
+    if isinstance(n, int) and n == 0:
         warn_where(True, EMPTY_MEAN)
         result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
         return _restored(result, rank(a), axes, keepdims, 0)
@@ -244,8 +283,7 @@ def median(
 def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
     """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
     rows, axes, n = _rows(a, axis)
-    if n == 0:
-        raise StagingError("quantiles of nothing", "NP2TF503")
+    _refuse_nothing(n)
     ordered, nan = _sorted(rows)
     assert nan is not None
     last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1

@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import refuse_where
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.lenses import Basic, Diagonal, Sealed
 from np2tf.tnp.ndarray import ndarray, tensor_scalar
 from np2tf.tnp.normalize import Axis, Int, View
+from np2tf.tnp.symint import SymInt
 from np2tf.tnp.views import moveaxis, permuted, swapaxes, view
 
 __all__ = [
@@ -87,15 +91,19 @@ def rot90(m: View, k: Int = 1, axes: Any = (0, 1)) -> ndarray:
     return flip(swapaxes(m, *axes), axes[1])
 
 
-def _pieces(a: ndarray, cuts: list[int], axis: int) -> list[ndarray]:
+def _pieces(a: ndarray, cuts: list[Any], axis: int) -> list[ndarray]:
     ends = [*cuts, None]
     return [_cut(a, axis, slice(begin, end)) for begin, end in zip([0, *cuts], ends, strict=True)]
 
 
-def _sections(a: ndarray, sections: int, axis: int) -> list[int]:
+def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
     total = a.shape[axis]
     if not isinstance(total, int):
-        raise StagingError("splitting an axis whose length is known only at run time")
+        if current_region() is not None:
+            raise StagingError("splitting an axis whose length is known only at run time")
+        small, extra = total.tensor // sections, total.tensor % sections
+        cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
+        return [SymInt.fresh(cut, 0) for cut in cuts]
     small, extra = divmod(total, sections)
     sizes = [small + 1] * extra + [small] * (sections - extra)
     return [int(n) for n in np.cumsum(sizes)[:-1]]
@@ -115,8 +123,14 @@ def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndar
 
 @view(np.split)
 def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
-    if not hasattr(indices_or_sections, "__len__") and ary.shape[axis] % int(indices_or_sections):
-        raise ValueError("array split does not result in an equal division")
+    if not hasattr(indices_or_sections, "__len__"):
+        rest = ary.shape[axis] % int(indices_or_sections)
+        unequal = ValueError("array split does not result in an equal division")
+        if isinstance(rest, int):
+            if rest:
+                raise unequal
+        else:
+            refuse_where(rest.tensor != 0, unequal)
     return array_split(ary, indices_or_sections, axis)
 
 

@@ -50,9 +50,11 @@ def over_ranks(
     if given is None or current_region() is not None:
         raise error
 
-    def at(operand: Any) -> Any:
-        known_args, known_kwargs = _substituted((args, kwargs), given, operand)
-        return knowing_ranks(function, known_args, known_kwargs)
+    def at(operand: Any, complete: bool = False) -> Any:
+        more = _replaced((args, kwargs), lambda value: operand if value is given else value)
+        if complete:
+            more = _replaced(more, _completed)
+        return knowing_ranks(function, *more)
 
     cases = _Cases(at, given, error)
     result, changed = cases.staged()
@@ -108,18 +110,26 @@ def _of_unknown_rank(value: Any) -> Iterator[Any]:
             yield value
 
 
-def _substituted(value: Any, old: Any, new: Any) -> Any:
-    """`value` with `new` wherever `old` was in it."""
+def _replaced(value: Any, by: Callable[[Any], Any]) -> Any:
+    """`value` with `by(operand)` for every operand in it."""
     kind = type(value)
-    if value is old:
-        return new
     if kind is tuple or kind is list:
-        return kind(_substituted(item, old, new) for item in value)
+        return kind(_replaced(item, by) for item in value)
     if kind is dict:
-        return {key: _substituted(item, old, new) for key, item in value.items()}
+        return {key: _replaced(item, by) for key, item in value.items()}
     if kind is slice:
-        return slice(*_substituted((value.start, value.stop, value.step), old, new))
-    return value
+        return slice(*_replaced((value.start, value.stop, value.step), by))
+    return by(value)
+
+
+def _completed(value: Any) -> Any:
+    """An operand of known rank with all its lengths known: three, at which most functions have a meaning."""
+    tensor = value.tensor if is_array(value) else value
+    if not isinstance(tensor, tf.Tensor) or tensor.shape.rank is None or tensor.shape.is_fully_defined():
+        return value
+    lengths = [3 if n is None else n for n in tensor.shape.as_list()]
+    made = tf.compat.v1.placeholder(tensor.dtype, lengths)
+    return tensor_array(made) if is_array(value) else made
 
 
 # -- results -------------------------------------------------------------------------------------------------
@@ -155,7 +165,11 @@ class _Leaf:
         if self.dtype is None and other.dtype is None and _same(self.value, other.value):
             return self
         dtype, weak, raw = self.kind
-        if dtype is None or self.kind != other.kind:
+        if (dtype, weak, raw) != other.kind:
+            if not {self.kind, other.kind} <= {(tf.bool, bool, False), (tf.bool, None, False)}:
+                raise _Differs
+            weak = None
+        if dtype is None:
             raise _Differs
         shape = (self.shape or _NUMBER).most_specific_compatible_shape(other.shape or _NUMBER)
         return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
@@ -225,32 +239,58 @@ class _Cases:
         self.tensor: tf.Tensor = given.tensor if is_array(given) else given
         with tf.__internal__.FuncGraph(_DISCOVERY).as_default():
             outcomes = [self._outcome(rank) for rank in range(MOST_AXES + 1)]
-        results = [outcome for outcome in outcomes if outcome.error is None]
-        if not results:
+        if all(outcome.error for outcome in outcomes):
             raise next(outcome.error for outcome in reversed(outcomes) if outcome.error) from error
+        self.leaves: list[_Leaf] = []
+        try:
+            self._join(outcomes)
+        except _Differs:
+            # What is given for a number may be of a type of its own.
+            if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
+                raise error from None
+            outcomes[0] = _Outcome(StagingError("of an array of no axes the result has another type"))
+            try:
+                self._join(outcomes)
+            except _Differs:
+                raise error from None
         self.errors = [outcome.error for outcome in outcomes]
+
+    def _join(self, outcomes: list[_Outcome]) -> None:
+        results = [outcome for outcome in outcomes if outcome.error is None]
         self.writes = any(outcome.after is not None for outcome in results)
         self.outline = results[0].outline
-        try:
-            if any(outcome.outline != self.outline for outcome in results):
-                raise _Differs
-            forms = zip(*(outcome.leaves for outcome in results), strict=True)
-            self.leaves = [functools.reduce(_Leaf.joined, leaves) for leaves in forms]
-        except _Differs:
-            raise error from None
+        if any(outcome.outline != self.outline for outcome in results):
+            raise _Differs
+        forms = zip(*(outcome.leaves for outcome in results), strict=True)
+        self.leaves = [functools.reduce(_Leaf.joined, leaves) for leaves in forms]
 
     def _outcome(self, rank: int) -> _Outcome:
         tensor = of_rank(self.tensor, rank)
         operand = tensor_array(tensor) if is_array(self.given) else tensor
         try:
             result = self.at(operand)
+            values = tuple(tf.nest.flatten(result))
+            leaves = tuple(_leaf(value, operand) for value in values)
         except (TypeError, ValueError, IndexError) as error:
             return _Outcome(error)
-        values = tuple(tf.nest.flatten(result))
-        leaves = tuple(_leaf(value, operand) for value in values)
+        except StagingError:
+            error = self._due_to_rank(operand)
+            if error is None:
+                raise
+            return _Outcome(error)
         outline = tf.nest.map_structure(lambda _: 0, result)
         changed = is_array(operand) and operand.tensor is not tensor
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
+
+    def _due_to_rank(self, operand: Any) -> Exception | None:
+        """NumPy's exception if there is one whatever the lengths are, and is hidden."""
+        try:
+            self.at(operand, complete=True)
+        except (TypeError, ValueError, IndexError) as error:
+            return error
+        except StagingError:
+            pass
+        return None
 
     def staged(self) -> tuple[Any, tf.Tensor | None]:
         """The result, and what the operand has become if it has been written to."""
@@ -262,8 +302,9 @@ class _Cases:
         elif dtypes or any(self.errors):
             rank = rank_of(self.tensor)
             branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
-            too_many = functools.partial(_failing, rank, MOST_AXES + 1, dtypes, _TOO_MANY)
-            found = tf.nest.flatten(tf.switch_case(rank, [*branches, too_many]))
+            words = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
+            branches.append(functools.partial(_failing, rank, MOST_AXES + 1, dtypes, words))
+            found = tf.nest.flatten(tf.switch_case(rank, branches))
         else:
             found = []
         changed = found.pop() if self.writes else None
@@ -302,7 +343,6 @@ def _failing(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> l
 
 
 _DISCOVERY = "ranks"
-_TOO_MANY = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
 
 
 @dataclass(frozen=True, eq=False)

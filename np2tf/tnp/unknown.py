@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import tensorflow as tf
@@ -35,19 +34,11 @@ def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
 
 def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
     """What to raise while staging: an error that comes from a length or a rank that is not known says so."""
-    if isinstance(error, StagingError) or _is_numpys(error) or not any(map(_is_incomplete, args)):
+    if isinstance(error, StagingError) or not any(map(_is_incomplete, args)):
         return error
     made = StagingError(f"{name} of an array whose shape is known only at run time", "NP2TF503")
     made.__cause__ = error
     return made
-
-
-def _is_numpys(error: Exception) -> bool:
-    """Whether NumPy would raise this as well: it speaks of nothing that only a graph does not know."""
-    return _OF_THE_UNKNOWN.search(str(error)) is None
-
-
-_OF_THE_UNKNOWN = re.compile("None|unknown|TensorShape|infer")
 
 
 def _is_incomplete(value: Any) -> bool:

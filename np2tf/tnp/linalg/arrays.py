@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
 from numpy.linalg import LinAlgError
 
 from np2tf.tnp.conversion import promote
@@ -80,8 +81,9 @@ def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
 
 def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
     rank = rank_of(x)
-    order = [k for k in range(rank) if k != source % rank]
-    order.insert(destination % rank, source % rank)
+    source = normalize_axis_index(source, rank)
+    order = [k for k in range(rank) if k != source]
+    order.insert(destination % rank, source)
     return transposed(x, order)
 
 
