@@ -86,6 +86,8 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
                 _write_before(getitem(array, key), value)
         raise
     if not picks:
+        if new.shape.rank is None:
+            new = tf.broadcast_to(new, tf.shape(slicing.read(tensor, tuple(items))))
         if all(isinstance(item, (int, SymInt)) for item in items):
             if new.shape.rank and not holds(key, Ellipsis):
                 key_axes.axes_of(tensor, tuple(items))

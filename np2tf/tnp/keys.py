@@ -94,6 +94,8 @@ def _index_array(part: Any) -> Any:
         index = _from_sequence(part)
     else:
         index = as_tensor(part)
+    if index.shape.rank is None:
+        raise StagingError("an index of unknown rank")
     if index.dtype == tf.bool:
         return index
     if not index.dtype.is_integer:

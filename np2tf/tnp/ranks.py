@@ -56,7 +56,8 @@ def over_ranks(
             more = _replaced(more, _completed)
         return knowing_ranks(function, *more)
 
-    cases = _Cases(at, given, error)
+    others = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
+    cases = _Cases(at, given, error, others)
     result, changed = cases.staged()
     if changed is not None:
         given.store(changed)
@@ -95,19 +96,25 @@ def _rank_is_known(args: Any) -> bool:
 
 
 def _of_unknown_rank(value: Any) -> Iterator[Any]:
-    """The operands in `value` whose rank is not known, looking into what holds several."""
+    """The operands in `value` whose rank is not known."""
+    for operand in _operands(value):
+        tensor = operand.tensor if is_array(operand) else operand
+        if isinstance(tensor, tf.Tensor) and tensor.shape.rank is None:
+            yield operand
+
+
+def _operands(value: Any) -> Iterator[Any]:
+    """What is in `value`, looking into what holds several."""
     kind = type(value)
     if kind is tuple or kind is list:
         for item in value:
-            yield from _of_unknown_rank(item)
+            yield from _operands(item)
     elif kind is dict:
-        yield from _of_unknown_rank(list(value.values()))
+        yield from _operands(list(value.values()))
     elif kind is slice:
-        yield from _of_unknown_rank((value.start, value.stop, value.step))
+        yield from _operands((value.start, value.stop, value.step))
     else:
-        tensor = value.tensor if is_array(value) else value
-        if isinstance(tensor, tf.Tensor) and tensor.shape.rank is None:
-            yield value
+        yield value
 
 
 def _replaced(value: Any, by: Callable[[Any], Any]) -> Any:
@@ -171,7 +178,9 @@ class _Leaf:
             weak = None
         if dtype is None:
             raise _Differs
-        shape = (self.shape or _NUMBER).most_specific_compatible_shape(other.shape or _NUMBER)
+        # (A shape of unknown rank is false.)
+        mine, others = (_NUMBER if leaf.shape is None else leaf.shape for leaf in (self, other))
+        shape = mine.most_specific_compatible_shape(others)
         return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
 
     def of(self, tensor: tf.Tensor) -> Any:
@@ -233,8 +242,9 @@ class _Cases:
     Each rank is first traced into a throw-away graph, to learn what they all have in common.
     """
 
-    def __init__(self, at: Callable[[Any], Any], given: Any, error: Exception) -> None:
+    def __init__(self, at: Callable[..., Any], given: Any, error: Exception, others: list[Any]) -> None:
         self.at = at
+        self.others = others
         self.given = given
         self.tensor: tf.Tensor = given.tensor if is_array(given) else given
         with tf.__internal__.FuncGraph(_DISCOVERY).as_default():
@@ -267,6 +277,7 @@ class _Cases:
     def _outcome(self, rank: int) -> _Outcome:
         tensor = of_rank(self.tensor, rank)
         operand = tensor_array(tensor) if is_array(self.given) else tensor
+        before = [(cell, cell.value) for cell in map(cell_of, self.others)]
         try:
             result = self.at(operand)
             values = tuple(tf.nest.flatten(result))
@@ -278,6 +289,10 @@ class _Cases:
             if error is None:
                 raise
             return _Outcome(error)
+        if written := [pair for pair in before if pair[0].value is not pair[1]]:
+            for cell, value in written:
+                cell.rebase(value)
+            raise StagingError("an array is written, and how depends on the rank of another")
         outline = tf.nest.map_structure(lambda _: 0, result)
         changed = is_array(operand) and operand.tensor is not tensor
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
@@ -328,6 +343,8 @@ class _Cases:
         if error is not None:
             return _failing(rank, k, dtypes, f"{type(error).__name__}: {error}")
         outcome = self._outcome(k)
+        if outcome.error is not None:
+            raise outcome.error
         pairs = zip(outcome.values, self.leaves, strict=True)
         tensors = [_tensor_of(value) for value, leaf in pairs if leaf.dtype is not None]
         if self.writes:
