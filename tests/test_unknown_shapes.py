@@ -16,12 +16,13 @@ from rule_examples import Point
 
 from np2tf import rules
 from np2tf.rules import tomllib
+from np2tf.tnp import ranks
 
 LIMITS = tomllib.loads(Path(__file__).with_name("unknown_shape_limits.toml").read_text(encoding="utf-8"))
 #: What a graph is told -> the table of limits.
 KNOWN = {"some": "length", "nothing": "rank"}
 #: At least so many of the examples work.
-LEAST = {"some": 440, "nothing": 225}
+LEAST = {"some": 455, "nothing": 430}
 
 
 @lru_cache(maxsize=1)
@@ -45,8 +46,10 @@ def limits(known: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("known", KNOWN)
 @pytest.mark.filterwarnings("ignore")
-def test_examples_work_or_are_refused(known: str) -> None:
+def test_examples_work_or_are_refused(known: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What differs is what is listed, and no wrong value is in the list."""
+    # The operands have no more axes, nor have the results; each rank takes its time.
+    monkeypatch.setattr(ranks, "MOST_AXES", 3)
     found: dict[str, str] = {}
     for listed in points().values():
         for point, answer in zip(listed, rule_examples.traced(listed, False, known), strict=True):

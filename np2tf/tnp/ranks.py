@@ -82,13 +82,16 @@ def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
     """
     if tensor.shape.rank is not None:
         return tensor
-    shape = tf.shape(tensor, tf.int64)
-    return tf.reshape(tensor, tf.slice(shape, [0], [rank]))
+    return tf.reshape(tensor, tf.reshape(tf.shape(tensor, tf.int64), [rank]))
 
 
 def rank_of(tensor: tf.Tensor) -> tf.Tensor:
-    """The number of axes as a tensor (not `tf.rank`, which the optimiser takes from the branches)."""
-    return tf.size(tf.shape(tensor))
+    """The number of axes as a tensor.
+
+    TensorFlow's optimiser merges what operations, also those of different branches, say of the shape of one
+    tensor. Behind a placeholder it concludes nothing.
+    """
+    return tf.size(tf.shape(tf.compat.v1.placeholder_with_default(tensor, None)))
 
 
 def _rank_is_known(args: Any) -> bool:
@@ -356,7 +359,7 @@ def _failing(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> l
     """A branch that fails: with words, and where those are left out (under XLA) by an impossible shape."""
     with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
         shape = tf.fill([rank - k + 1], 1)
-        return [tf.reshape(tf.zeros([0], dtype), shape) for dtype in dtypes]
+        return [tf.reshape(tf.constant([], dtype), shape) for dtype in dtypes]
 
 
 _DISCOVERY = "ranks"
