@@ -288,10 +288,10 @@ class _Cases:
         except (TypeError, ValueError, IndexError) as error:
             return _Outcome(error)
         except StagingError:
-            error = self._due_to_rank(operand)
-            if error is None:
+            hidden = self._due_to_rank(operand)
+            if hidden is None:
                 raise
-            return _Outcome(error)
+            return _Outcome(hidden)
         if written := [pair for pair in before if pair[0].value is not pair[1]]:
             for cell, value in written:
                 cell.rebase(value)

@@ -114,8 +114,8 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
 def route_indexer(entry: Any, key: Any) -> Any:
     """Index one of the objects that make arrays by being indexed."""
     public = entry.qualified.rpartition(".")[2]
-    index = IMPLEMENTATIONS[f"numpy.{public}"].__getitem__  # type: ignore[attr-defined]
-    return knowing_ranks(index, (key,), {})
+    maker: Any = IMPLEMENTATIONS[f"numpy.{public}"]
+    return knowing_ranks(maker.__getitem__, (key,), {})
 
 
 #: (name to show, function) -> what takes its place.
