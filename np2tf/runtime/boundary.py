@@ -19,12 +19,16 @@ from np2tf.tnp.ndarray import cell_of, is_array, is_foreign, tensor_array, tenso
 _CONTAINERS = frozenset({list, tuple, dict})
 #: The classes of tensors and of variables. They are here as soon as TensorFlow has been imported.
 raw: set[type] = set()
-#: These, and the containers that may hold some; nothing as long as there are none.
+#: Those of variables.
+variables: set[type] = set()
+#: Both, and the containers that may hold some; nothing as long as there are none.
 suspects: set[type] = set()
 
 
 def _add(kind: type) -> None:
     raw.add(kind)
+    if "Variable" in kind.__name__:
+        variables.add(kind)
     suspects.update(raw, _CONTAINERS)
 
 

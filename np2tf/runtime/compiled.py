@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.runtime.boundary import raw, variables
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
@@ -262,7 +263,7 @@ class Compiled:
         Raises:
             OutOfBounds: an index was out of bounds; no argument has been changed.
         """
-        on_tensors = not new_arrays_on_host() or any(isinstance(a, tf.Tensor) or is_array(a) for a in arrays)
+        on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
@@ -336,16 +337,14 @@ def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
 
 
 def _dtype_of(array: Any) -> tf.DType:
-    return array.dtype if isinstance(array, tf.Tensor) else tf.as_dtype(array.dtype)
+    return tf.as_dtype(array.dtype)
 
 
 def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
     """The array as the staged function sees it."""
     if isinstance(array, tf.Tensor):
         return cell.value
-    if type(array) is scalar:
-        return tensor_scalar(cell.value)
-    staged = array_over(cell)
+    staged = tensor_scalar(cell.value) if type(array) is scalar else array_over(cell)
     trace.add_input(array, staged)
     return staged
 
@@ -353,7 +352,7 @@ def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
 def _input(array: Any) -> tf.Tensor:
     if is_array(array):
         return array.tensor
-    return array if isinstance(array, tf.Tensor) else tf.constant(array)
+    return tf.convert_to_tensor(array)
 
 
 def _borrowed(array: Any) -> tf.Tensor:
@@ -363,7 +362,7 @@ def _borrowed(array: Any) -> tf.Tensor:
 
 def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
     """Let every array hold its new value; one in another's memory is taken before that is written."""
-    hosts = [None if is_array(array) else array for array in arrays]
+    hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]
     given: list[Any] = []
     for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
         if host is None:
@@ -373,7 +372,9 @@ def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
         before = (other for other in hosts[:k] if isinstance(other, np.ndarray))
         given.append(held.copy() if any(np.may_share_memory(held, other) for other in before) else held)
     for array, host, value in zip(arrays, hosts, given, strict=True):
-        if host is None:
+        if host is not None:
+            host[...] = value
+        elif is_array(array):
             array.store(value)
         else:
-            host[...] = value
+            array.assign(value)

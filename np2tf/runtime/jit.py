@@ -18,6 +18,7 @@ from np2tf.config import config
 from np2tf.counts import counts
 from np2tf.runtime import forks as forks  # in which nothing is compiled
 from np2tf.runtime import patches as patches  # which keep AutoGraph off
+from np2tf.runtime.applied import applied
 from np2tf.runtime.boundary import across, has_raw, raw
 from np2tf.runtime.host_function import IMPORT_SECONDS, WORTH_COMPILING, HostFunction, clock
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
@@ -214,4 +215,6 @@ def jit(function: Callable[..., Any] | None = None, *, tier: str | None = None) 
         return functools.partial(jit, tier=tier)
     if isinstance(function, Jitted):
         return function
-    return Jitted(function, tier)
+    if isinstance(function, types.FunctionType):
+        return Jitted(function, tier)
+    return applied(function, functools.partial(jit, tier=tier))

@@ -12,6 +12,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp import slicing
 from np2tf.tnp.bounds import checks_bounds, record_violation
 from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.keys import FULL
 from np2tf.tnp.masks import check_mask, true_places
 from np2tf.tnp.symint import SymInt
@@ -117,7 +118,7 @@ class Advanced:
     def gather(self) -> tf.Tensor:
         """The elements of the key."""
         if len(self.indices) == 1:
-            return tf.gather(self.cut, self.indices[0], axis=self.axes[0])
+            return gathered(self.cut, self.indices[0], self.axes[0])
         front = tf.transpose(self.cut, self._to_front())
         if front.shape.num_elements() == 0:
             # TensorFlow gathers nothing from nothing.

@@ -14,6 +14,7 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, promote
 from np2tf.tnp.indexing import getitem
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.masks import masked, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
@@ -90,7 +91,7 @@ def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str =
     if mode == "raise" and 0 in a.shape.as_list()[:axis]:
         # Of nothing, NumPy does not look at the indices.
         return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
-    return tf.gather(a, within(index, axis_length(a, axis), axis, mode), axis=axis)
+    return gathered(a, within(index, axis_length(a, axis), axis, mode), axis)
 
 
 def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
@@ -210,7 +211,7 @@ def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> tf.Tensor:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
         return masked(a, truth(condition), axis)
     found = true_places(truth(condition))[:, 0]
-    return tf.gather(a, positions(found, axis_length(a, axis), axis), axis=axis)
+    return gathered(a, positions(found, axis_length(a, axis), axis), axis)
 
 
 def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:

@@ -46,12 +46,50 @@ def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
     return of_tensors
 
 
+def _watching(method: Callable[..., None]) -> Callable[..., None]:
+    """How forward accumulators are made: they watch the tensors that arrays hold."""
+
+    @wraps(method)
+    def watching(accumulator: Any, primals: Any, tangents: Any) -> None:
+        method(accumulator, *tf.nest.map_structure(_tensor_of, (primals, tangents)))
+
+    return watching
+
+
+def _fetching(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The derivatives that forward accumulators have found, for arrays as arrays."""
+
+    @wraps(method)
+    def fetching(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_array, tf.nest.flatten(primals))):
+            return method(accumulator, primals, *args, **kwargs)
+        found = method(accumulator, tf.nest.map_structure(_tensor_of, primals), *args, **kwargs)
+        return tf.nest.map_structure(_as_its_source, primals, found)
+
+    return fetching
+
+
+def _reflecting(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
+    """An operator of tensors, which leaves arrays of other dtypes to their reflected one.
+
+    TensorFlow's own raises an error that Python does not take for a refusal.
+    """
+
+    @wraps(method)
+    def reflecting(x: Any, y: Any) -> Any:
+        if is_array(y) and y.tensor.dtype != x.dtype:
+            return getattr(y, reflected)(x)
+        return method(x, y)
+
+    return reflecting
+
+
 def _tensor_of(value: Any) -> Any:
     return value.tensor if is_array(value) else value
 
 
 def _as_its_source(source: Any, derivative: Any) -> Any:
-    return wrap_tensor(derivative) if is_array(source) else derivative
+    return wrap_tensor(derivative) if is_array(source) and derivative is not None else derivative
 
 
 def _type_spec(self: ndarray) -> ArraySpec:
@@ -83,6 +121,13 @@ CompositeTensor.register(ndarray)
 # TensorFlow has no protocol for these.
 for _name in ("jacobian", "batch_jacobian"):
     setattr(tf.GradientTape, _name, _of_tensors(getattr(tf.GradientTape, _name)))
+tf.autodiff.ForwardAccumulator.__init__ = _watching(tf.autodiff.ForwardAccumulator.__init__)
+tf.autodiff.ForwardAccumulator.jvp = _fetching(tf.autodiff.ForwardAccumulator.jvp)
+_ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+for _name in (*_ARITHMETIC, *_REFLECTED):
+    _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
+    setattr(tf.Tensor, f"__{_name}__", _reflecting(getattr(tf.Tensor, f"__{_name}__"), _reflected))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
     _not_converted(dict(vars(_class)))

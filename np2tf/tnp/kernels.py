@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp.operand_kinds import surroundings
 
 Function = Callable[..., Any]
 
@@ -84,6 +85,17 @@ def by_parts(function: Function) -> Function:
 def identity(x: tf.Tensor) -> tf.Tensor:
     """The operand itself; tensors do not change, so no copy is needed."""
     return x
+
+
+def gathered(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
+    """Parts of `x` along an axis; the gradient is a tensor, where TensorFlow's is a `tf.IndexedSlices`."""
+    if axis == 0 and (x.dtype.is_floating or x.dtype.is_complex) and _may_be_differentiated():
+        x = tf.reshape(x, tf.shape(x))  # the gradient of which is a tensor
+    return tf.gather(x, index, axis=axis)
+
+
+def _may_be_differentiated() -> bool:
+    return not tf.executing_eagerly() or (surroundings.found() and not surroundings.has_no_tape())
 
 
 def constant(value: Any, like: tf.Tensor) -> tf.Tensor:

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.keys import FULL
 
 
@@ -34,7 +35,7 @@ def masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
     if tf.executing_eagerly() or tf.get_static_value(mask) is None:
         return tf.boolean_mask(tensor, mask, axis=axis)
     if mask.shape.rank == 1:
-        return tf.gather(tensor, true_places(mask)[:, 0], axis=axis)
+        return gathered(tensor, true_places(mask)[:, 0], axis)
     return tf.gather_nd(tensor, true_places(mask))
 
 
