@@ -6,7 +6,6 @@ A function that is given none of them is not concerned: NumPy's arrays and `tnp.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import is_, is_not
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from np2tf.lazy import tf
 from np2tf.runtime import arrival
 from np2tf.runtime.surroundings import LOOKED_AT
-from np2tf.tnp.ndarray import cell_of, is_array, is_foreign, tensor_array, tensor_scalar
+from np2tf.tnp.ndarray import as_raw, cell_of, is_foreign, tensor_array, tensor_scalar
 
 _CONTAINERS = frozenset({list, tuple, dict})
 #: The classes of tensors and of variables. They are here as soon as TensorFlow has been imported.
@@ -82,21 +81,6 @@ class Boundary:
             if value is not before:
                 variable.assign(value)
         return as_raw(result)
-
-
-def as_raw(value: Any) -> Any:
-    """`value` with tensors in the places of arrays on TensorFlow, also in tuples, lists and dicts."""
-    if is_array(value):
-        return value.tensor
-    kind = type(value)
-    if kind is dict:
-        items = list(map(as_raw, value.values()))
-        return value if all(map(is_, items, value.values())) else dict(zip(value, items))
-    if kind is list or isinstance(value, tuple):
-        items = list(map(as_raw, value))
-        if any(map(is_not, items, value)):
-            return kind(*items) if hasattr(value, "_fields") else kind(items)
-    return value
 
 
 def has_raw(values: Iterable[Any]) -> bool:

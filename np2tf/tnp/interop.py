@@ -11,7 +11,7 @@ import tensorflow as tf
 from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
+from np2tf.tnp.ndarray import as_raw, is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.tensor_ufunc import Ufunc
 
 
@@ -84,6 +84,25 @@ def _reflecting(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[
     return reflecting
 
 
+def _of_raw_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of TensorFlow that demands tensors, also of the functions that it is given."""
+
+    @wraps(function)
+    def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
+        given, named = list(args), kwargs
+        if any(map(is_array, tf.nest.flatten([given, named]))):
+            given, named = tf.nest.map_structure(_tensor_of, (given, named))
+        return function(*map(_giving_tensors, given), **{k: _giving_tensors(v) for k, v in named.items()})
+
+    return of_raw_tensors
+
+
+def _giving_tensors(value: Any) -> Any:
+    if isinstance(value, FunctionType):
+        return wraps(value)(lambda *args: as_raw(value(*args)))
+    return value
+
+
 def _tensor_of(value: Any) -> Any:
     return value.tensor if is_array(value) else value
 
@@ -128,6 +147,8 @@ _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": 
 for _name in (*_ARITHMETIC, *_REFLECTED):
     _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
     setattr(tf.Tensor, f"__{_name}__", _reflecting(getattr(tf.Tensor, f"__{_name}__"), _reflected))
+for _name in ("while_loop", "switch_case", "slice"):
+    setattr(tf, _name, _of_raw_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
     _not_converted(dict(vars(_class)))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import types
 import weakref
+from operator import is_, is_not
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -290,4 +291,19 @@ def wrap_tensor(value: Any) -> Any:
         return type(value)(map(wrap_tensor, value))
     if isinstance(value, tuple):
         return type(value)(*map(wrap_tensor, value))
+    return value
+
+
+def as_raw(value: Any) -> Any:
+    """`value` with tensors in the places of arrays on TensorFlow, also in tuples, lists and dicts."""
+    if is_array(value):
+        return value.tensor
+    kind = type(value)
+    if kind is dict:
+        items = list(map(as_raw, value.values()))
+        return value if all(map(is_, items, value.values())) else dict(zip(value, items))
+    if kind is list or isinstance(value, tuple):
+        items = list(map(as_raw, value))
+        if any(map(is_not, items, value)):
+            return kind(*items) if hasattr(value, "_fields") else kind(items)
     return value
