@@ -12,6 +12,7 @@ from tensorflow.python.framework.composite_tensor import CompositeTensor
 from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
 
 from np2tf.tnp.ndarray import as_raw, is_array, ndarray, scalar, wrap_tensor
+from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.tensor_ufunc import Ufunc
 
 
@@ -147,6 +148,8 @@ _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": 
 for _name in (*_ARITHMETIC, *_REFLECTED):
     _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
     setattr(tf.Tensor, f"__{_name}__", _reflecting(getattr(tf.Tensor, f"__{_name}__"), _reflected))
+# Cells ask for it from now on.
+surroundings.found()
 for _name in ("while_loop", "switch_case", "slice"):
     setattr(tf, _name, _of_raw_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
