@@ -295,7 +295,7 @@ def test_a_write_that_only_the_graph_sees_is_told(autograph: bool):
         return tnp.sum(array)
 
     line = writing.__code__.co_firstlineno + 1
-    with pytest.warns(ForeignGraphWarning, match="NP2TF536") as told:
+    with pytest.warns(ForeignGraphWarning, match="NP2TF537") as told:
         equal(tf.function(writing, autograph=autograph)(tf.constant(5.0, tf.float64)), 5.0)
     assert [(one.filename, one.lineno) for one in told] == [(__file__, line)]
     equal(array, [0.0, 0.0])
@@ -306,7 +306,7 @@ def test_a_write_that_the_graph_does_not_see_is_told(autograph: bool):
     array = np2tf.device_put(np.ones(2))
     reading = tf.function(lambda: tnp.sum(array), autograph=autograph)
     equal(reading(), 2.0)
-    with pytest.warns(ForeignGraphWarning, match="NP2TF537"):
+    with pytest.warns(ForeignGraphWarning, match="NP2TF538"):
         array[0] = 5.0
     equal(array, [5.0, 1.0])
 

@@ -228,9 +228,9 @@ class Cell:
         if foreign is None or foreign.graph() is None or not hasattr(self._value, "numpy"):
             return False
         if hasattr(value, "numpy"):
-            tell("NP2TF537")
+            tell("NP2TF538")
             return False
-        tell("NP2TF536")
+        tell("NP2TF537")
         foreign.value = value
         self.foreign = foreign
         return True

@@ -42,8 +42,8 @@ def tell(code: str) -> None:
     from tensorflow.python.util import tf_stack
 
     told = {
-        "NP2TF536": "an array from outside of a tf.function is written to in it: only its graph sees that",
-        "NP2TF537": "a tf.function has read this array while it was traced, and will not see what is written",
+        "NP2TF537": "an array from outside of a tf.function is written to in it: only its graph sees that",
+        "NP2TF538": "a tf.function has read this array while it was traced, and will not see what is written",
     }
     frames = [one for one in tf_stack.extract_stack() if not one.filename.startswith(_NP2TF)]
     text = f"{code} {told[code]}; np2tf.jit follows writes"
