@@ -24,6 +24,8 @@ class PromotionError(TypeError):
     """
 
     code = "NP2TF536"
+    #: AutoGraph makes another error of those that it does not know, unless they have this attribute.
+    ag_pass_through = True
 
     def __init__(self, message: str, place: tuple[str, int]) -> None:
         super().__init__(message)

@@ -193,7 +193,7 @@ def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
 
 
 @op(np.trapezoid)
-def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1.0, axis: Int = -1) -> tf.Tensor:
+def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html"""
     along = normalize_axis(axis, rank(y))
     steps = dx
