@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from np2tf.config import Config
 from np2tf.runtime.jit import UnjittedWarning
 from np2tf.staging import PromotionError
 from np2tf.tnp.devices import device_put
+from np2tf.tnp.promotion_mode import promoting
 
 MODES = ("numpy", "all", "safe", "none")
 JAX = tables.jax_table()
@@ -467,3 +469,27 @@ def test_use_backend_is_numpy_throughout() -> None:
             assert tnp.result_type(np.int32, np.float32) == np.float64
         assert config.promotion == "all"
         assert tnp.result_type(np.int32, np.float32) == np.float32
+
+
+def test_a_functions_rules_are_its_threads() -> None:
+    """While one function runs by rules of its own, other threads go by the process's."""
+
+    def met() -> str | None:
+        return dtype_of(multiply, device_put(INT), device_put(FLOAT))
+
+    with promoting("all"), ThreadPoolExecutor(1) as pool:
+        assert (met(), pool.submit(met).result()) == ("float32", "float64")
+        with promoting("none"), config.using(promotion="all"):
+            assert (met(), pool.submit(met).result()) == (None, "float32")
+    assert met() == "float64"
+
+
+@pytest.mark.parametrize("where", [1, [1, 1]])
+def test_ufunc_at_takes_python_numbers_for_weak(where: Any) -> None:
+    for mode in ("all", "safe", "none"):
+        with config.using(promotion=mode):
+            x = device_put(np.ones(3, np.float16))
+            tnp.add.at(x, where, 1.5)
+            expected = np.ones(3, np.float16)
+            np.add.at(expected, where, np.float16(1.5))
+            assert x.numpy().tolist() == expected.tolist()

@@ -59,7 +59,8 @@ class Compiler:
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._lock = threading.RLock()
-        self._warned = False
+        # The modes of promotion under which it has been told that the function runs unjitted.
+        self._warned: set[str] = set()
         # Calls in a row that belonged on the host, why the latest did, and how many more are taken to.
         self._in_a_row = self._trusted = 0
         self._latest: Fallback | None = None
@@ -82,7 +83,7 @@ class Compiler:
             # A call within a call on the host stays there.
             return host.run_within(args, kwargs)
         if self._tier == "host" or raises_floating_point_errors():
-            if self._keeps_rules:
+            if self._tier != "host" and not by_numpys_rules():
                 error = StagingError("under np.errstate that raises, functions run on the host", "NP2TF503")
                 return self.unjitted(error, args, kwargs)
             return self.left_on_host(None, args, kwargs)
@@ -285,7 +286,7 @@ class Compiler:
                 result = compiled(arrays, numbers)
         except (OutOfBounds, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
-            if self._handles_exceptions and not self._keeps_rules:  # … or handles it
+            if self._handles_exceptions and by_numpys_rules():  # … or handles it
                 if self._may_stay_on_host(call):
                     family.was_discarded()
                 return self._host.run_timed(call.args, call.kwargs, family.took_on_host)
@@ -328,8 +329,8 @@ class Compiler:
         self._belongs_on_host(fallback)
         if family is not None:
             family.on_host, family.fallback = True, fallback
-        if not self._warned:
-            self._warned = True
+        if mode() not in self._warned:
+            self._warned.add(mode())
             told = f"{code} {file}:{line}: {name} runs unjitted: {reason}"
             told += "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
             warnings.warn_explicit(told, UnjittedWarning, file, line)

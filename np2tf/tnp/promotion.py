@@ -127,7 +127,7 @@ def promotion_kind(operand: Any) -> Kind:
     if isinstance(operand, Rows):
         return np.dtype(operand.stacked().dtype.as_numpy_dtype)
     if isinstance(operand, (list, tuple)) and operand:
-        return result_type_of(tuple(dict.fromkeys(map(kind_of_item, operand))))
+        return result_type_of(kinds_of_items(operand))
     if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
         raise StagingError(f"a {cls.__name__}, which NumPy asks what to do", "NP2TF503")
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
@@ -135,13 +135,20 @@ def promotion_kind(operand: Any) -> Kind:
     return np.asarray(operand).dtype
 
 
-def kind_of_item(item: Any) -> Kind:
-    """What an item of a list brings to the dtype of the array that is made of the list.
+def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
+    """What the items of a list bring to the dtype of the array that is made of them, each kind once.
 
     For NumPy a Python number is not weak there: np.array([1, np.float32(2)]) holds float64.
     """
-    kind = kind_of(item)
-    return default_dtype(kind) if by_numpys_rules() else kind
+    kinds = dict.fromkeys(map(kind_of, items))
+    if in_force.numpys or by_numpys_rules():
+        kinds = dict.fromkeys(map(default_dtype, kinds))
+    return tuple(kinds)
+
+
+def kind_of_item(item: Any) -> Kind:
+    """The same of one item."""
+    return kinds_of_items((item,))[0]
 
 
 def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
