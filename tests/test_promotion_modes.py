@@ -445,7 +445,7 @@ def test_what_cannot_be_staged_is_not_computed_by_numpys_rules() -> None:
     with pytest.raises(StagingError):
         np2tf.jit(draws, promotion="all")(INT, FLOAT)
     with pytest.raises(StagingError):
-        np2tf.jit(multiply, promotion="all").__class__(_counting, None, "all")(3)
+        np2tf.jit(_counting, promotion="all")(3)
     with config.using(promotion="all"), pytest.warns(UnjittedWarning, match="promoted by NumPy's rules"):
         assert np2tf.jit(draws)(INT, FLOAT).dtype == np.float64
     with np.errstate(all="raise"), pytest.raises(StagingError):
