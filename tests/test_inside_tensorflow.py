@@ -1,4 +1,4 @@
-"""Translated code called by TensorFlow and Keras: tensors are arrays inside of it, and results are tensors."""
+"""Translated code called by TensorFlow and Keras: tensors are arrays inside, and results are tensors."""
 
 from __future__ import annotations
 
@@ -134,7 +134,8 @@ def test_control_flow():
         number = np2tf.device_put(np.int32(1))
         equal(wrap(lambda n=number: tf.switch_case(n, [lambda: 1, lambda: 2]))(), 2)
         equal(wrap(lambda n=number: tf.slice(tf.constant([1, 2, 3]), [n], [n]))(), [2])
-        equal(wrap(lambda: tf.py_function(translated.positive, [x - 2.0], tf.float64))(), plain.positive(X - 2))
+        function = wrap(lambda: tf.py_function(translated.positive, [x - 2.0], tf.float64))
+        equal(function(), plain.positive(X - 2.0))
 
 
 def test_strategies():

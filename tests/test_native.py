@@ -23,7 +23,7 @@ from np2tf.tnp.tensor_ufunc import UFUNCS
 FROM_NUMBERS = {
     *("bartlett", "blackman", "hamming", "hanning", "kaiser", "broadcast_shapes"),
     *("diag_indices", "mask_indices", "tril_indices", "triu_indices"),
-    *("isdtype", "issubdtype", "min_scalar_type", "promote_types"),
+    *("isdtype", "issubdtype", "min_scalar_type"),
 }
 #: NumPy's own objects, which work on arrays of ours or on numbers as they are.
 AS_THEY_ARE = {"dtype", "finfo", "iinfo", "s_", "index_exp", "ndindex", "newaxis", "linalg.LinAlgError"}

@@ -33,6 +33,7 @@ from np2tf.tnp.ndarray import (
     tensor_scalar,
     weak_scalar,
 )
+from np2tf.tnp.promotion_mode import mode, promoting
 from np2tf.tnp.residence import new_arrays_on_host
 from np2tf.tnp.symint import SymInt
 
@@ -85,6 +86,7 @@ class Compiled:
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers = list(numbers)
+        self._promotion = mode()
         self._output = Output()
         self._handles = handles
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
@@ -160,7 +162,7 @@ class Compiled:
             trace.output, trace.handles = self._output, self._handles
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
-            with region(trace) as root:
+            with promoting(self._promotion), region(trace) as root:
                 result = body(staged, numbers)
                 if any(cell.poisoned for cell in cells):
                     raise StagingError(

@@ -14,7 +14,7 @@ from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
-from np2tf.tnp.promotion import kind_of, result_type_of
+from np2tf.tnp.promotion import inexact_type, result_type_of
 from np2tf.tnp.searching import positions
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
@@ -42,11 +42,9 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
         if first == last:
             first, last = first - 0.5, last + 0.5
-        dtype = result_type_of((_dtype(a), *map(kind_of, ends)))
-        if dtype.kind != "f":
-            dtype = result_type_of((dtype, float))
+        dtype = inexact_type(a, *ends)
         return tf.constant(first, dtype), tf.constant(last, dtype)
-    dtype = result_type_of((_dtype(a), float))
+    dtype = inexact_type(a)
     if a.shape.num_elements() == 0:
         return tf.constant(0, dtype), tf.constant(1, dtype)
     first, last = cast(tf.reduce_min(a), dtype), cast(tf.reduce_max(a), dtype)

@@ -16,7 +16,7 @@ from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
 from np2tf.tnp.operand_kinds import operands_in
-from np2tf.tnp.promotion import default_dtype, kind_of, result_type_of
+from np2tf.tnp.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
 from np2tf.tnp.ranges import arange, linspace
 from np2tf.tnp.residence import has_tensor, lifted, placed
 from np2tf.tnp.rows import Rows
@@ -47,10 +47,10 @@ def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_ki
     """
     if not arrays:
         raise ValueError("need at least one array to concatenate")
-    kinds = {default_dtype(kind_of(array)) for array in arrays}
+    kinds = kinds_of_items(arrays)
     if dtype is None:
-        dtype = result_type_of(tuple(kinds))
-    for kind in kinds:
+        dtype = result_type_of(kinds)
+    for kind in map(default_dtype, kinds):
         if not np.can_cast(kind, dtype, casting):  # type: ignore[arg-type]
             raise TypeError(
                 f"Cannot cast array data from {kind!r} to {dtype!r} according to the rule {casting!r}"

@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
@@ -308,6 +308,8 @@ LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexEr
 
 def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
     """Whether a call may be made again after `error`: a function among the arguments is not to run twice."""
+    if isinstance(error, PromotionError):
+        return False
     return isinstance(error, (StagingError, tf.errors.OpError)) or not any(map(callable, args))
 
 

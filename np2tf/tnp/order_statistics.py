@@ -14,6 +14,7 @@ from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
 from np2tf.tnp.promotion import result_type_of
+from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.reducing import isnan
 from np2tf.tnp.warn import ALL_NAN, EMPTY_MEAN, warn_where
 
@@ -153,6 +154,7 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
     raise ValueError(f"{method!r} is not a valid method")
 
 
+@unrefused
 def _interpolated(
     ordered: tf.Tensor, virtual: np.ndarray, n: int, given: np.dtype[Any], weak: bool
 ) -> tf.Tensor:
@@ -253,6 +255,7 @@ def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, 
     return ordered, last, axes
 
 
+@unrefused
 def _of_the_rest(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:

@@ -15,7 +15,7 @@ from np2tf.tnp.hosted import SMALL, hosted, known
 from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import Array, DType, Int, Operand, Shape, op
 from np2tf.tnp.operand_kinds import operands_in
-from np2tf.tnp.promotion import kind_of, result_type, result_type_of, tf_dtype
+from np2tf.tnp.promotion import inexact_type, kind_of, result_type_of, tf_dtype
 from np2tf.tnp.residence import has_tensor, placed
 
 __all__ = [
@@ -126,7 +126,7 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     if _is_known(start, stop) and num <= SMALL:
         return _constants(_NUMPY.linspace(start, stop, num, endpoint, retstep, dtype, axis))
-    result = result_type(start, stop, float(num))
+    result = inexact_type(start, stop)
     wanted = result if dtype is None else dtype
     begin, end = as_tensor(start, result), as_tensor(stop, result)
     parts = num - 1 if endpoint else num
@@ -179,7 +179,7 @@ def geomspace(
 ) -> ndarray:
     if _is_known(start, stop) and num <= SMALL:
         return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
-    result = result_type(start, stop, float(num))
+    result = inexact_type(start, stop)
     if result.kind != "f" or axis != 0:
         raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
     begin, end = as_tensor(start, result), as_tensor(stop, result)

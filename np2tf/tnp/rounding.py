@@ -14,7 +14,7 @@ from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.kernels import COMPLEX, by_parts, constant
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.normalize import OPS, Array, Int, Operand, attach, op
-from np2tf.tnp.promotion import kind_of, result_type, ufunc_loop
+from np2tf.tnp.promotion import inexact_type, kind_of, ufunc_loop
 from np2tf.tnp.ufuncs_compare import EXTREMES
 
 __all__ = [
@@ -180,7 +180,7 @@ def i0(x: Array) -> tf.Tensor:
 @op(np.sinc)
 def sinc(x: Array) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.sinc.html"""
-    x = cast(x, result_type(x, 1.0))
+    x = cast(x, inexact_type(x))
     zero = tf.equal(x, constant(0, x))
     y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
     return tf.where(zero, constant(1, x), tf.sin(y) / y)

@@ -14,7 +14,8 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, DType, OptionalArray, op
-from np2tf.tnp.promotion import result_type
+from np2tf.tnp.promotion import inexact_type, result_type
+from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.reducing import count, raw_sum
 from np2tf.tnp.reductions import mean_of
 from np2tf.tnp.ufuncs_matrix import matmul
@@ -74,9 +75,9 @@ def average(
         result = mean_of(a, axis, None, keepdims, True)
         total = cast(tf.convert_to_tensor(count(a, axes, keepdims, True), tf.int64), _dtype(result))
     else:
-        dtype = result_type(a, weights, *([1.0] if _dtype(a).kind in "bui" else []))
-        if _dtype(a).kind in "bui":
-            dtype = np.result_type(_dtype(a), _dtype(weights), np.float64)
+        dtype = inexact_type(a, weights) if _dtype(a).kind in "bui" else result_type(a, weights)
+        if _dtype(a).kind in "bui" and by_numpys_rules():
+            dtype = np.promote_types(dtype, np.float64)
         weights = cast(_fitted_weights(weights, a, axis), dtype)
         weights = tf.broadcast_to(weights, tf.shape(a))
         total = raw_sum(weights, axes, keepdims)

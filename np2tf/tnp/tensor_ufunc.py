@@ -10,15 +10,17 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.floating_errors import raises_floating_point_errors
+from np2tf.tnp.lattice import is_known
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
 from np2tf.tnp.outputs import check_output, store_into
 from np2tf.tnp.promotion import promotion_kind, ufunc_loop
+from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
@@ -80,16 +82,16 @@ class Ufunc:
         staging = not tf.executing_eagerly()
         if not staging and raises_floating_point_errors():
             counts.host += 1
-            return on_host(self.numpy, args, kwargs)
+            return on_host(self.numpy, self._promoted(args, kwargs), kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
-        except LEFT_TO_NUMPY:
-            if staging:
+        except LEFT_TO_NUMPY as error:
+            if staging or isinstance(error, PromotionError):
                 raise
         else:
             counts.eager += not staging
             return result
-        return left_to_numpy(self.numpy, args, kwargs)
+        return left_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
 
     def directly(self, args: tuple[Any, ...]) -> Any:
         """The result if this is a call that one kernel answers (see `direct`), else None."""
@@ -142,6 +144,16 @@ class Ufunc:
         if self.nout == 1:
             return cast(result, loop[-1])
         return tuple(cast(part, wanted) for part, wanted in zip(result, loop[self.nin :], strict=True))
+
+    def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The operands for NumPy, in the dtypes that other rules than NumPy's give them."""
+        if by_numpys_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
+            return args
+        kinds = tuple(map(promotion_kind, args))
+        if not is_known(kinds):
+            return args
+        loop = ufunc_loop(self.numpy, kinds)
+        return tuple(as_tensor(operand, wanted) for operand, wanted in zip(args, loop, strict=False))
 
     def _masked(self, result: Any, where: Any, out: Any) -> Any:
         if self.nout != 1:
@@ -209,8 +221,8 @@ class Ufunc:
                 raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
             result = function(*args, **kwargs)
             return result if out is None else store_into(out, result)
-        except LEFT_TO_NUMPY:
-            if staging:
+        except LEFT_TO_NUMPY as error:
+            if staging or isinstance(error, PromotionError):
                 raise
         return left_to_numpy(numpy, args, given)
 

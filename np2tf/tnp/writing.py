@@ -26,7 +26,7 @@ from np2tf.tnp.keys import expand
 from np2tf.tnp.masks import leading_mask
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS
-from np2tf.tnp.promotion import kind_of, ufunc_loop
+from np2tf.tnp.promotion import kind_of, kind_of_item, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
@@ -252,15 +252,13 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
     tensor = array.tensor
     if array.is_read_only:
         raise ValueError("array is read-only")
-    if operand is not None:
-        # Here a Python number is an array like any other, and not weak.
-        operand = as_tensor(operand)
     operands = (tensor,) if operand is None else (tensor, operand)
-    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of, operands)))
+    # For NumPy a Python number is an array like any other here, and not weak.
+    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of_item, operands)))
     items = expand(indices, tensor.shape.rank)
     if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
         old = getitem(array, indices)
-        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(operand))
+        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(as_tensor(operand, loop[1])))
         if not new.tensor.shape.is_compatible_with(old.tensor.shape):
             raise ValueError("array is not broadcastable to correct shape")
         setitem(array, indices, new)

@@ -17,6 +17,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.normalize import Int, op
+from np2tf.tnp.promotion_mode import unrefused
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]
 
@@ -60,6 +61,7 @@ def _order(m: int, what: str) -> int:
 
 
 @op(np.polyder)
+@unrefused
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
     """The derivative of order `m`."""
     given = coefficients(p)
@@ -71,6 +73,7 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 
 
 @op(np.polyint)
+@unrefused
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
     """The antiderivative of order `m`, with the integration constants `k`."""
     _order(m, "integral")
