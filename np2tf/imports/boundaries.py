@@ -17,6 +17,8 @@ _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _LOOKS_INSIDE = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: A function that uses such a name is written for tensors themselves.
 _TENSORFLOW = frozenset({"tf", "tensorflow", "keras"})
+#: A module that imports one of these is written for tensors as a whole.
+_LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 #: Control flow on tensors, which AutoGraph stages where the translation has left it to Python.
 _CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
 
@@ -28,6 +30,8 @@ def add_boundaries(tree: ast.Module, source: ast.Module) -> None:
         tree: the translation, at the source's places; it is changed.
         source: what it was made from.
     """
+    if any(map(_imports_tensorflow, ast.walk(source))):
+        return
     sources = {(one.name, one.lineno): one for one, _ in _outermost(source.body)}
     for function, first in _outermost(tree.body):
         if any(ast.unparse(one).startswith("np2tf.jit") for one in function.decorator_list):
@@ -36,6 +40,13 @@ def add_boundaries(tree: ast.Module, source: ast.Module) -> None:
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)
         for_autograph = as_it_was and any(isinstance(one, _CONTROL) for one in ast.walk(function))
         _add_boundary(function, first, AUTOGRAPH if for_autograph else "_np2tf_boundary")
+
+
+def _imports_tensorflow(node: ast.AST) -> bool:
+    names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        names = [node.module or ""]
+    return any(name.partition(".")[0] in _LIBRARIES for name in names)
 
 
 def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function, int]]:
