@@ -37,7 +37,7 @@ def equal(got: Any, wanted: Any, kind: type | None = None) -> None:
 FUNCTIONS = {
     "standardized": (X,),
     "gram": (X,),
-    "root": (2.0,),
+    "root": (np.float64(2.0),),
     "scaled_rows": (X,),
     "positive": (X - 2.0,),
     "added": (X, X[0]),
@@ -71,7 +71,7 @@ def test_kind_in_is_kind_out(name: str):
 
 @both
 @pytest.mark.parametrize("shape", [[None, 3], [None, None]], ids=str)
-@pytest.mark.parametrize("name", ["standardized", "gram", "positive", "scaled_rows"])
+@pytest.mark.parametrize("name", ["standardized", "gram", "positive"])
 def test_lengths_that_are_not_known(name: str, shape: list[int | None], autograph: bool):
     spec = [tf.TensorSpec(shape, tf.float64)]
     function = tf.function(getattr(translated, name), autograph=autograph, input_signature=spec)
@@ -111,7 +111,7 @@ def test_datasets():
     data = tf.data.Dataset.from_tensor_slices(X)
     for name in ("standardized", "positive"):
         equal(list(data.map(getattr(translated, name))), [getattr(plain, name)(row) for row in X])
-    equal(list(tf.data.Dataset.from_tensor_slices([2.0, 3.0]).map(translated.root)), np.sqrt([2.0, 3.0]))
+    equal(list(tf.data.Dataset.from_tensor_slices(X[:, 1]).map(translated.root)), np.sqrt(X[:, 1]))
 
 
 @pytest.mark.parametrize("apply", [tf.map_fn, tf.vectorized_map])
@@ -126,7 +126,7 @@ def test_maps(apply: Any, given: Any):
 def test_control_flow():
     x = tf.constant(X)
     for wrap in (lambda function: function, tf.function):
-        equal(wrap(lambda: tf.cond(True, lambda: translated.gram(x), lambda: x))(), plain.gram(X))
+        equal(wrap(lambda: tf.cond(tf.constant(True), lambda: translated.gram(x), lambda: x))(), plain.gram(X))
         loop = wrap(lambda: tf.while_loop(lambda i: i < 5, lambda i: [translated.added(i, 1)], [0]))
         equal(loop()[0], 5)
         arrays = wrap(lambda: tf.while_loop(lambda i: i < 5, lambda i: [i + 1], [np2tf.device_put(0)]))
