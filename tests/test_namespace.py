@@ -60,7 +60,8 @@ def test_star_import_gives_numpys_names(path: str) -> None:
     theirs: dict[str, Any] = {}
     exec(f"from np2tf.tnp{'.' + path if path else ''} import *", ours)
     exec(f"from {(numpys(path) if path else np).__name__} import *", theirs)
-    assert set(ours) == set(theirs)
+    # A module that warns of what it is asked for leaves a note of that.
+    assert set(ours) - {"__warningregistry__"} == set(theirs) - {"__warningregistry__"}
 
 
 def test_ops_stand_under_their_names() -> None:

@@ -11,7 +11,7 @@ import functools
 import inspect
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -114,16 +114,33 @@ Shape = Annotated[tuple[Any, ...], _shape]
 # -- the plan ------------------------------------------------------------------------------------------------
 
 
-class _Plan:
-    """A signature compiled to (name, normaliser, default) rows."""
+class _Everything:
+    """The parameters of a function that does not tell them."""
 
-    def __init__(self, implementation: Callable[..., Any]) -> None:
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
+    try:
+        return inspect.signature(numpy).parameters
+    except ValueError:  # before NumPy 2.4 its functions in C have no signature
+        return _Everything()
+
+
+class _Plan:
+    """A signature compiled to (name, normaliser, default) rows, as far as the installed NumPy has it."""
+
+    def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
         self.name = implementation.__name__
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
+        known = _parameters_of(numpy)
         for parameter in inspect.signature(implementation).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in known:
+                continue
             hint = hints.get(parameter.name)
             normaliser = get_args(hint)[1] if get_origin(hint) is Annotated else None
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
@@ -220,7 +237,7 @@ def op(
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
-        plan = _Plan(implementation)
+        plan = _Plan(implementation, numpy)
         direct = FUNCTIONS.get(numpy)
         creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
 

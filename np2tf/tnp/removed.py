@@ -25,7 +25,7 @@ def removed(name: str, namespace: Any) -> Any:
     """
     rule = find(f"numpy.{name}")
     if rule is None or not rule.new_name:
-        reason = f": {rule.reason}" if rule is not None and rule.reason else ""
+        reason = f": {_why_not(rule)}" if rule is not None else ""
         raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}{reason}")
     if rule.builtin:
         return getattr(builtins, rule.new_name)
@@ -33,6 +33,12 @@ def removed(name: str, namespace: Any) -> Any:
     if rule.negated:
         return -value
     return _adapted(rule, value, namespace) if rule.arguments or rule.flattens else value
+
+
+def _why_not(rule: Rule) -> str:
+    if rule.reason:
+        return rule.reason
+    return f"NumPy has it since {rule.since}" if rule.since else f"NumPy had it until {rule.until}"
 
 
 def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
