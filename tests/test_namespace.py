@@ -15,7 +15,7 @@ import pytest
 import tensorflow as tf
 
 import np2tf
-from np2tf import tnp
+from np2tf import rules, tnp
 from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import region
@@ -40,6 +40,18 @@ def test_every_public_name_resolves() -> None:
     public = {name for name in dir(np) if not name.startswith("_")} | set(np.__all__)
     assert [name for name in sorted(public) if not hasattr(tnp, name)] == []
     assert public <= set(dir(tnp))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_are_there_if_numpy_has_them() -> None:
+    """What the rules know and the installed NumPy lacks is an attribute error that says why."""
+    mains = {rule.name[6:]: rule for rule in rules.rules().values() if rule.name.count(".") == 1}
+    now = {name: rule for name, rule in mains.items() if rule.chapter != "removed"}
+    assert {name for name in now if hasattr(tnp, name)} == {name for name in now if hasattr(np, name)}
+    for name in (name for name in now if not hasattr(np, name)):
+        with pytest.raises(AttributeError, match=rf"{name}': NumPy ha(s it since|d it until) 2\."):
+            getattr(tnp, name)
+    assert [name for name, rule in mains.items() if rule.new_name and not hasattr(tnp, name)] == []
 
 
 @pytest.mark.parametrize("path", SUBMODULES)

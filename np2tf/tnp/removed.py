@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.rules import Rule, find
-from np2tf.tnp.front import universal
+from np2tf.tnp.front import provide, universal
 
 
 def removed(name: str, namespace: Any) -> Any:
@@ -24,6 +24,8 @@ def removed(name: str, namespace: Any) -> Any:
         AttributeError: there is no such name, or nothing stands for it.
     """
     rule = find(f"numpy.{name}")
+    if rule is not None and not rule.new_name and hasattr(np, name):
+        return provide(getattr(np, name), rule.name)  # NumPy does not list what it is about to remove
     if rule is None or not rule.new_name:
         reason = f": {_why_not(rule)}" if rule is not None else ""
         raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}{reason}")
