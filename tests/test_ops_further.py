@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -78,9 +79,15 @@ SLICED = [
     Case("add.reduceat", (X, [0, 6])),
     Case("logical_and.reduceat", (TRUTH, [0, 5]), {"axis": 1}),
 ]  # fmt: skip
+#: NumPy 2.1 trims arrays of one axis only.
+TRIMMED = (
+    [Case("trim_zeros", (AROUND, *args)) for args in ((), ("f",), ("b",), ("fb", 0), ("b", (0, 1)), ("x",))]
+    if "axis" in signature(np.trim_zeros).parameters
+    else []
+)
 REST = [
-    *[Case("trim_zeros", (AROUND, *args)) for args in ((), ("f",), ("b",), ("fb", 0), ("b", (0, 1)), ("x",))],
     Case("trim_zeros", (np.zeros(4),)),
+    *TRIMMED,
     Case("trim_zeros", (np.zeros(4), "f")),
     Case("trim_zeros", (np.array([0, 1.5, 0, 2, 0, 0]), "b")),
     *[
