@@ -213,11 +213,13 @@ def test_special_cases_of_floats(dtype: str, mode: str) -> None:
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_special_cases_of_complex_numbers(dtype: str, mode: str) -> None:
-    """Functions of one operand, but for those whose limits are C's (tests/test_ops_elementwise.py has them)."""
+    """Functions of one operand, but for those whose limits are C's (tests/test_ops_elementwise.py)."""
     parts = np.array([0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -2.5], np.float64)
     values = np.empty((len(parts), len(parts)), dtype)
     values.real, values.imag = parts[:, None], parts
-    names = [name for name in UNARY if name not in ("exp", "sqrt")]
+    # NumPy 2.1 has other limits of some than the standard.
+    old = {"acosh", "asin", "asinh"} if np.isnan(np.acosh(complex(0, np.nan)).imag) else set()
+    names = [name for name in UNARY if name not in {"exp", "sqrt", *old}]
     calls = ((name, lambda xp, made, name=name: getattr(xp, name)(made(values))) for name in names)
     assert _differing(calls, _with_signs) == []
 

@@ -136,9 +136,11 @@ class _Everything:
 
 def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
     try:
-        return inspect.signature(numpy).parameters
+        parameters = inspect.signature(numpy).parameters
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
         return _Everything()
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return _Everything() if takes_any else parameters
 
 
 class _Plan:
