@@ -95,6 +95,16 @@ REST = [
         for dtype in ("int8", "uint16", "int64", "float32", "bool")
     ],
     Case("sort_complex", (np.array([2 + 1j, 1 - 1j, 2 - 3j]),)),
+    # NumPy 2.5 brought these; before, both raise its errors.
+    Case("polynomial.polynomial.polyvalnd", ([X, Y], C)),
+    Case("polynomial.polynomial.polyvalnd", ([X, Y, X], C)),
+    Case("polynomial.polynomial.polyvalnd", ([X, Y[:4]], C)),
+    *[
+        Case(name, (values,), {"descending": True, "stable": True})
+        for name in ("sort", "argsort")
+        for values in (INTS, TRUTH, X, np.array([1.0, np.nan, -0.0, 0.0, np.inf, 1.0]))
+    ],
+    Case("argsort", (np.array([1j, 2, np.nan, 1 + 2j, 1j]),), {"descending": True, "stable": True}),
 ]
 
 
