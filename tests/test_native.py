@@ -35,8 +35,6 @@ HOST_ON_PURPOSE = {
 }
 #: Classes that keep to the host.
 _CLASSES = (random.Generator, random.RandomState)
-#: np.ndarray had these in NumPy 1 only, or has them in some versions of NumPy 2 only.
-NOT_ALWAYS = {"numpy.chararray", "numpy.ndarray.device", "numpy.ndarray.to_device"}
 
 RULES = {
     name: rule
@@ -68,8 +66,6 @@ def provided(name: str) -> str:
         return "host" if value is None or path in HOST_ON_PURPOSE or _on_host_only(value) else "native"
     if not hasattr(np, path) and "." not in path:
         return "host"
-    if f"numpy.{path}" in NOT_ALWAYS:
-        return RULES[f"numpy.{path}"].kind
     value, numpys = operator.attrgetter(path)(tnp), operator.attrgetter(path)(np)
     if isinstance(numpys, np.ufunc):
         return "host" if numpys not in UFUNCS or path in HOST_ON_PURPOSE else "native"
@@ -101,12 +97,12 @@ def _is_known_to_tensorflow(value: Any) -> bool:
 @pytest.mark.parametrize("chapter", sorted({rule.chapter for rule in RULES.values()}))
 def test_rules_and_library_agree(chapter: str) -> None:
     """A name is native in the rules if and only if it is in the library."""
-    of_chapter = {name: rule.kind for name, rule in RULES.items() if rule.chapter == chapter}
-    wrong = {
-        name: kind
-        for name, kind in of_chapter.items()
-        if kind != "no" and provided(name) != kind and name not in NOT_ALWAYS
+    of_chapter = {
+        name: rule.kind
+        for name, rule in RULES.items()
+        if rule.chapter == chapter and rule.exists_in(np.__version__)
     }
+    wrong = {name: kind for name, kind in of_chapter.items() if kind != "no" and provided(name) != kind}
     assert wrong == {}
 
 

@@ -14,7 +14,7 @@ from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import is_contiguous, shadow
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, op
+from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, checked_device, op
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
 
@@ -255,6 +255,7 @@ def asarray(
     like: Any = None,
 ) -> ndarray:
     """`a` as an array: the same object where nothing has to change."""
+    checked_device(device)
     return array(a, dtype, copy=copy, order=order, like=like)
 
 
@@ -268,6 +269,7 @@ def asanyarray(
     like: Any = None,
 ) -> ndarray:
     """`a` as an array, perhaps of a class of its own: the same object where nothing has to change."""
+    checked_device(device)
     return array(a, dtype, copy=copy, order=order, subok=True, like=like)
 
 

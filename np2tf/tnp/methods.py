@@ -5,8 +5,10 @@ An array computes what depends on its contents and its layout, and hands a copy 
 
 from __future__ import annotations
 
+import sys
 import weakref
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -192,6 +194,7 @@ def _read_only(name: str) -> None:
 
     method.__name__ = name
     method.__doc__ = own.__doc__
+    method.__wrapped__ = own  # type: ignore[attr-defined]
     setattr(ndarray, name, method)
 
 
@@ -276,6 +279,15 @@ def _base(self: ndarray) -> Any:
     return owner
 
 
+def _array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
+    """The module whose functions take such arrays; NumPy says which versions of the standard it knows."""
+    _ANY.__array_namespace__(api_version=api_version)  # type: ignore[arg-type]
+    return sys.modules["np2tf.tnp"]
+
+
+_ANY = np.zeros(1)
+
+
 def _device(self: ndarray) -> str:
     return "gpu" if "GPU" in getattr(self.tensor, "device", "") else "cpu"
 
@@ -294,6 +306,7 @@ def _remaining(self: ndarray, name: str) -> Any:
     if not callable(value) or isinstance(value, type):
         return lifted(value)
 
+    @wraps(value)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = lifted(value(*map(to_numpy, args), **kwargs))
         if name in _WRITING:
@@ -352,6 +365,7 @@ def _install() -> None:
     ndarray.shape = property(read_shape, _set_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
     for name in ("tobytes", "tofile", "dump", "dumps", "getfield"):
         _read_only(name)
+    attach("__array_namespace__", _array_namespace)
     attach("view", _view_method)
     attach("item", _item_method)
     attach("tolist", _tolist_method)
@@ -359,6 +373,8 @@ def _install() -> None:
     ndarray.resize = _resize_method  # type: ignore[attr-defined]
     ndarray.setflags = _setflags_method  # type: ignore[attr-defined]
     ndarray.__getattr__ = _remaining  # type: ignore[method-assign, assignment]
+    for name in ("put", "resize", "setflags"):
+        vars(ndarray)[name].__wrapped__ = getattr(np.ndarray, name)
     scalar.__round__ = _round  # type: ignore[attr-defined]
 
 

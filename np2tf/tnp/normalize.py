@@ -11,7 +11,8 @@ import functools
 import inspect
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from contextlib import nullcontext
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -24,6 +25,7 @@ from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
+from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.outputs import store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
@@ -100,6 +102,17 @@ def _shape(value: Any) -> tuple[Any, ...]:
     return (_length(value),)
 
 
+def checked_device(value: Any) -> Any:
+    """A device by the name that `x.device` has.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    if value not in (None, "cpu") and not (value == "gpu" and surroundings.has_accelerator):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {value}')
+    return value
+
+
 Array = Annotated[tf.Tensor, as_tensor]
 Operand = Annotated[Any, _operand]
 Operands = Annotated[list[Any], _operands]
@@ -114,18 +127,39 @@ Shape = Annotated[tuple[Any, ...], _shape]
 # -- the plan ------------------------------------------------------------------------------------------------
 
 
-class _Plan:
-    """A signature compiled to (name, normaliser, default) rows."""
+class _Everything:
+    """The parameters of a function that does not tell them."""
 
-    def __init__(self, implementation: Callable[..., Any]) -> None:
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
+    try:
+        parameters = inspect.signature(numpy).parameters
+    except ValueError:  # before NumPy 2.4 its functions in C have no signature
+        return _Everything()
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return _Everything() if takes_any else parameters
+
+
+class _Plan:
+    """A signature compiled to (name, normaliser, default) rows, as far as the installed NumPy has it."""
+
+    def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
         self.name = implementation.__name__
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
+        known = _parameters_of(numpy)
         for parameter in inspect.signature(implementation).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in known:
+                continue
             hint = hints.get(parameter.name)
             normaliser = get_args(hint)[1] if get_origin(hint) is Annotated else None
+            if parameter.name == "device":
+                normaliser = checked_device
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 self.variadic = normaliser or (lambda value: value)
             else:
@@ -220,7 +254,8 @@ def op(
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
-        plan = _Plan(implementation)
+        plan = _Plan(implementation, numpy)
+        made = _placing(implementation, plan) if "device" in plan.names else implementation
         direct = FUNCTIONS.get(numpy)
         creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
 
@@ -232,7 +267,7 @@ def op(
                     return result
             if (new_arrays_on_host() or not creates) and runs_on_host(args, kwargs):
                 return on_host(numpy, args, kwargs)
-            return _on_tensors(implementation, plan, numpy, args, kwargs)
+            return _on_tensors(made, plan, numpy, args, kwargs)
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
@@ -241,6 +276,18 @@ def op(
         return call
 
     return decorate
+
+
+def _placing(implementation: Callable[..., Any], plan: _Plan) -> Callable[..., Any]:
+    """An implementation that makes its array on the device that is asked for; a graph has its own."""
+    position = plan.order.index("device")
+
+    def call(*values: Any, **named: Any) -> Any:
+        device = values[position] if position < len(values) else named.get("device")
+        with tf.device(device) if device is not None and tf.executing_eagerly() else nullcontext():
+            return implementation(*values, **named)
+
+    return call
 
 
 def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
@@ -326,6 +373,8 @@ def attach(name: str, function: Callable[..., Any]) -> None:
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
 
+    # Who asks for the signature is told NumPy's.
+    method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]
     method.__name__ = name
     method.__doc__ = function.__doc__
     setattr(ndarray, name, method)

@@ -135,6 +135,9 @@ _OF_ARRAYS = {
     "__hash__": None,
 }
 _OF_NUMBERS = {
+    # Of a complex number NumPy takes the real part, and warns; of an array it refuses to.
+    "__int__": lambda self: int(self.numpy()[()]),
+    "__float__": lambda self: float(self.numpy()[()]),
     "__repr__": _number_shown_by(repr),
     "__str__": _number_shown_by(str),
     "__reduce__": _reduce_number,

@@ -13,6 +13,7 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.extremes import reduce_extreme
 from np2tf.tnp.kernels import COMPLEX
+from np2tf.tnp.ndarray import weak_scalar
 from np2tf.tnp.normalize import Array, Axis, DType, op
 from np2tf.tnp.reducing import (
     Reducer,
@@ -378,6 +379,13 @@ def all(
 
 
 @op(np.count_nonzero)
-def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> tf.Tensor:
+def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
-    return raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
+    count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
+    if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
+        return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)
+    return count
+
+
+#: Before NumPy 2.3.
+_COUNTS_ARE_PYTHONS = isinstance(np.count_nonzero(()), int)

@@ -96,19 +96,24 @@ def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
 @op(np.clip)
 def clip(
     a: Operand,
-    a_min: Operand = None,
-    a_max: Operand = None,
+    a_min: Operand = np._NoValue,
+    a_max: Operand = np._NoValue,
     out: Any = None,
     *,
-    min: Operand = None,
-    max: Operand = None,
+    min: Operand = np._NoValue,
+    max: Operand = np._NoValue,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.clip.html"""
-    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+    if (a_min is np._NoValue) != (a_max is np._NoValue):
+        raise TypeError("clip() missing 1 required positional argument")
+    limits = [a_min, a_max]
+    if a_min is np._NoValue:
+        limits = [None if limit is np._NoValue else limit for limit in (min, max)]
+    elif min is not np._NoValue or max is not np._NoValue:
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
-    return _clipped(a, min if a_min is None else a_min, max if a_max is None else a_max)
+    return _clipped(a, *limits)
 
 
 def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:

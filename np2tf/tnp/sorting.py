@@ -47,32 +47,36 @@ def keys(values: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.math.is_nan(values), tf.constant(mask, integer), ordered)
 
 
-def order_of(values: tf.Tensor) -> tf.Tensor:
-    """``argsort`` along the last axis, stable, as int64."""
+def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
+    """``argsort`` along the last axis, stable, as int64; NaN is last either way."""
     if values.dtype.is_complex:
-        return _order_of_complex(values)
-    ranked = tf.bitwise.invert(keys(values))
+        return _order_of_complex(values, descending)
+    ranked = keys(values)
+    if not descending:
+        ranked = tf.bitwise.invert(ranked)
+    elif values.dtype.is_floating:
+        ranked = tf.where(tf.math.is_nan(values), ranked.dtype.min, ranked)
     return tf.cast(tf.math.top_k(ranked, k=tf.shape(ranked)[-1]).indices, tf.int64)
 
 
-def _order_of_complex(values: tf.Tensor) -> tf.Tensor:
+def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
     """By real, then by imaginary part; last those with NaN in the imaginary, the real one, in both."""
     real, imaginary = tf.math.real(values), tf.math.imag(values)
     nans = 2 * tf.cast(tf.math.is_nan(real), tf.int32) + tf.cast(tf.math.is_nan(imaginary), tf.int32)
     last = values.shape.rank - 1
-    order = order_of(imaginary)
-    for key in (real, nans):
-        order = gather_along(order, order_of(gather_along(key, order, last)), last)
+    order = order_of(imaginary, descending)
+    for key, backwards in ((real, descending), (nans, False)):
+        order = gather_along(order, order_of(gather_along(key, order, last), backwards), last)
     return order
 
 
-def order_along(a: tf.Tensor, axis: int) -> tf.Tensor:
+def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
     """``argsort`` along any axis."""
     rank = a.shape.rank
     if axis == rank - 1:
-        return order_of(a)
+        return order_of(a, descending)
     order = [k for k in range(rank) if k != axis] + [axis]
-    return tf.transpose(order_of(tf.transpose(a, order)), np.argsort(order))
+    return tf.transpose(order_of(tf.transpose(a, order), descending), np.argsort(order))
 
 
 def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
@@ -83,25 +87,41 @@ def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
     return a, normalize_axis_index(axis, a.shape.rank)
 
 
-def _check_kind(kind: Any, stable: Any) -> None:
-    if kind is not None and stable is not None:
-        raise ValueError("`kind` and `stable` parameters can't be provided at the same time.")
+def _check_kind(kind: Any, *instead: Any) -> None:
+    if kind is not None and any(other is not None for other in instead):
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     if kind is not None and str(kind)[:1].lower() not in "qhms":
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
 @op(np.sort)
-def sort(a: Array, axis: Axis = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> ndarray:
-    _check_kind(kind, stable)
+def sort(
+    a: Array,
+    axis: Axis = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
+) -> ndarray:
+    _check_kind(kind, stable, descending)
     a, axis = _prepared(a, axis, order)
-    return tensor_array(gather_along(a, order_along(a, axis), axis))
+    return tensor_array(gather_along(a, order_along(a, axis, bool(descending)), axis))
 
 
 @op(np.argsort, method=True)
-def argsort(a: Array, axis: Axis = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> ndarray:
-    _check_kind(kind, stable)
+def argsort(
+    a: Array,
+    axis: Axis = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
+) -> ndarray:
+    _check_kind(kind, stable, descending)
     a, axis = _prepared(a, axis, order) if a.shape.rank != 0 else (tf.reshape(a, [1]), 0)
-    return tensor_array(order_along(a, axis))
+    return tensor_array(order_along(a, axis, bool(descending)))
 
 
 def _check_kth(kth: Any, length: Any) -> None:
@@ -128,11 +148,9 @@ def argpartition(
     return tensor_array(order_along(a, axis))
 
 
-def _sort_method(
-    self: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> None:
+def _sort_method(self: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, **how: Any) -> None:
     axis = normalize_axis_index(axis, self.ndim)
-    self.store(as_tensor(sort(tensor_array(self.tensor), axis, kind, order, stable=stable)))
+    self.store(as_tensor(sort(tensor_array(self.tensor), axis, kind, order, **how)))
 
 
 def _partition_method(
