@@ -44,6 +44,17 @@ def _settled(part: slice) -> slice:
     return slice(*(None if end is None else _integer(end) for end in (part.start, part.stop, part.step)))
 
 
+def is_parted(key: Any) -> bool:
+    """Whether a slice, an Ellipsis (also one of no length) or a new axis stands between two other indices.
+
+    With index arrays the axes that they pick are then the first of the result.
+    """
+    parts = key if type(key) is tuple else (key,)
+    basic = (type(part) is slice or part is None or part is Ellipsis for part in parts)
+    others = [place for place, is_basic in enumerate(basic) if not is_basic]
+    return bool(others) and others[-1] - others[0] >= len(others)
+
+
 def holds(key: Any, wanted: Any) -> bool:
     """Whether `wanted` (Ellipsis or None) is one of the parts of a key."""
     return any(part is wanted for part in key) if type(key) is tuple else key is wanted

@@ -228,7 +228,7 @@ class Ufunc:
         target = as_view(array)
         try:
             Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
-        except (StagingError, tf.errors.OpError):
+        except LEFT_TO_NUMPY:
             if not tf.executing_eagerly():
                 raise
             counts.host += 1

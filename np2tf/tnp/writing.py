@@ -22,7 +22,7 @@ from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradie
 from np2tf.tnp.flat import cycled, flat_view, flatiter
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
-from np2tf.tnp.keys import expand
+from np2tf.tnp.keys import expand, is_parted
 from np2tf.tnp.masks import leading_mask
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS
@@ -269,7 +269,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
     combine = _SCATTER.get(ufunc.__name__)
     value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
     stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
-    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items)
+    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
     picked.check_value(value)
     if value.shape.rank > picked.rank:
         raise ValueError("array is not broadcastable to correct shape")
