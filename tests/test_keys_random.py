@@ -126,7 +126,8 @@ def _update(array: Any, key: Any, value: Any) -> Any:
 def _update_each(array: Any, key: Any, value: Any) -> Any:
     if type(array) is np.ndarray:
         # A row of values, many rows of indices, an array of one axis: NumPy 2.4 adds for the first row only.
-        np.add.at(array, key, np.array(np.broadcast_to(value, array[key].shape)))
+        wide = np.shape(array[key])
+        np.add.at(array, key, np.broadcast_to(value, wide).copy() if value.ndim <= len(wide) else value)
         return array
     return tnp.add_at(array, key, value)
 
