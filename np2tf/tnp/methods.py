@@ -198,7 +198,7 @@ def _read_only(name: str) -> None:
 # -- in place --------------------------------------------------------------------------------------
 
 
-def _fill_method(self: ndarray, value: Any) -> None:
+def _fill_method(self: ndarray, value: Any, /) -> None:
     setitem(self, ..., as_tensor(value, self.dtype))
 
 

@@ -74,8 +74,12 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
     return dtype
 
 
-def _static_int(value: Any) -> Any:
-    return value if value is None or type(value) is int else operator.index(value)
+def _int(value: Any) -> int:
+    return value if type(value) is int else operator.index(value)
+
+
+def _optional_int(value: Any) -> int | None:
+    return None if value is None else _int(value)
 
 
 def _axis(value: Any) -> Any:
@@ -107,7 +111,8 @@ OptionalArray = Annotated[Any, _optional_tensor]
 View = Annotated[ndarray, as_view]
 DType = Annotated[Any, _dtype]
 Axis = Annotated[Any, _axis]
-Int = Annotated[Any, _static_int]
+Int = Annotated[Any, _int]
+OptionalInt = Annotated[Any, _optional_int]
 Shape = Annotated[tuple[Any, ...], _shape]
 
 
@@ -143,20 +148,21 @@ class _Plan:
         Raises:
             TypeError: the arguments do not fit NumPy's signature.
         """
+        unknown = kwargs.keys() - self.names
+        if unknown:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
         if self.variadic is not None:
             by_name = {name: (normaliser, default) for name, normaliser, default in self.rows}
-            extra = {
-                name: self._one(value, by_name[name][0]) for name, value in kwargs.items() if name in by_name
-            }
+            extra = {name: self._one(value, by_name[name][0]) for name, value in kwargs.items()}
             return [self.variadic(arg) for arg in args], extra
         positional = len(self.rows) - self.keyword_only
         if len(args) > positional:
             raise TypeError(
                 f"{self.name}() takes {positional} positional arguments but {len(args)} were given"
             )
-        unknown = kwargs.keys() - self.names
-        if unknown:
-            raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
+        twice = kwargs.keys() & self.order[: len(args)] if kwargs else None
+        if twice:
+            raise TypeError(f"{self.name}() got multiple values for argument {min(twice)!r}")
         values = []
         for k, (name, normaliser, default) in enumerate(self.rows):
             value = args[k] if k < len(args) else kwargs.get(name, default)
@@ -321,7 +327,7 @@ def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
 def attach(name: str, function: Callable[..., Any]) -> None:
     """Make ``x.name(*args)`` call `function(x, *args)`."""
 
-    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+    def method(self: ndarray, /, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
 
     method.__name__ = name

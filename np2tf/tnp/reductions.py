@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.extremes import reduce_extreme
 from np2tf.tnp.kernels import COMPLEX
-from np2tf.tnp.normalize import Array, Axis, DType, op
+from np2tf.tnp.normalize import Array, Axis, DType, attach, on_host, op
 from np2tf.tnp.reducing import (
     Reducer,
     accumulating,
@@ -178,7 +179,7 @@ def degrees(ddof: Any, correction: Any) -> Any:
     return correction
 
 
-@op(np.var, method=True)
+@op(np.var)
 def var(
     a: Array,
     axis: Axis = None,
@@ -196,7 +197,7 @@ def var(
     return cast(found, _result_of_variance(a, dtype))
 
 
-@op(np.std, method=True)
+@op(np.std)
 def std(
     a: Array,
     axis: Axis = None,
@@ -212,6 +213,29 @@ def std(
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
+
+
+def _spread_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method, which knows `correction` by the name of `ddof` only."""
+
+    def method(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+    ) -> Any:
+        return function(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
+
+    return method
+
+
+attach("var", _spread_method(var))
+attach("std", _spread_method(std))
 
 
 # -- extremes ------------------------------------------------------------------------------------------------
@@ -361,7 +385,7 @@ def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = Fals
 # -- truth ---------------------------------------------------------------------------------------------------
 
 
-@op(np.any, method=True)
+@op(np.any)
 def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
@@ -369,12 +393,36 @@ def any(
     return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank(a)), keepdims)
 
 
-@op(np.all, method=True)
+@op(np.all)
 def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
     return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank(a)), keepdims)
+
+
+def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method, which has a `dtype` that the function has not."""
+    numpy = getattr(np.ndarray, function.__name__)
+
+    def method(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+    ) -> Any:
+        if dtype is None:
+            return function(a, axis, out, keepdims, where=where)
+        return on_host(numpy, (a, axis, dtype, out, keepdims), {"where": where})
+
+    return method
+
+
+attach("any", _truth_method(any))
+attach("all", _truth_method(all))
 
 
 @op(np.count_nonzero)

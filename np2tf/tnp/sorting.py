@@ -104,7 +104,9 @@ def argsort(a: Array, axis: Axis = -1, kind: Any = None, order: Any = None, *, s
     return tensor_array(order_along(a, axis))
 
 
-def _check_kth(kth: Any, length: Any) -> None:
+def _check_partition(kth: Any, kind: Any, length: Any) -> None:
+    if kind != "introselect":
+        raise TypeError(f"sort kind must be 'introselect' (got {kind!r})")
     for place in np.atleast_1d(np.asarray(kth)).tolist():
         if not isinstance(place, int):
             raise TypeError("Partition index must be integer")
@@ -115,7 +117,7 @@ def _check_kth(kth: Any, length: Any) -> None:
 @op(np.partition)
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
     a, axis = _prepared(a, axis, order)
-    _check_kth(kth, a.shape[axis])
+    _check_partition(kth, kind, a.shape[axis])
     return tensor_array(gather_along(a, order_along(a, axis), axis))
 
 
@@ -124,7 +126,7 @@ def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
     a, axis = _prepared(a, axis, order)
-    _check_kth(kth, a.shape[axis])
+    _check_partition(kth, kind, a.shape[axis])
     return tensor_array(order_along(a, axis))
 
 

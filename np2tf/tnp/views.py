@@ -297,12 +297,19 @@ def _transpose_method(a: Any, *axes: Any) -> ndarray:
 attach("transpose", _transpose_method)
 
 
-@view(np.swapaxes, method=True)
+@view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
     return permuted(a, order)
+
+
+def _swapaxes_method(a: Any, axis1: Any, axis2: Any, /) -> ndarray:
+    return swapaxes(a, axis1, axis2)
+
+
+attach("swapaxes", _swapaxes_method)
 
 
 @view(np.moveaxis)

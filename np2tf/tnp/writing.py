@@ -25,7 +25,7 @@ from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshape
 from np2tf.tnp.keys import expand, is_parted
 from np2tf.tnp.masks import leading_mask
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import OPS
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS
 from np2tf.tnp.promotion import kind_of, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
 
@@ -65,7 +65,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
                 return target
             try:
                 implementation(array, *args, **kwargs)
-            except (StagingError, tf.errors.OpError):
+            except LEFT_TO_NUMPY:
                 if not tf.executing_eagerly():
                     raise
                 counts.host += 1

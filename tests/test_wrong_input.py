@@ -1,0 +1,81 @@
+"""What NumPy refuses: methods' keywords, and arguments that do not fit; the class of the error is NumPy's."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+
+import np2tf
+from np2tf import tnp
+
+METHODS = sorted(
+    name for name in dir(np.ndarray) if not name.startswith("_") and callable(getattr(np.ndarray, name))
+)
+#: What a method needs to be called at all; other methods need nothing.
+NEEDED: dict[str, tuple[Any, ...]] = {
+    "argpartition": (1,),
+    "astype": (float,),
+    "choose": ([[1.0, 2.0]] * 4,),
+    "compress": ([True, False],),
+    "dot": (np.eye(2),),
+    "dump": ("/nowhere/at/all",),
+    "getfield": ("f8",),
+    "item": (0,),
+    "partition": (1,),
+    "put": (0, 1.0),
+    "repeat": (2,),
+    "reshape": (4,),
+    "resize": ((2, 2),),
+    "searchsorted": (1.0,),
+    "setfield": (1.0, "f8"),
+    "swapaxes": (0, 1),
+    "take": ([0],),
+    "to_device": ("cpu",),
+    "tofile": ("/nowhere/at/all",),
+}
+#: Parameters that None is nothing for.
+VALUES: dict[str, Any] = {"keepdims": False, "where": True, "mode": "raise", "subok": True, "refcheck": True}
+#: They are called with an array of these axes, others with a matrix.
+VECTORS = frozenset({"searchsorted", "choose"})
+
+
+def _parameters() -> list[str]:
+    """The names of the parameters of all methods, and of the functions that have the methods' names."""
+    found = {"a_min", "a_max", "min", "max", "correction", "stable", "nonsense", "self", "x", "where", "mean"}
+    for name in METHODS:
+        for function in (getattr(np, name, None), getattr(np.ndarray, name)):
+            try:
+                found |= set(inspect.signature(function).parameters)  # type: ignore[arg-type]
+            except (TypeError, ValueError):  # no signature: before NumPy 2.4 most methods have none
+                continue
+    return sorted(found)
+
+
+def _called(array: Any, name: str, *args: Any, **kwargs: Any) -> type[Exception] | None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            getattr(array, name)(*args, **kwargs)
+        except Exception as error:
+            return type(error)
+    return None
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_methods_take_the_keywords_of_numpys(name: str) -> None:
+    source = np.array([0.0, 1.0, 2.0, 3.0])
+    source = source.astype(int) if name == "choose" else source
+    source = source if name in VECTORS else source.reshape(2, 2)
+    wrong = {}
+    with np2tf.config.using(eager="tensorflow"):
+        for parameter in _parameters():
+            given = {parameter: VALUES.get(parameter)}
+            wanted = _called(source.copy(), name, *NEEDED.get(name, ()), **given)
+            found = _called(tnp.asarray(source), name, *NEEDED.get(name, ()), **given)
+            if found is not wanted:
+                wrong[parameter] = f"{found} and not {wanted}"
+    assert not wrong
