@@ -8,10 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+import wrong_expressions
+from test_ops_arrays import difference, evaluate
 
 import np2tf
 from np2tf import tnp
 
+GROUPS = (
+    *("JOINING", "SHAPING", "PRODUCTS", "LINALG", "PICKING", "ORDERING"),
+    *("REDUCING", "POLYNOMIALS", "FFT", "UFUNCS"),
+)
 METHODS = sorted(
     name for name in dir(np.ndarray) if not name.startswith("_") and callable(getattr(np.ndarray, name))
 )
@@ -79,3 +85,51 @@ def test_methods_take_the_keywords_of_numpys(name: str) -> None:
             if found is not wanted:
                 wrong[parameter] = f"{found} and not {wanted}"
     assert not wrong
+
+
+# -- what does not fit -----------------------------------------------------------------------------
+
+
+#: Values that are no arrays.
+OTHERS = (str, bytes, np.dtype, type(np.array(0).flags))
+#: Where NumPy's answer cannot be had: the expression -> why. One that has NumPy's answer is to be taken out.
+LIMITS: dict[str, str] = {
+    **dict.fromkeys(
+        (
+            "np.dot(V, V, out=np.zeros(()))",
+            "np.fft.hfft(V, out=np.zeros(3))",
+            "np.fft.ifft2(A, out=np.zeros((3, 4)))",
+            "np.fft.irfft2(A, out=np.zeros((3, 4)))",
+        ),
+        "What is returned is the output, with which translated code goes on; NumPy returns something else.",
+    )
+}
+
+
+def _difference(found: Any, wanted: Any) -> str:
+    if isinstance(wanted, Exception) and isinstance(found, Exception):
+        same = type(found) is type(wanted)
+        return "" if same else f"{type(found).__name__} and not {type(wanted).__name__}"
+    if isinstance(wanted, Exception) or isinstance(found, Exception):
+        return f"{found!r} and not {wanted!r}"
+    if wanted is None:
+        # What writes to an array returns it here.
+        return ""
+    return "" if isinstance(wanted, OTHERS) and repr(found) == repr(wanted) else difference(wanted, found)
+
+
+@pytest.mark.parametrize("group", GROUPS)
+def test_errors_are_numpys(group: str) -> None:
+    """The class of the error; and the value, where there is none."""
+    wrong = {}
+    with np2tf.config.using(eager="tensorflow"):
+        for expression in getattr(wrong_expressions, group):
+            found, wanted = (
+                evaluate(expression, module, wrong_expressions.arrays(module)) for module in (tnp, np)
+            )
+            differs = _difference(found, wanted)
+            if differs:
+                wrong[expression] = differs
+    limits = {expression for expression in getattr(wrong_expressions, group) if expression in LIMITS}
+    assert {expression: text for expression, text in wrong.items() if expression not in LIMITS} == {}
+    assert limits <= wrong.keys()

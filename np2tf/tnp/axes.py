@@ -10,6 +10,22 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 
+#: NumPy's arrays have no more axes.
+MOST_AXES = 64
+
+
+def checked_rank(count: int) -> int:
+    """A number of axes.
+
+    Raises:
+        ValueError: it is more than an array can have.
+    """
+    if count > MOST_AXES:
+        raise ValueError(
+            f"maximum supported dimension for an ndarray is currently {MOST_AXES}, found {count}"
+        )
+    return count
+
 
 def rank(x: tf.Tensor) -> int:
     """Number of axes.

@@ -14,7 +14,7 @@ from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import is_contiguous, shadow
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, op
+from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, attach, op, shape_of
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
 
@@ -103,7 +103,7 @@ def _spread(value: tf.Tensor, shape: Any) -> ndarray:
 
 def _shape_like(a: tf.Tensor, shape: Any) -> tuple[Any, ...]:
     if shape is not None:
-        return _shape(shape)
+        return shape_of(shape)
     if a.shape.is_fully_defined():
         return tuple(a.shape.as_list())
     return tuple(tf.unstack(tf.shape(a, tf.int64), num=a.shape.rank))
@@ -287,6 +287,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     if not is_array(shared):
         return np.require(shared, dtype, requirements)  # type: ignore[return-value]
     wanted = {requirements} if isinstance(requirements, str) else set(requirements or ())
+    np.require(np.empty(0), requirements=requirements)  # which knows all that there are
     return array(shared, copy=None, order="C" if wanted & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else None)
 
 

@@ -189,8 +189,6 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
             else "object too deep for desired array"
         )
     if not (x.dtype.is_integer or x.dtype == tf.bool) or x.dtype == tf.uint64:
-        if x.shape[0] == 0:
-            return tf.zeros((minlength,), tf.int64)
         raise TypeError(
             f"Cannot cast array data from {_dtype(x)!r} to dtype('int64') according to the rule 'safe'"
         )
@@ -208,7 +206,7 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
         if not weights.shape.is_compatible_with(x.shape):
             raise ValueError("The weights and list don't have the same length.")
     if x.shape[0] == 0:
-        return tf.zeros((minlength,), tf.int64 if weights is None else tf.float64)
+        return tf.zeros((minlength,), tf.int64)
     if signed:
         lowest = tf.get_static_value(tf.reduce_min(x))
         if lowest is None:

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.axes import MOST_AXES
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.ndarray import is_array, scalar, tensor_scalar
 from np2tf.tnp.symint import SymInt
@@ -36,6 +37,8 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     if len(ellipses) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     where = ellipses[0] if ellipses else len(parts)
+    if rank - used + len(parts) > MOST_AXES:
+        raise IndexError(f"number of dimensions must be within [0, {MOST_AXES}]")
     parts = [_settled(part) if type(part) is slice else part for part in parts]
     return [*parts[:where], *[FULL] * (rank - used), *parts[where + 1 :]]
 

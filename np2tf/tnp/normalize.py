@@ -19,12 +19,13 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.staging import StagingError
+from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
-from np2tf.tnp.outputs import store_into
+from np2tf.tnp.outputs import check_fit, check_memory, check_output, store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import kept_in_kind, new_arrays_on_host, runs_on_host
@@ -96,10 +97,12 @@ def _length(value: Any) -> Any:
     return operator.index(value)
 
 
-def _shape(value: Any) -> tuple[Any, ...]:
+def shape_of(value: Any) -> tuple[Any, ...]:
+    """The lengths of axes, as numbers; tensors, where they are known only at run time."""
     if isinstance(value, (tf.Tensor, np.ndarray)) or (is_array(value) and value.ndim == 1):
-        return tuple(int(n) for n in to_numpy(value))
+        return tuple(operator.index(n) for n in to_numpy(value))
     if isinstance(value, (tuple, list, tf.TensorShape)):
+        checked_rank(len(value))
         return tuple(_length(item) for item in value)
     return (_length(value),)
 
@@ -113,7 +116,7 @@ DType = Annotated[Any, _dtype]
 Axis = Annotated[Any, _axis]
 Int = Annotated[Any, _int]
 OptionalInt = Annotated[Any, _optional_int]
-Shape = Annotated[tuple[Any, ...], _shape]
+Shape = Annotated[tuple[Any, ...], shape_of]
 
 
 # -- the plan ------------------------------------------------------------------------------------------------
@@ -277,6 +280,8 @@ def _on_tensors(
         args = args[: plan.before_out]
     out = kwargs.get("out")
     given = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
+    if out is not None:
+        check_memory(numpy, out)
     staging = not tf.executing_eagerly()
     if staging and staging_for_xla():
         again = functools.partial(_on_tensors, implementation, plan, numpy)
@@ -284,6 +289,8 @@ def _on_tensors(
         if selected is not None:
             return selected
     try:
+        if out is not None:
+            check_output(out)
         if out is not None and numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3:
             given = {**given, "dtype": out.dtype}
         if out is not None and numpy in _JOINING:
@@ -295,6 +302,8 @@ def _on_tensors(
         values, extra = plan.bind(args, given)
         values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))
+        if out is not None:
+            check_fit(numpy, out, result)
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:

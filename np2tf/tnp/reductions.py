@@ -67,6 +67,8 @@ def _total(
     result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
+        if rank(start) != 0:
+            raise ValueError("setting an array element with a sequence.")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 

@@ -231,9 +231,16 @@ def _promoted(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     return as_tensor(a, dtype), as_tensor(v, dtype)
 
 
+def _refuse_number(x: tf.Tensor) -> None:
+    if rank(x) == 0:
+        raise ValueError("object of too small depth for desired array")
+
+
 @op(np.correlate)
 def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.correlate.html"""
+    _refuse_number(a)
+    _refuse_number(v)
     a = _row(a, "correlate", "first array argument cannot be empty")
     v = _row(v, "correlate", "second array argument cannot be empty")
     a, v = _promoted(a, v)

@@ -15,6 +15,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.floating_errors import raises_floating_point_errors
+from np2tf.tnp.masks import where_mask
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
 from np2tf.tnp.outputs import check_output, store_into
@@ -151,7 +152,7 @@ class Ufunc:
             if out is None
             else as_tensor(out[0] if isinstance(out, tuple) else out, result.dtype.as_numpy_dtype)
         )
-        return tf.where(as_tensor(where, np.bool_), result, before)
+        return tf.where(where_mask(where), result, before)
 
     def reduce(
         self,

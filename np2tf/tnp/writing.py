@@ -23,7 +23,7 @@ from np2tf.tnp.flat import cycled, flat_view, flatiter
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
 from np2tf.tnp.keys import expand, is_parted
-from np2tf.tnp.masks import leading_mask
+from np2tf.tnp.masks import leading_mask, where_mask
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS
 from np2tf.tnp.promotion import kind_of, ufunc_loop
@@ -174,6 +174,7 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
 
 @writes(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    np.can_cast(np.bool_, np.bool_, casting)  # type: ignore[arg-type]  # says what is no rule
     kind = kind_of(src)
     sample = kind(1) if isinstance(kind, type) and kind in (int, float, complex) else None
     allowed = (
@@ -194,7 +195,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     given = as_tensor(src, dst.dtype)
     while given.shape.rank > target.shape.rank and given.shape[0] == 1:
         given = given[0]
-    value = tf.where(as_tensor(where, np.bool_), given, target)
+    value = tf.where(where_mask(where), given, target)
     if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
         raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
     dst.store(value)

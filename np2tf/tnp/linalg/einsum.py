@@ -15,6 +15,7 @@ from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.ndarray import is_array, ndarray
 from np2tf.tnp.normalize import OPS, DType, op
+from np2tf.tnp.promotion import default_dtype, kind_of
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -162,6 +163,18 @@ def _computed(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
     return tf.einsum(equation, *operands)
 
 
+def _check_casting(array: Any, dtype: Any, casting: Any) -> None:
+    """See that an operand may be converted to `dtype`.
+
+    Raises:
+        TypeError: it may not, or `casting` is no text.
+        ValueError: there is no such rule.
+    """
+    kind = default_dtype(kind_of(array))
+    if not np.can_cast(kind, kind if dtype is None else dtype, casting):
+        raise TypeError(f"cannot cast an operand from {kind!r} to {dtype!r} under the rule {casting!r}")
+
+
 @op(np.einsum)
 def einsum(
     *operands: Any,
@@ -178,9 +191,12 @@ def einsum(
         subscripts, arrays = operands[0], list(operands[1:])
     else:
         subscripts, arrays = _from_sublists(operands)
+    for array in arrays:
+        _check_casting(array, dtype, casting)
     tensors = [as_tensor(array) for array in arrays]
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
-    if len(tensors) == 1 and dtype is None:
+    if len(tensors) == 1:
+        # A view, whatever `dtype` is, as in NumPy.
         view = _as_view(arrays[0], labels[0], result)
         if view is not None:
             return view
