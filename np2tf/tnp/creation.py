@@ -190,6 +190,8 @@ def _made(
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax:
         raise StagingError("ndmax=", "NP2TF503")
+    if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
+        raise StagingError("an array in another byte order", "NP2TF503")
     tensor = as_tensor(np.asarray(object) if is_guest(object) else object, dtype)
     missing = (ndmin or 0) - tensor.shape.rank
     return tensor_array(tensor[(None,) * missing + (...,)] if missing > 0 else tensor)

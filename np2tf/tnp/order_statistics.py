@@ -15,6 +15,7 @@ from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
 from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.reducing import isnan
+from np2tf.tnp.reductions import refuse_extended
 from np2tf.tnp.warn import ALL_NAN, EMPTY_MEAN, warn_where
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -224,6 +225,7 @@ def median(
     """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
     if a.dtype in COMPLEX:
         raise StagingError("the median of complex numbers", "NP2TF503")
+    refuse_extended(a)
     rows, axes, n = _rows(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
     wanted = given if given.kind == "f" else np.dtype(np.float64)

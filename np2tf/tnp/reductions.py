@@ -104,9 +104,20 @@ def prod(
 # -- means ---------------------------------------------------------------------------------------------------
 
 
+def refuse_extended(a: tf.Tensor) -> None:
+    """Leave bfloat16 and its like to NumPy, to which they are neither floats nor integers.
+
+    Raises:
+        StagingError: `a` is of such a dtype.
+    """
+    if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
+        raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")
+
+
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
     """The mean over axes, accumulated and rounded as NumPy does."""
     axes = normalize_axes(axis, rank(a))
+    refuse_extended(a)
     if dtype is None:
         given = np.dtype(a.dtype.as_numpy_dtype)
         dtype = given if given.kind in "fc" else np.dtype(np.float64)
@@ -138,8 +149,12 @@ def variance_of(
     a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
     """The variance over axes, in the dtype in which NumPy accumulates."""
+    refuse_extended(a)
     axes = normalize_axes(axis, rank(a))
     given = np.dtype(a.dtype.as_numpy_dtype)
+    if given.kind == "c" and dtype is not None and dtype.kind != "c":
+        # The mean loses its imaginary part, the distances from it keep theirs.
+        raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
     wide = dtype if dtype is not None else given if given.kind in "fc" else np.dtype(np.float64)
     wide = np.dtype(np.float32) if wide == np.float16 else wide
     x = cast(a, wide)
@@ -163,6 +178,8 @@ def variance_of(
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
     given = np.dtype(dtype if dtype is not None else a.dtype.as_numpy_dtype)
+    if given.kind == "c" and dtype is not None:
+        return given
     if given.kind == "c":
         return np.dtype(f"f{given.itemsize // 2}")
     return given if given.kind == "f" else np.dtype(np.float64)

@@ -11,7 +11,6 @@ from numpy.exceptions import RankWarning
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import cast
-from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.linalg.solving import least_squares
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
@@ -59,7 +58,7 @@ def polyfit(
     """The coefficients of the polynomial of degree `deg` that fits best, the highest power first."""
     _check(x, y, w, deg)
     count = x.shape[0]
-    rcond = count * epsilon(_real(x)) if rcond is None else rcond
+    rcond = count * np.finfo(_real(x).dtype.as_numpy_dtype).eps if rcond is None else rcond
     # Powers of integers and of float32 are float64 in NumPy, and so is what follows.
     x, y = (cast(_real(part), np.float64) for part in (x, y))
     powers = tf.stack([x**k for k in range(deg, -1, -1)], axis=1)
