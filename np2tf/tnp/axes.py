@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from np2tf.staging import StagingError
 
@@ -66,6 +67,16 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if len(set(axes)) != len(axes):
         raise ValueError("duplicate value in 'axis'")
     return axes
+
+
+def refuse_axis_of_number(axis: Any, x: tf.Tensor) -> None:
+    """See that no axis of a number is named: what is no reduction of a ufunc takes none.
+
+    Raises:
+        np.exceptions.AxisError: one is.
+    """
+    if rank(x) == 0 and axis is not None:
+        normalize_axis_tuple(axis, 0)
 
 
 def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:

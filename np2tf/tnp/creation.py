@@ -17,6 +17,7 @@ from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_arra
 from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, attach, op, shape_of
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
+from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "array",
@@ -192,7 +193,10 @@ def _made(
         raise StagingError("ndmax=", "NP2TF503")
     if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
         raise StagingError("an array in another byte order", "NP2TF503")
-    tensor = as_tensor(np.asarray(object) if is_guest(object) else object, dtype)
+    object = np.asarray(object) if is_guest(object) else object
+    if dtype is not None and (is_array(object) or isinstance(object, (np.ndarray, tf.Tensor))):
+        warn_cast(as_tensor(object), dtype)
+    tensor = as_tensor(object, dtype)
     missing = (ndmin or 0) - tensor.shape.rank
     return tensor_array(tensor[(None,) * missing + (...,)] if missing > 0 else tensor)
 

@@ -16,6 +16,7 @@ from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
 from np2tf.tnp.promotion import kind_of, result_type_of
 from np2tf.tnp.searching import positions
+from np2tf.tnp.warn import warn_arithmetic
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
@@ -176,6 +177,7 @@ def histogram(
     if not density:
         return counted, edges
     widths = cast(edges[1:] - edges[:-1], np.float64)
+    warn_arithmetic("invalid", tf.equal(tf.reduce_sum(counted), 0), "divide")
     return cast(counted, np.float64) / widths / cast(tf.reduce_sum(counted), np.float64), edges
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.axes import normalize_axes, rank
+from np2tf.tnp.axes import normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
@@ -42,6 +42,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], int]:
     Raises:
         StagingError: the length is known only at run time.
     """
+    refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank(a))
     kept = [k for k in range(rank(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]

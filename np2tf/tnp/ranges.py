@@ -183,6 +183,8 @@ def geomspace(
     if result.kind != "f" or axis != 0:
         raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
     begin, end = as_tensor(start, result), as_tensor(stop, result)
+    if tf.get_static_value(tf.reduce_any(tf.equal(begin, 0)) | tf.reduce_any(tf.equal(end, 0))):
+        raise ValueError("Geometric sequence cannot include zero")
     ten = tf.constant(math.log(10.0), begin.dtype)
     logs = [tf.math.log(end_point / begin) / ten for end_point in (begin, end)]
     powers = as_tensor(linspace(*logs, num, endpoint))

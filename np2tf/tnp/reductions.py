@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.axes import flattened, length, normalize_axes, rank
+from np2tf.tnp.axes import flattened, length, normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.extremes import reduce_extreme
@@ -142,6 +142,7 @@ def mean(
     where: Any = True,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    refuse_axis_of_number(axis, a)
     return mean_of(a, axis, dtype, keepdims, where)
 
 
@@ -212,6 +213,7 @@ def var(
     correction: Any = None,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(found, _result_of_variance(a, dtype))
 
@@ -230,6 +232,7 @@ def std(
     correction: Any = None,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
 
@@ -349,7 +352,7 @@ amax = op(np.amax)(max.__wrapped__)  # type: ignore[attr-defined]
 amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 
 
-@op(np.ptp, method=True)
+@op(np.ptp)
 def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
     require_elements(a, normalize_axes(axis, rank(a)), "maximum")

@@ -28,6 +28,7 @@ from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tens
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS
 from np2tf.tnp.promotion import kind_of, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp.warn import warn_cast
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
 
@@ -188,6 +189,8 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise TypeError(
             f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
+    if isinstance(kind, np.dtype):
+        warn_cast(as_tensor(src), dst.dtype)
     if where is True:
         setitem(dst, ..., tensor_array(as_tensor(src)) if isinstance(src, (list, tuple)) else src)
         return

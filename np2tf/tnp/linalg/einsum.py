@@ -16,6 +16,7 @@ from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.ndarray import is_array, ndarray
 from np2tf.tnp.normalize import OPS, DType, op
 from np2tf.tnp.promotion import default_dtype, kind_of
+from np2tf.tnp.warn import warn_cast
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -201,6 +202,8 @@ def einsum(
         if view is not None:
             return view
     wanted = promote(*tensors)
+    for tensor in tensors if dtype is not None else ():
+        warn_cast(tensor, dtype)
     typed = list(wanted) if dtype is None else [cast(tensor, dtype) for tensor in wanted]
     squeezed, shorter = _without_ones(typed, labels)
     return _computed(f"{','.join(shorter)}->{result}", squeezed)
