@@ -67,6 +67,7 @@ def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
 
 def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
     """`index` brought into the axis by NumPy's `mode`."""
+    mode = "raise" if mode is None else mode
     if mode not in _MODES:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if mode == "raise":

@@ -168,8 +168,7 @@ def _check_casting(array: Any, dtype: Any, casting: Any) -> None:
     """See that an operand may be converted to `dtype`.
 
     Raises:
-        TypeError: it may not, or `casting` is no text.
-        ValueError: there is no such rule.
+        TypeError: it may not.
     """
     kind = default_dtype(kind_of(array))
     if not np.can_cast(kind, kind if dtype is None else dtype, casting):
@@ -192,8 +191,7 @@ def einsum(
         subscripts, arrays = operands[0], list(operands[1:])
     else:
         subscripts, arrays = _from_sublists(operands)
-    for array in arrays:
-        _check_casting(array, dtype, casting)
+    np.can_cast(np.int64, np.int64, casting)  # says what is no rule
     tensors = [as_tensor(array) for array in arrays]
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
     if len(tensors) == 1:
@@ -201,6 +199,8 @@ def einsum(
         view = _as_view(arrays[0], labels[0], result)
         if view is not None:
             return view
+    for array in arrays:
+        _check_casting(array, dtype, casting)
     wanted = promote(*tensors)
     for tensor in tensors if dtype is not None else ():
         warn_cast(tensor, dtype)
