@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 import wrong_expressions
 from test_ops_arrays import difference, evaluate
 
 import np2tf
 from np2tf import tnp
+from np2tf.runtime.trace import Trace
+from np2tf.tnp.cells import region
+from np2tf.tnp.ndarray import tensor_array
 
 GROUPS = (
     *("JOINING", "SHAPING", "PRODUCTS", "LINALG", "PICKING", "ORDERING"),
@@ -133,3 +137,20 @@ def test_errors_are_numpys(group: str) -> None:
     limits = {expression for expression in getattr(wrong_expressions, group) if expression in LIMITS}
     assert {expression: text for expression, text in wrong.items() if expression not in LIMITS} == {}
     assert limits <= wrong.keys()
+
+
+def test_no_error_of_tensorflow_while_staging() -> None:
+    """What is wrong is found while staging, or refused, or left to the run; never said by TensorFlow."""
+    sources = wrong_expressions.arrays(np)
+    errors = {}
+
+    @tf.function(autograph=False)
+    def together(tensors: dict[str, tf.Tensor]) -> int:
+        for expression in wrong_expressions.EXPRESSIONS:
+            with region(Trace(xla=False)):
+                arrays = {name: tensor_array(tensor) for name, tensor in tensors.items()}
+                errors[expression] = evaluate(expression, tnp, arrays)
+        return 0
+
+    together.get_concrete_function({k: tf.TensorSpec(v.shape, v.dtype) for k, v in sources.items()})
+    assert {e: error for e, error in errors.items() if isinstance(error, tf.errors.OpError)} == {}
