@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import cast, to_numpy
@@ -36,7 +37,7 @@ def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[in
         count = rank if s is None else len(s)
         axes = range(-count, 0)
     where = [int(axis) for axis in np.atleast_1d(axes)]
-    if len({axis % rank for axis in where} if rank else where) < len(where):
+    if len({normalize_axis_index(axis, rank) for axis in where}) < len(where):
         raise StagingError("transforms along one axis several times", "NP2TF503")
     given = [None] * len(where) if s is None else to_numpy(s)
     lengths = [None if n in (None, -1) else int(n) for n in given]
