@@ -134,7 +134,7 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     high = as_tensor(limits.max if posinf is None else posinf, dtype)
     low = as_tensor(limits.min if neginf is None else neginf, dtype)
     number = as_tensor(nan, dtype)
-    for value in (number, high, low):
+    for value in [value for value in (number, high, low) if value.shape.rank != 0]:
         pairs = zip(reversed(value.shape.as_list()), reversed(x.shape.as_list()), strict=False)
         if rank(value) > rank(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
             raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {x.shape}")
