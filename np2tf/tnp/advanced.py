@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -42,12 +41,20 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
 class Advanced:
     """A key with index arrays, applied to one tensor.
 
+    Args:
+        base: the tensor.
+        items: the key, with one item per axis (`keys.expand`).
+        parted: whether something stands between the indices (`keys.is_parted`).
+        value: what is about to be assigned.
+
     Raises:
         IndexError: an index is out of bounds, or the index arrays do not broadcast.
         ValueError: `value`, which is about to be assigned, does not broadcast to what the key picks.
     """
 
-    def __init__(self, base: tf.Tensor, items: list[Any], value: tf.Tensor | None = None) -> None:
+    def __init__(
+        self, base: tf.Tensor, items: list[Any], parted: bool, value: tf.Tensor | None = None
+    ) -> None:
         self.base = base
         items = _with_masks_as_integers(base, items)
         # Integers beside index arrays are index arrays of shape () in NumPy's reckoning.
@@ -58,8 +65,7 @@ class Advanced:
         )
         self.cut = base if self._is_whole() else slicing.read(base, self.basic)
         self.axes = indexed
-        adjacent = all(b - a == 1 for a, b in pairwise(indexed))
-        self.place = indexed[0] if adjacent else 0
+        self.place = 0 if parted else indexed[0]
         given = {k: items[k].index if isinstance(items[k], _Truth) else items[k] for k in indexed}
         common = _common_shape(list(given.values()))
         # NumPy looks at the integers first, then at the value that is assigned, then at the index arrays.

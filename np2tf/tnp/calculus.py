@@ -13,7 +13,7 @@ from np2tf.tnp import ufuncs
 from np2tf.tnp.axes import normalize_axes, normalize_axis, rank
 from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.kernels import COMPLEX
-from np2tf.tnp.normalize import Array, Axis, Int, Operand, OptionalArray, op
+from np2tf.tnp.normalize import Array, Axis, Int, Operand, OptionalArray, OptionalInt, op
 from np2tf.tnp.promotion import result_type
 from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.searching import positions
@@ -307,7 +307,7 @@ def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
 
 @op(np.cross)
 def cross(
-    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: Int = None
+    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: OptionalInt = None
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.cross.html"""
     if axis is not None:

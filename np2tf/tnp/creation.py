@@ -14,9 +14,10 @@ from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import is_contiguous, shadow
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, checked_device, op
+from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, attach, checked_device, op, shape_of
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
+from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "array",
@@ -103,7 +104,7 @@ def _spread(value: tf.Tensor, shape: Any) -> ndarray:
 
 def _shape_like(a: tf.Tensor, shape: Any) -> tuple[Any, ...]:
     if shape is not None:
-        return _shape(shape)
+        return shape_of(shape)
     if a.shape.is_fully_defined():
         return tuple(a.shape.as_list())
     return tuple(tf.unstack(tf.shape(a, tf.int64), num=a.shape.rank))
@@ -190,7 +191,12 @@ def _made(
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax:
         raise StagingError("ndmax=", "NP2TF503")
-    tensor = as_tensor(np.asarray(object) if is_guest(object) else object, dtype)
+    if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
+        raise StagingError("an array in another byte order", "NP2TF503")
+    object = np.asarray(object) if is_guest(object) else object
+    if dtype is not None and (is_array(object) or isinstance(object, (np.ndarray, tf.Tensor))):
+        warn_cast(as_tensor(object), dtype)
+    tensor = as_tensor(object, dtype)
     missing = (ndmin or 0) - tensor.shape.rank
     return tensor_array(tensor[(None,) * missing + (...,)] if missing > 0 else tensor)
 
@@ -289,6 +295,7 @@ def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = 
     if not is_array(shared):
         return np.require(shared, dtype, requirements)  # type: ignore[return-value]
     wanted = {requirements} if isinstance(requirements, str) else set(requirements or ())
+    np.require(np.empty(0), requirements=requirements)  # which knows all that there are
     return array(shared, copy=None, order="C" if wanted & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else None)
 
 

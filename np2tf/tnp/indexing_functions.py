@@ -68,6 +68,7 @@ def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
 
 def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
     """`index` brought into the axis by NumPy's `mode`."""
+    mode = "raise" if mode is None else mode
     if mode not in _MODES:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if mode == "raise":
@@ -335,8 +336,20 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
     return tuple(made)
 
 
+def _is_backwards(order: Any) -> bool:
+    """Whether the first axis is the one that runs fastest.
+
+    Raises:
+        ValueError: there is no such order.
+    """
+    if order not in ("C", "F", None):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return bool(order == "F")
+
+
 @op(np.unravel_index)
 def unravel_index(indices: Any, shape: Shape, order: str = "C") -> Any:
+    backwards = _is_backwards(order)
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -349,10 +362,10 @@ def unravel_index(indices: Any, shape: Shape, order: str = "C") -> Any:
     if static is None and current_region() is not None:
         record_violation(violated)
     parts = []
-    for n in reversed(shape) if order == "C" else shape:
+    for n in shape if backwards else reversed(shape):
         parts.append(index % n)
         index = index // n
-    return tuple(reversed(parts)) if order == "C" else tuple(parts)
+    return tuple(parts) if backwards else tuple(reversed(parts))
 
 
 @op(np.ravel_multi_index)
@@ -361,10 +374,11 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
-    steps = np.cumprod([1, *(dims[:0:-1] if order == "C" else dims[:-1])])
+    backwards = _is_backwards(order)
+    steps = np.cumprod([1, *(dims[:-1] if backwards else dims[:0:-1])])
     total: Any = tf.zeros((), tf.int64)
     ordered = list(zip(parts, dims, modes, strict=True))
-    for (part, length, how), step in zip(reversed(ordered) if order == "C" else ordered, steps, strict=True):
+    for (part, length, how), step in zip(ordered if backwards else reversed(ordered), steps, strict=True):
         if how == "raise":
             violated = tf.reduce_any((part < 0) | (part >= length))
             static = tf.get_static_value(violated)

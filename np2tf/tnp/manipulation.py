@@ -152,6 +152,8 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
         places = np.flatnonzero(places)
     if places.size == 0 and not isinstance(where, np.ndarray):
         places = places.astype(int)
+    if places.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
     if places.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     bad = places[(places < -length) | (places > length)] if places.ndim else places
@@ -197,17 +199,24 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
 _GATHERED = frozenset({"edge", "reflect", "symmetric", "wrap"})
 
 
+_ABSENT = object()
+
+
 @op(np.pad)
 def pad(
     array: Array,
     pad_width: Any,
     mode: Any = "constant",
     *,
-    constant_values: Any = 0,
-    end_values: Any = 0,
-    stat_length: Any = None,
-    reflect_type: str = "even",
+    constant_values: Any = _ABSENT,
+    end_values: Any = _ABSENT,
+    stat_length: Any = _ABSENT,
+    reflect_type: Any = _ABSENT,
 ) -> ndarray:
+    if mode != "constant" and constant_values is not _ABSENT:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
+    if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
+        raise StagingError("pad with the keywords of its other modes", "NP2TF503")
     width = _known(pad_width)
     if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
         raise StagingError("pad by widths known only at run time, or given as a dict", "NP2TF503")
@@ -218,8 +227,8 @@ def pad(
     if np.any(np.asarray(pairs) < 0):
         raise ValueError("index can't contain negative values")
     if mode in ("constant", "empty"):
-        return tensor_array(_pad_constant(array, pairs, constant_values if mode == "constant" else 0))
-    if mode not in _GATHERED or reflect_type != "even":
+        return tensor_array(_pad_constant(array, pairs, 0 if constant_values is _ABSENT else constant_values))
+    if mode not in _GATHERED:
         raise StagingError(f"pad with mode {mode!r}", "NP2TF503")
     for k, pair in enumerate(pairs):
         if any(pair):
@@ -294,6 +303,8 @@ def size(a: Any, axis: Any = None) -> Any:
 
 @op(np.astype)
 def astype(x: View, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
     made: ndarray = _astype_method(x, dtype, copy=copy)
     return made
 

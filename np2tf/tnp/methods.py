@@ -5,6 +5,7 @@ An array computes what depends on its contents and its layout, and hands a copy 
 
 from __future__ import annotations
 
+import operator
 import sys
 import weakref
 from collections.abc import Callable
@@ -158,6 +159,7 @@ def _item_method(self: ndarray, *args: Any) -> Any:
     tensor = self.tensor
     if len(args) == 1 and isinstance(args[0], tuple):
         args = args[0]
+    args = tuple(map(operator.index, args))
     if not args:
         if tensor.shape.num_elements() not in (1, None):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -201,8 +203,11 @@ def _read_only(name: str) -> None:
 # -- in place --------------------------------------------------------------------------------------
 
 
-def _fill_method(self: ndarray, value: Any) -> None:
-    setitem(self, ..., as_tensor(value, self.dtype))
+def _fill_method(self: ndarray, value: Any, /) -> None:
+    number = as_tensor(value, self.dtype)
+    if number.shape.rank:
+        raise ValueError("setting an array element with a sequence.")
+    setitem(self, ..., number)
 
 
 def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
@@ -216,6 +221,8 @@ def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
 
 
 def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    if uic:
+        raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
     if write is not None:
         cell, path = self.storage()
         while path and isinstance(path[-1], Sealed):
@@ -237,6 +244,15 @@ def _layout(self: ndarray) -> np.ndarray:
     return made
 
 
+#: The flags that can be set, and what `setflags` calls them.
+_SETTABLE = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
+_LETTERS = {
+    **dict.fromkeys(("W", "WRITEABLE"), "writeable"),
+    **dict.fromkeys(("A", "ALIGNED"), "aligned"),
+    **dict.fromkeys(("X", "WRITEBACKIFCOPY"), "writebackifcopy"),
+}
+
+
 class Flags:
     """Information about the memory layout of a tensor array; see numpy.ndarray.flags."""
 
@@ -249,15 +265,17 @@ class Flags:
         return getattr(_layout(self._array).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "writeable":
-            raise StagingError(f"the flag {name!r} of an array on TensorFlow", "NP2TF503")
-        _setflags_method(self._array, write=value)
+        if name not in _SETTABLE:
+            raise AttributeError(f"attribute {name!r} of numpy.flagsobj objects is not writable")
+        _setflags_method(self._array, **{_SETTABLE[name]: value})
 
     def __getitem__(self, name: str) -> Any:
         return self.owndata if name in ("OWNDATA", "O") else _layout(self._array).flags[name]  # type: ignore[index]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
+        if name not in _LETTERS:
+            raise KeyError("Unknown flag")
+        setattr(self, _LETTERS[name], value)
 
     def __repr__(self) -> str:
         return repr(_layout(self._array).flags)

@@ -227,7 +227,7 @@ def is_foreign(dtype: np.dtype[Any]) -> bool:
     """Whether TensorFlow has no such elements (objects, strings, records, dates, long doubles)."""
     if dtype.kind in "biufc":
         return dtype.char in "gG"
-    return dtype.kind != "V" or dtype.char == "V"
+    return dtype.kind != "V" or dtype.char == "V" or "int" in dtype.name
 
 
 _OURS = frozenset({ndarray, scalar})

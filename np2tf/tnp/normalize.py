@@ -20,13 +20,14 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.staging import PromotionError, StagingError
+from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.operand_kinds import surroundings
-from np2tf.tnp.outputs import store_into
+from np2tf.tnp.outputs import check_fit, check_memory, check_output, store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import kept_in_kind, new_arrays_on_host, runs_on_host
@@ -76,8 +77,12 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
     return dtype
 
 
-def _static_int(value: Any) -> Any:
-    return value if value is None or type(value) is int else operator.index(value)
+def _int(value: Any) -> int:
+    return value if type(value) is int else operator.index(value)
+
+
+def _optional_int(value: Any) -> int | None:
+    return None if value is None else _int(value)
 
 
 def _axis(value: Any) -> Any:
@@ -94,10 +99,12 @@ def _length(value: Any) -> Any:
     return operator.index(value)
 
 
-def _shape(value: Any) -> tuple[Any, ...]:
+def shape_of(value: Any) -> tuple[Any, ...]:
+    """The lengths of axes, as numbers; tensors, where they are known only at run time."""
     if isinstance(value, (tf.Tensor, np.ndarray)) or (is_array(value) and value.ndim == 1):
-        return tuple(int(n) for n in to_numpy(value))
+        return tuple(operator.index(n) for n in to_numpy(value))
     if isinstance(value, (tuple, list, tf.TensorShape)):
+        checked_rank(len(value))
         return tuple(_length(item) for item in value)
     return (_length(value),)
 
@@ -120,8 +127,9 @@ OptionalArray = Annotated[Any, _optional_tensor]
 View = Annotated[ndarray, as_view]
 DType = Annotated[Any, _dtype]
 Axis = Annotated[Any, _axis]
-Int = Annotated[Any, _static_int]
-Shape = Annotated[tuple[Any, ...], _shape]
+Int = Annotated[Any, _int]
+OptionalInt = Annotated[Any, _optional_int]
+Shape = Annotated[tuple[Any, ...], shape_of]
 
 
 # -- the plan ------------------------------------------------------------------------------------------------
@@ -177,20 +185,21 @@ class _Plan:
         Raises:
             TypeError: the arguments do not fit NumPy's signature.
         """
+        unknown = kwargs.keys() - self.names
+        if unknown:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
         if self.variadic is not None:
             by_name = {name: (normaliser, default) for name, normaliser, default in self.rows}
-            extra = {
-                name: self._one(value, by_name[name][0]) for name, value in kwargs.items() if name in by_name
-            }
+            extra = {name: self._one(value, by_name[name][0]) for name, value in kwargs.items()}
             return [self.variadic(arg) for arg in args], extra
         positional = len(self.rows) - self.keyword_only
         if len(args) > positional:
             raise TypeError(
                 f"{self.name}() takes {positional} positional arguments but {len(args)} were given"
             )
-        unknown = kwargs.keys() - self.names
-        if unknown:
-            raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
+        twice = kwargs.keys() & self.order[: len(args)] if kwargs else None
+        if twice:
+            raise TypeError(f"{self.name}() got multiple values for argument {min(twice)!r}")
         values = []
         for k, (name, normaliser, default) in enumerate(self.rows):
             value = args[k] if k < len(args) else kwargs.get(name, default)
@@ -318,6 +327,8 @@ def _on_tensors(
         args = args[: plan.before_out]
     out = kwargs.get("out")
     given = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
+    if out is not None:
+        check_memory(numpy, out)
     staging = not tf.executing_eagerly()
     if staging and staging_for_xla():
         again = functools.partial(_on_tensors, implementation, plan, numpy)
@@ -325,6 +336,8 @@ def _on_tensors(
         if selected is not None:
             return selected
     try:
+        if out is not None:
+            check_output(out)
         if out is not None and numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3:
             given = {**given, "dtype": out.dtype}
         if out is not None and numpy in _JOINING:
@@ -336,6 +349,8 @@ def _on_tensors(
         values, extra = plan.bind(args, given)
         values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))
+        if out is not None:
+            check_fit(numpy, out, result)
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:
@@ -370,7 +385,7 @@ def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
 def attach(name: str, function: Callable[..., Any]) -> None:
     """Make ``x.name(*args)`` call `function(x, *args)`."""
 
-    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+    def method(self: ndarray, /, *args: Any, **kwargs: Any) -> Any:
         return function(self, *args, **kwargs)
 
     # Who asks for the signature is told NumPy's.

@@ -9,13 +9,14 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.axes import normalize_axes, rank
+from np2tf.tnp.axes import normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
 from np2tf.tnp.promotion import result_type_of
 from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.reducing import isnan
+from np2tf.tnp.reductions import refuse_extended
 from np2tf.tnp.warn import ALL_NAN, EMPTY_MEAN, warn_where
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -42,6 +43,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], int]:
     Raises:
         StagingError: the length is known only at run time.
     """
+    refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank(a))
     kept = [k for k in range(rank(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
@@ -226,6 +228,7 @@ def median(
     """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
     if a.dtype in COMPLEX:
         raise StagingError("the median of complex numbers", "NP2TF503")
+    refuse_extended(a)
     rows, axes, n = _rows(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
     wanted = given if given.kind == "f" else np.dtype(np.float64)

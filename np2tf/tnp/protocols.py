@@ -47,6 +47,12 @@ def _index(self: ndarray) -> int:
     return self.numpy().__index__()
 
 
+def _bytes(self: ndarray) -> bytes:
+    """``bytes(x)``: the memory of an array, and what a number means to Python."""
+    held = self.numpy()
+    return bytes(held[()] if type(self) is scalar else held)
+
+
 # -- containers ----------------------------------------------------------------------------------------------
 
 
@@ -122,6 +128,7 @@ _OF_ARRAYS = {
     "__float__": _float,
     "__complex__": _complex,
     "__index__": _index,
+    "__bytes__": _bytes,
     "__len__": _len,
     "__iter__": _iter,
     "__contains__": _contains,

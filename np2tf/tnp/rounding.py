@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
+from np2tf.tnp.axes import rank
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.kernels import COMPLEX, by_parts, constant
 from np2tf.tnp.ndarray import is_array
@@ -137,9 +138,14 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     limits = np.finfo(dtype)
     high = as_tensor(limits.max if posinf is None else posinf, dtype)
     low = as_tensor(limits.min if neginf is None else neginf, dtype)
+    number = as_tensor(nan, dtype)
+    for value in [value for value in (number, high, low) if value.shape.rank != 0]:
+        pairs = zip(reversed(value.shape.as_list()), reversed(x.shape.as_list()), strict=False)
+        if rank(value) > rank(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
+            raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {x.shape}")
     infinity = constant(np.inf, x)
     finite = tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
-    return tf.where(tf.math.is_nan(x), as_tensor(nan, dtype), finite)
+    return tf.where(tf.math.is_nan(x), number, finite)
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:

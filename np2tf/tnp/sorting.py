@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast, promote
-from np2tf.tnp.indexing_functions import gather_along
+from np2tf.tnp.indexing_functions import axis_length, gather_along, within
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, Operands, attach, op
 
@@ -120,11 +120,13 @@ def argsort(
     descending: Any = None,
 ) -> ndarray:
     _check_kind(kind, stable, descending)
-    a, axis = _prepared(a, axis, order) if a.shape.rank != 0 else (tf.reshape(a, [1]), 0)
+    a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
     return tensor_array(order_along(a, axis, bool(descending)))
 
 
-def _check_kth(kth: Any, length: Any) -> None:
+def _check_partition(kth: Any, kind: Any, length: Any) -> None:
+    if kind != "introselect":
+        raise TypeError(f"sort kind must be 'introselect' (got {kind!r})")
     for place in np.atleast_1d(np.asarray(kth)).tolist():
         if not isinstance(place, int):
             raise TypeError("Partition index must be integer")
@@ -135,7 +137,7 @@ def _check_kth(kth: Any, length: Any) -> None:
 @op(np.partition)
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
     a, axis = _prepared(a, axis, order)
-    _check_kth(kth, a.shape[axis])
+    _check_partition(kth, kind, a.shape[axis])
     return tensor_array(gather_along(a, order_along(a, axis), axis))
 
 
@@ -144,7 +146,7 @@ def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
     a, axis = _prepared(a, axis, order)
-    _check_kth(kth, a.shape[axis])
+    _check_partition(kth, kind, a.shape[axis])
     return tensor_array(order_along(a, axis))
 
 
@@ -165,13 +167,13 @@ attach("partition", _partition_method)
 
 
 @op(np.lexsort)
-def lexsort(keys: Operands, axis: Axis = -1) -> ndarray:
+def lexsort(keys: Operands, axis: Axis = -1) -> Any:
     tensors: Sequence[tf.Tensor] = [as_tensor(key) for key in keys]
     if not tensors:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
+    axis = normalize_axis_index(axis, tensors[0].shape.rank or 1)
     if tensors[0].shape.rank == 0:
-        return tensor_array(tf.zeros((), tf.int64))
-    axis = normalize_axis_index(axis, tensors[0].shape.rank)
+        return tf.zeros((), tf.int64)
     if not all(tensor.shape.is_compatible_with(tensors[0].shape) for tensor in tensors):
         raise ValueError("all keys need to be the same shape")
     order = order_along(tensors[0], axis)
@@ -181,6 +183,20 @@ def lexsort(keys: Operands, axis: Axis = -1) -> ndarray:
     return tensor_array(order)
 
 
+def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
+    """The places that sort `a`, as NumPy takes them.
+
+    Raises:
+        TypeError, ValueError: they are none.
+    """
+    order = as_tensor(sorter)
+    if not order.dtype.is_integer or order.shape.rank != 1:
+        raise TypeError("sorter must only contain integers, along one axis")
+    if not order.shape.is_compatible_with(a.shape):
+        raise ValueError("sorter.size must equal a.size")
+    return within(tf.cast(order, tf.int64), axis_length(a, 0), 0, "raise")
+
+
 @op(np.searchsorted)
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
     if side not in ("left", "right"):
@@ -188,7 +204,7 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf
     if a.shape.rank != 1:
         raise ValueError("object of too small depth for desired array")
     if sorter is not None:
-        a = tf.gather(a, as_tensor(sorter, np.int64))
+        a = tf.gather(a, _sorting(sorter, a))
     row, wanted = promote(a, v)
     if wanted.shape.num_elements() == 0:
         # TensorFlow's kernel refuses to look for nothing.

@@ -16,6 +16,7 @@ from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradie
 from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.lattice import is_known
+from np2tf.tnp.masks import where_mask
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
 from np2tf.tnp.outputs import check_output, store_into
@@ -163,7 +164,7 @@ class Ufunc:
             if out is None
             else as_tensor(out[0] if isinstance(out, tuple) else out, result.dtype.as_numpy_dtype)
         )
-        return tf.where(as_tensor(where, np.bool_), result, before)
+        return tf.where(where_mask(where), result, before)
 
     def reduce(
         self,
@@ -240,7 +241,7 @@ class Ufunc:
         target = as_view(array)
         try:
             Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
-        except (StagingError, tf.errors.OpError):
+        except LEFT_TO_NUMPY:
             if not tf.executing_eagerly():
                 raise
             counts.host += 1

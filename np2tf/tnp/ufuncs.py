@@ -181,11 +181,11 @@ globals().update(_TABLE)
 __all__ = sorted(_TABLE)
 
 
-def _conjugate_method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+def _conjugate_method(self: ndarray, out: Any = None, /) -> Any:
     """``x.conj()``: of real numbers, truth values among them, the array itself."""
-    if not args and not kwargs and self.dtype.kind != "c":
+    if out is None and self.dtype.kind != "c":
         return self
-    return _TABLE["conjugate"](self, *args, **kwargs)
+    return _TABLE["conjugate"](self, out=out)
 
 
 attach("conjugate", _conjugate_method)

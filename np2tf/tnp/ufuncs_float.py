@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import StagingError
 from np2tf.tnp.kernels import BITS, constant, maximum, may_lose_nan, minimum, opaque
 
 _LN2 = math.log(2.0)
@@ -15,6 +16,8 @@ _LN2 = math.log(2.0)
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
     """Whether the sign bit is set, also of zeros and NaN."""
+    if x.dtype not in BITS:
+        raise StagingError(f"the sign bit of {x.dtype.name}", "NP2TF503")
     bits = tf.bitcast(x, BITS[x.dtype])
     return tf.less(bits, constant(0, bits))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
+from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
 from np2tf.tnp.layout import is_contiguous, reshapes_in_place, shadow
@@ -209,7 +211,7 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
 @view(np.expand_dims)
 def expand_dims(a: View, axis: Axis) -> ndarray:
     axes = axis if isinstance(axis, tuple) else (axis,)
-    rank = a.ndim + len(axes)
+    rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
     return a.view_through(Basic(tuple(None if k in axes else slice(None) for k in range(rank))))
 
@@ -279,7 +281,7 @@ def transpose(a: View, axes: Any = None) -> ndarray:
         return permuted(a, reversed(range(rank)))
     if len(axes) != rank:
         raise ValueError("axes don't match array")
-    order = tuple(normalize_axis_index(int(axis), rank) for axis in axes)
+    order = tuple(normalize_axis_index(operator.index(axis), rank) for axis in axes)
     if len(set(order)) != rank:
         raise ValueError("repeated axis in transpose")
     return permuted(a, order)
@@ -297,12 +299,19 @@ def _transpose_method(a: Any, *axes: Any) -> ndarray:
 attach("transpose", _transpose_method)
 
 
-@view(np.swapaxes, method=True)
+@view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
     return permuted(a, order)
+
+
+def _swapaxes_method(a: Any, axis1: Any, axis2: Any, /) -> ndarray:
+    return swapaxes(a, axis1, axis2)
+
+
+attach("swapaxes", _swapaxes_method)
 
 
 @view(np.moveaxis)

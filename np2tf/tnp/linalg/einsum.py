@@ -15,6 +15,8 @@ from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.ndarray import is_array, ndarray
 from np2tf.tnp.normalize import OPS, DType, op
+from np2tf.tnp.promotion import default_dtype, kind_of
+from np2tf.tnp.warn import warn_cast
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -162,6 +164,17 @@ def _computed(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
     return tf.einsum(equation, *operands)
 
 
+def _check_casting(array: Any, dtype: Any, casting: Any) -> None:
+    """See that an operand may be converted to `dtype`.
+
+    Raises:
+        TypeError: it may not.
+    """
+    kind = default_dtype(kind_of(array))
+    if not np.can_cast(kind, kind if dtype is None else dtype, casting):
+        raise TypeError(f"cannot cast an operand from {kind!r} to {dtype!r} under the rule {casting!r}")
+
+
 @op(np.einsum)
 def einsum(
     *operands: Any,
@@ -178,13 +191,19 @@ def einsum(
         subscripts, arrays = operands[0], list(operands[1:])
     else:
         subscripts, arrays = _from_sublists(operands)
+    np.can_cast(np.int64, np.int64, casting)  # says what is no rule
     tensors = [as_tensor(array) for array in arrays]
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
-    if len(tensors) == 1 and dtype is None:
+    if len(tensors) == 1:
+        # A view, whatever `dtype` is, as in NumPy.
         view = _as_view(arrays[0], labels[0], result)
         if view is not None:
             return view
+    for array in arrays:
+        _check_casting(array, dtype, casting)
     wanted = promote(*tensors)
+    for tensor in tensors if dtype is not None else ():
+        warn_cast(tensor, dtype)
     typed = list(wanted) if dtype is None else [cast(tensor, dtype) for tensor in wanted]
     squeezed, shorter = _without_ones(typed, labels)
     return _computed(f"{','.join(shorter)}->{result}", squeezed)
