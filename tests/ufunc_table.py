@@ -1,7 +1,7 @@
 """Every ufunc, every dtype, the values at which kernels differ: what NumPy answers, and what np2tf does.
 
-A *row* is a ufunc with the dtypes of its operands. Its operands are the special values of these dtypes, each with
-each where there are two; the result is compared element by element.
+A *row* is a ufunc with the dtypes of its operands. Its operands are the special values of these dtypes, each
+with each where there are two; the result is compared element by element.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 
 import numpy as np
 import tensorflow as tf
@@ -69,11 +68,25 @@ def _floats(dtype: str, few: bool) -> np.ndarray:
     positive = [0.0, 1.0, np.inf, 2.5, large, tiny, root * 1.5, 1 / root / 3]
     if not few:
         subnormal = float(limits.smallest_subnormal)
-        positive += [0.5, 3.0, 1.5, subnormal, tiny * 0.75, np.pi / 2, 0.3, 10.0, 88.5, 127.0, 128.0, 300.0, 1e3]
+        positive += [
+            0.5,
+            3.0,
+            1.5,
+            subnormal,
+            tiny * 0.75,
+            np.pi / 2,
+            0.3,
+            10.0,
+            88.5,
+            127.0,
+            128.0,
+            300.0,
+            1e3,
+        ]
         positive += [32768.0, 65536.0, 2.0**31, 2.0**32, 2.0**63, 2.0**64, 1e10, 709.5, float(limits.eps)]
         positive += [np.nextafter(1, 2, dtype=dtype), np.nextafter(1, 0, dtype=dtype)]
     with np.errstate(over="ignore"):
-        return np.unique_values(np.array(positive + [np.nan], dtype).view(f"i{limits.bits // 8}")).view(dtype)
+        return np.unique_values(np.array([*positive, np.nan], dtype).view(f"i{limits.bits // 8}")).view(dtype)
 
 
 @cache
@@ -105,7 +118,9 @@ def operands(row: Row) -> tuple[np.ndarray, ...]:
         return (values(row.dtypes[0]),)
     first, second = (values(dtype, few=dtype in COMPLEX) for dtype in row.dtypes)
     if row.name == "ldexp":
-        second = np.array([0, 1, -1, 30, -30, 127, -149, 1000, -1074, 2100, -2100, 2**31 - 1, -(2**31)], "int32")
+        second = np.array(
+            [0, 1, -1, 30, -30, 127, -149, 1000, -1074, 2100, -2100, 2**31 - 1, -(2**31)], "int32"
+        )
     if row.name == "power" and second.dtype.kind == "i":
         second = second[second >= 0]
     return np.repeat(first, len(second)), np.tile(second, len(first))
@@ -163,34 +178,23 @@ def staged(rows: Sequence[Row], xla: bool):
     return call
 
 
-def _ordered(x: np.ndarray) -> np.ndarray:
-    """Floats as integers of which neighbours differ by 1."""
-    bits = x.view(f"i{x.itemsize}").astype(np.float64 if x.itemsize < 8 else np.longdouble)
-    lowest = np.longdouble(np.iinfo(f"i{x.itemsize}").min)
-    return np.where(bits < 0, lowest - bits, bits)
-
-
-def _far(a: np.ndarray, b: np.ndarray, scale: np.ndarray, ulps: float) -> np.ndarray:
-    nan = np.isnan(a) | np.isnan(b)
+def _far(a: np.ndarray, b: np.ndarray, scale: np.ndarray, ulps: np.ndarray) -> np.ndarray:
     same = (np.isnan(a) & np.isnan(b)) | ((a == b) & (np.signbit(a) == np.signbit(b)))
-    if not ulps:
-        return ~same
-    finite = np.isfinite(a) & np.isfinite(b)
     with np.errstate(all="ignore"):
-        near = finite & (np.abs(a.astype(np.longdouble) - b) <= ulps * np.spacing(scale).astype(np.longdouble))
-        if ulps:
-            # Zero and what is next to it.
-            near &= (a != 0) | (b != 0) | (np.signbit(a) == np.signbit(b))
-    return ~(same | (near & ~nan))
+        apart = np.abs(a.astype(np.longdouble) - b)
+        near = np.isfinite(a) & np.isfinite(b) & (apart <= ulps * np.spacing(scale).astype(np.longdouble))
+    # Zeros of other signs are other numbers, however near.
+    return ~(same | (near & (a != b)))
 
 
-def differs(a: np.ndarray, b: np.ndarray, ulps: float) -> np.ndarray:
-    """Where two arrays are further than so many units in the last place apart (of a complex number: of its larger part)."""
+def differs(a: np.ndarray, b: np.ndarray, ulps: np.ndarray) -> np.ndarray:
+    """Where arrays are more than `ulps` units in the last place apart (complex: of the larger part)."""
     if a.dtype.kind not in "fc":
         return a != b
     if a.dtype.kind == "f":
-        return _far(a, b, np.abs(a), ulps)
+        return _far(a, b, np.where(np.isfinite(a), np.abs(a), 0), ulps)
     top = np.finfo(a.dtype).max
     # Beside an infinite part, what is left of a finite one is chance.
-    scale = np.maximum(*(np.nan_to_num(np.abs(part), nan=0, posinf=top) for part in (a.real, a.imag)))
+    sizes = (np.nan_to_num(np.abs(part), nan=0, posinf=top) for part in (a.real, a.imag))
+    scale = np.minimum(np.maximum(*sizes), top * 0.9)
     return _far(a.real, b.real, scale, ulps) | _far(a.imag, b.imag, scale, ulps)

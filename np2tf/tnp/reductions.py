@@ -21,12 +21,13 @@ from np2tf.tnp.reducing import (
     divided,
     isnan,
     masked,
-    narrow_float,
+    mean_dtype,
     raw_all,
     raw_any,
     raw_prod,
     raw_sum,
     tree_reduce,
+    widened,
 )
 from np2tf.tnp.ufuncs_compare import EXTREMES, truth
 from np2tf.tnp.warn import EMPTY_MEAN, TOO_FEW, warn_where
@@ -62,7 +63,7 @@ def _total(
 ) -> tf.Tensor:
     axes = normalize_axes(axis, rank(a))
     wanted = accumulating(a, dtype)
-    wide = np.dtype(np.float32) if wanted == np.float16 else wanted
+    wide = widened(wanted)
     result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
@@ -105,9 +106,8 @@ def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> t
     """The mean over axes, accumulated and rounded as NumPy does."""
     axes = normalize_axes(axis, rank(a))
     if dtype is None:
-        given = np.dtype(a.dtype.as_numpy_dtype)
-        dtype = given if given.kind in "fc" else np.dtype(np.float64)
-    wide = np.dtype(np.float32) if dtype == np.float16 and narrow_float(a) else dtype
+        dtype = mean_dtype(a)
+    wide = widened(dtype) if a.dtype == dtype else dtype
     total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
     number = count(a, axes, keepdims, where)
     if where is not True or _is_zero(number):
@@ -136,9 +136,7 @@ def variance_of(
 ) -> tf.Tensor:
     """The variance over axes, in the dtype in which NumPy accumulates."""
     axes = normalize_axes(axis, rank(a))
-    given = np.dtype(a.dtype.as_numpy_dtype)
-    wide = dtype if dtype is not None else given if given.kind in "fc" else np.dtype(np.float64)
-    wide = np.dtype(np.float32) if wide == np.float16 else wide
+    wide = widened(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
     if mean is None:
@@ -159,10 +157,10 @@ def variance_of(
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
-    given = np.dtype(dtype if dtype is not None else a.dtype.as_numpy_dtype)
+    given = dtype if dtype is not None else mean_dtype(a)
     if given.kind == "c":
         return np.dtype(f"f{given.itemsize // 2}")
-    return given if given.kind == "f" else np.dtype(np.float64)
+    return np.dtype(np.float64) if given.kind in "biu" else given
 
 
 def degrees(ddof: Any, correction: Any) -> Any:

@@ -24,6 +24,7 @@ from np2tf.tnp.kernels import (
     constant,
     identity,
     kernel,
+    opaque,
     real,
 )
 from np2tf.tnp.ndarray import ndarray, tensor_array
@@ -63,7 +64,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "remainder": kernel(real(floats.remainder), signed=integers.remainder),
     "divmod": kernel(
         real(floats.divmod),
-        signed=lambda a, b: (integers.floor_divide(a, b), integers.remainder(a, b)),
+        signed=integers.divmod,
     ),
     "fmod": kernel(real(floats.fmod), signed=integers.fmod),
     "power": kernel(real(tf.pow), signed=integers.power, complex=of_complex.power),
@@ -80,7 +81,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     ),
     "square": kernel(tf.square, complex=of_complex.square),
     "reciprocal": kernel(
-        lambda x: constant(1, x) / x, signed=integers.reciprocal, complex=of_complex.reciprocal
+        lambda x: opaque(constant(1, x)) / x, signed=integers.reciprocal, complex=of_complex.reciprocal
     ),
     "conjugate": kernel(identity, complex=tf.math.conj),
     "gcd": integers.gcd,

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.kernels import Function, are_within, constant, maximum, minimum
+from np2tf.tnp.kernels import Function, are_within, constant
+from np2tf.tnp.kernels import maximum as larger_of
+from np2tf.tnp.kernels import minimum as smaller_of
 from np2tf.tnp.ufuncs_float import copysign, hypot, signbit, times_cosh, times_sinh
 
 
@@ -51,7 +53,7 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(isnan(a) | (~isnan(b) & ~less(b, a)), a, b)
 
 
-# -- quotients and products: NumPy's formulas, to the part that becomes infinite or NaN ------------------------
+# -- quotients and products: NumPy's formulas, to the part that becomes infinite or NaN ---------------------
 
 
 def settled(kernel: Function, formula: Function, limit: Callable[[float], float] | None = None) -> Function:
@@ -198,14 +200,14 @@ square = settled(lambda z: tf.multiply(z, z), lambda z: _product(z, z))
 power = settled(tf.pow, _powers)
 
 
-# -- exponentials and logarithms, each part by itself ---------------------------------------------------------
+# -- exponentials and logarithms, each part by itself -------------------------------------------------------
 
 
 @tf.custom_gradient
 def _log_of_parts(z: tf.Tensor) -> Any:
     real, imag = parts(z)
     a, b = tf.abs(real), tf.abs(imag)
-    long, short = maximum(a, b), minimum(a, b)
+    long, short = larger_of(a, b), smaller_of(a, b)
     is_plain = tf.equal(long, constant(0, long)) | tf.math.is_inf(long)
     ratio = tf.where(is_plain, constant(0, long), short / long)
     length = tf.math.log(long) + constant(0.5, long) * tf.math.log1p(ratio * ratio)
@@ -266,7 +268,7 @@ def expm1(z: tf.Tensor) -> tf.Tensor:
     return tf.complex(cosine, tf.exp(real) * tf.sin(imag))
 
 
-# -- where XLA has other limits than C's functions, which NumPy calls ------------------------------------------
+# -- where XLA has other limits than C's functions, which NumPy calls ---------------------------------------
 
 
 def in_graphs(formula: Function, kernel: Function) -> Function:
@@ -405,7 +407,7 @@ def _arccosh(z: tf.Tensor) -> tf.Tensor:
 def _root(z: tf.Tensor) -> Any:
     real, imag = parts(z)
     a, b = tf.abs(real), tf.abs(imag)
-    long, short = maximum(a, b), minimum(a, b)
+    long, short = larger_of(a, b), smaller_of(a, b)
     zero, one, half = (constant(value, long) for value in (0, 1, 0.5))
     is_zero = tf.equal(long, zero)
     ratio = short / tf.where(is_zero, one, long)

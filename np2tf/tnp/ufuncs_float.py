@@ -127,7 +127,8 @@ def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, rest: float) -> tf.Tensor:
     else:
         sum = grown + constant(1, x) + constant(1, x) / (grown + constant(1, x))
     root = tf.exp(half * size)
-    return tf.where(is_far, half * root * factor * root, half * sum * factor)
+    far = tf.where(tf.equal(factor, constant(0, x)), factor, half * root * factor * root)
+    return tf.where(is_far, far, half * sum * factor)
 
 
 def times_sinh(x: tf.Tensor, factor: tf.Tensor) -> tf.Tensor:
@@ -179,8 +180,10 @@ def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callab
     @tf.custom_gradient
     def call(a: tf.Tensor, b: tf.Tensor) -> Any:
         # Infinities of the same sign have no difference.
-        difference = tf.where(tf.equal(a, b), constant(0, a), a - b)
+        same = tf.equal(a, b)
+        difference = tf.where(same, constant(0, a), a - b)
         rest = tf.math.log1p(power(-tf.abs(difference))) * constant(scale, a)
+        rest = tf.where(same, constant(scale * math.log(2), a), rest)
         result = _with_nan(a, b, maximum(a, b) + rest)
         # By hand, because at a == b the maximum has none.
         return result, lambda upstream: (upstream * power(a - result), upstream * power(b - result))
@@ -226,7 +229,9 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     smallest = tf.bitcast(constant(1, bits), a.dtype)
     moved = tf.where(tf.equal(a, constant(0, a)), copysign(smallest, b), moved)
     undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
-    return tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), b, moved))
+    return tf.where(
+        undefined, constant(np.nan, a), tf.where(tf.equal(a, b), a if a.dtype == tf.float16 else b, moved)
+    )
 
 
 def spacing(x: tf.Tensor) -> tf.Tensor:
