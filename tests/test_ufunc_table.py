@@ -116,8 +116,8 @@ LIMITS: tuple[Limit, ...] = (
         "add arcsin arctan arctan2 arctanh cbrt ceil deg2rad degrees divide divmod equal exp exp2 "
         "float_power floor floor_divide fmax fmin fmod frexp greater greater_equal heaviside hypot ldexp "
         "less less_equal log log10 log1p log2 logaddexp logaddexp2 logical_and logical_not logical_or "
-        "logical_xor maximum minimum modf multiply nextafter not_equal power rad2deg radians reciprocal remainder sign "
-        "spacing sqrt square subtract tanh",
+        "logical_xor maximum minimum modf multiply nextafter not_equal power rad2deg radians reciprocal "
+        "remainder sign spacing sqrt square subtract tanh",
     ),
     Limit(_FLUSHED, vanishing, "eager", "absolute expm1 sin", kinds="fc"),
     Limit(_FLUSHED, vanishing, "graph", "absolute sin sinh", kinds="fc"),

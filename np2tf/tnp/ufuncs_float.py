@@ -229,9 +229,8 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     smallest = tf.bitcast(constant(1, bits), a.dtype)
     moved = tf.where(tf.equal(a, constant(0, a)), copysign(smallest, b), moved)
     undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
-    return tf.where(
-        undefined, constant(np.nan, a), tf.where(tf.equal(a, b), a if a.dtype == tf.float16 else b, moved)
-    )
+    kept = a if a.dtype == tf.float16 else b  # of zeros with two signs
+    return tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), kept, moved))
 
 
 def spacing(x: tf.Tensor) -> tf.Tensor:
