@@ -94,8 +94,8 @@ def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
 def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> bool:
     """Whether all parts of eager numbers are finite, and at most `limit` of the dtype's largest number."""
     if "CPU" in x.device:
-        numbers = np.asarray(x).reshape(-1)
-        real = numbers.view(numbers.real.dtype)
+        numbers = np.asarray(x)
+        real = numbers.reshape(-1).view(numbers.real.dtype)
         if limit is None:
             return bool(np.isfinite(real).all())
         top = limit(float(np.finfo(real.dtype).max))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.kernels import Function, are_within, constant
 from np2tf.tnp.kernels import maximum as larger_of
 from np2tf.tnp.kernels import minimum as smaller_of
@@ -78,23 +79,28 @@ def settled(kernel: Function, formula: Function, limit: Callable[[float], float]
     return call
 
 
+def _sign(z: tf.Tensor) -> tf.Tensor:
+    (real, imag), length = parts(z), absolute(z)
+    zero, one, nan = (constant(value, length) for value in (0, 1, math.nan))
+    is_zero, endless, along = tf.equal(length, zero), tf.math.is_inf(length), tf.math.is_inf(real)
+    unit = tf.where(is_zero | endless, one, length)
+    # The length of finite numbers overflows, too: those point along the imaginary axis for NumPy.
+    width = tf.where(endless, tf.where(along, copysign(one, real), zero), real / unit)
+    height = tf.where(endless, tf.where(along, zero, copysign(one, imag)), imag / unit)
+    undefined = (along & tf.math.is_inf(imag)) | tf.math.is_nan(length)
+    width, height = (tf.where(undefined, nan, tf.where(is_zero, zero, part)) for part in (width, height))
+    return tf.complex(width, height)
+
+
 def sign(z: tf.Tensor) -> tf.Tensor:
     """``z / |z|``, and 0 of 0; of numbers with one infinite part its direction, with two NaN."""
-    length = absolute(z)
-    zero, one, nan = (constant(value, length) for value in (0, 1, math.nan))
-    infinite = [tf.math.is_inf(part) for part in parts(z)]
-    is_zero, undefined = tf.equal(length, zero), (infinite[0] & infinite[1]) | tf.math.is_nan(length)
-    # The length of finite numbers overflows, too: those point along the imaginary axis for NumPy.
-    along = infinite[0], tf.math.is_inf(length) & ~infinite[0]
-    directions = (
-        tf.where(is_along, copysign(one, part), part / tf.where(is_zero, one, length))
-        for part, is_along in zip(parts(z), along, strict=True)
-    )
-    real, imag = (
-        tf.where(is_zero | (tf.math.is_inf(length) & ~is_along), zero, tf.where(undefined, nan, direction))
-        for direction, is_along in zip(directions, along, strict=True)
-    )
-    return tf.complex(tf.where(undefined, nan, real), tf.where(undefined, nan, imag))
+    if tf.executing_eagerly():
+        (real, imag), length = parts(z), tf.abs(z)
+        if are_within(length):
+            result = tf.complex(real / length, imag / length)
+            if are_within(result):
+                return result
+    return _sign(z)
 
 
 def _quotient(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -196,7 +202,7 @@ def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 divide = settled(lambda a, b: tf.raw_ops.RealDiv(x=a, y=b), _quotient)
-square = settled(lambda z: tf.multiply(z, z), lambda z: _product(z, z))
+square = settled(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
 power = settled(tf.pow, _powers)
 
 
@@ -216,7 +222,16 @@ def _log_of_parts(z: tf.Tensor) -> Any:
     return tf.complex(length, tf.math.atan2(imag, real)), lambda upstream: upstream / tf.math.conj(z)
 
 
-log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
+def _log(z: tf.Tensor) -> tf.Tensor:
+    if not staging_for_xla():
+        return _log_of_parts(z)
+    # XLA's own is right, and quicker, but for NaN.
+    length, angle = parts(tf.math.log(z))
+    length = tf.where(isnan(z), constant(math.nan, length), length)
+    return tf.complex(tf.where(isinf(z), constant(math.inf, length), length), angle)
+
+
+log = settled(tf.math.log, _log, lambda top: 0.49 * math.log(top))
 
 
 def scaled_log(base: float) -> Function:

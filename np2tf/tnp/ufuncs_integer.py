@@ -144,14 +144,16 @@ def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 def reciprocal(a: tf.Tensor) -> tf.Tensor:
     """1/a rounded to zero: of integers only 1 and -1 have one; of 0 it is what NumPy has for it here."""
     is_zero = tf.equal(a, constant(0, a))
-    of_zero, undefined = _RECIPROCALS_OF_0[a.dtype]
-    warn_arithmetic("divide", is_zero, "reciprocal")
-    if undefined:
-        warn_arithmetic("invalid", is_zero, "reciprocal")
     has_one = tf.equal(a, constant(1, a))
     if a.dtype not in UNSIGNED:
         has_one |= tf.equal(a, constant(-1, a))
-    return tf.where(has_one, a, tf.where(is_zero, constant(of_zero, a), constant(0, a)))
+    result = tf.where(has_one, a, constant(0, a))
+    if tf.executing_eagerly() and not np.asarray(is_zero).any():
+        return result
+    of_zero, undefined = _RECIPROCALS_OF_0[a.dtype]
+    warn_arithmetic("divide", is_zero, "reciprocal")
+    warn_arithmetic("invalid", is_zero & undefined, "reciprocal")
+    return tf.where(is_zero, constant(of_zero, a), result)
 
 
 def _reciprocal_of_0(dtype: tf.DType) -> tuple[int, bool]:
