@@ -108,7 +108,8 @@ def values(dtype: str, few: bool = False) -> np.ndarray:
         parts = parts[[0, 1, 3, 4, 5, 7, 9, -1, -3, -4]]
     made = np.empty((len(parts), len(parts)), dtype)
     made.real, made.imag = parts[:, None], parts
-    return made.ravel()
+    near_one = np.array([-0.8 + 0.6j, 0.6 + 0.8j, 0.9 + 0.1j, 0.999 - 1e-3j, 1 + 1e-3j], dtype)
+    return np.concatenate([made.ravel(), near_one[: 0 if few else None]])
 
 
 @cache
@@ -127,14 +128,14 @@ def operands(row: Row) -> tuple[np.ndarray, ...]:
 
 
 def pieces(arrays: tuple[np.ndarray, ...], size: int, most: int) -> Iterator[tuple[np.ndarray, ...]]:
-    """At most so many pieces of this size, from all over the arrays; the whole where they are shorter."""
+    """So many pieces of this size and the last one, from all over the arrays; the whole of shorter ones."""
     length = len(arrays[0])
     if size >= length:
         yield tuple(np.resize(array, size) for array in arrays)
         return
     starts = range(0, length - size + 1, max(1, size))
     step = -(-len(starts) // most)
-    for start in starts[::step]:
+    for start in sorted({*starts[::step], length - size}):
         yield tuple(array[start : start + size] for array in arrays)
 
 

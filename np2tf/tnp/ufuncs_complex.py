@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.kernels import Function, are_within, constant
 from np2tf.tnp.kernels import maximum as larger_of
 from np2tf.tnp.kernels import minimum as smaller_of
@@ -57,7 +56,12 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 # -- quotients and products: NumPy's formulas, to the part that becomes infinite or NaN ---------------------
 
 
-def settled(kernel: Function, formula: Function, limit: Callable[[float], float] | None = None) -> Function:
+def settled(
+    kernel: Function,
+    formula: Function,
+    limit: Callable[[float], float] | None = None,
+    but_zero: bool = False,
+) -> Function:
     """TensorFlow's `kernel` where its eager results are moderate, elsewhere and in graphs NumPy's `formula`.
 
     Kernels of numbers in vectors go by the squared length, which overflows, and XLA has limits of its own.
@@ -67,12 +71,13 @@ def settled(kernel: Function, formula: Function, limit: Callable[[float], float]
         formula: right for all.
         limit: the largest part of a result to be trusted, given the largest number of the dtype; None: any
             that is finite.
+        but_zero: whether the kernel loses the signs of a result that is zero.
     """
 
     def call(*operands: tf.Tensor) -> tf.Tensor:
         if tf.executing_eagerly():
             result = kernel(*operands)
-            if are_within(result, limit):
+            if are_within(result, limit) and not (but_zero and tf.reduce_any(tf.equal(result, 0))):
                 return result
         return formula(*operands)
 
@@ -222,16 +227,7 @@ def _log_of_parts(z: tf.Tensor) -> Any:
     return tf.complex(length, tf.math.atan2(imag, real)), lambda upstream: upstream / tf.math.conj(z)
 
 
-def _log(z: tf.Tensor) -> tf.Tensor:
-    if not staging_for_xla():
-        return _log_of_parts(z)
-    # XLA's own is right, and quicker, but for NaN.
-    length, angle = parts(tf.math.log(z))
-    length = tf.where(isnan(z), constant(math.nan, length), length)
-    return tf.complex(tf.where(isinf(z), constant(math.inf, length), length), angle)
-
-
-log = settled(tf.math.log, _log, lambda top: 0.49 * math.log(top))
+log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
 
 
 def scaled_log(base: float) -> Function:
@@ -443,7 +439,7 @@ def _root(z: tf.Tensor) -> Any:
     return result, lambda upstream: upstream / (constant(2, z) * tf.math.conj(result))
 
 
-sqrt = settled(tf.sqrt, _root)
+sqrt = settled(tf.sqrt, _root, but_zero=True)
 absolute = in_graphs(_absolute, tf.abs)
 sinh, cosh = in_graphs(_on_axes(_sinh), tf.sinh), in_graphs(_cosh, tf.cosh)
 sin, cos = in_graphs(_sin, tf.sin), in_graphs(lambda z: _cosh(_quarter(z)), tf.cos)
