@@ -23,12 +23,13 @@ from np2tf.tnp.reducing import (
     divided,
     isnan,
     masked,
-    narrow_float,
+    mean_dtype,
     raw_all,
     raw_any,
     raw_prod,
     raw_sum,
     tree_reduce,
+    widened,
 )
 from np2tf.tnp.ufuncs_compare import EXTREMES, truth
 from np2tf.tnp.warn import EMPTY_MEAN, TOO_FEW, warn_where
@@ -64,7 +65,7 @@ def _total(
 ) -> tf.Tensor:
     axes = normalize_axes(axis, rank(a))
     wanted = accumulating(a, dtype)
-    wide = np.dtype(np.float32) if wanted == np.float16 else wanted
+    wide = widened(wanted)
     result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
@@ -120,9 +121,8 @@ def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> t
     axes = normalize_axes(axis, rank(a))
     refuse_extended(a)
     if dtype is None:
-        given = np.dtype(a.dtype.as_numpy_dtype)
-        dtype = given if given.kind in "fc" else np.dtype(np.float64)
-    wide = np.dtype(np.float32) if dtype == np.float16 and narrow_float(a) else dtype
+        dtype = mean_dtype(a)
+    wide = widened(dtype) if a.dtype == dtype else dtype
     total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
     number = count(a, axes, keepdims, where)
     if where is not True or _is_zero(number):
@@ -153,12 +153,10 @@ def variance_of(
     """The variance over axes, in the dtype in which NumPy accumulates."""
     refuse_extended(a)
     axes = normalize_axes(axis, rank(a))
-    given = np.dtype(a.dtype.as_numpy_dtype)
-    if given.kind == "c" and dtype is not None and dtype.kind != "c":
+    if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # The mean loses its imaginary part, the distances from it keep theirs.
         raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
-    wide = dtype if dtype is not None else given if given.kind in "fc" else np.dtype(np.float64)
-    wide = np.dtype(np.float32) if wide == np.float16 else wide
+    wide = widened(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
     if mean is None:
@@ -179,12 +177,12 @@ def variance_of(
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
-    given = np.dtype(dtype if dtype is not None else a.dtype.as_numpy_dtype)
+    given = np.dtype(dtype) if dtype is not None else mean_dtype(a)
     if given.kind == "c" and dtype is not None:
         return given
     if given.kind == "c":
         return np.dtype(f"f{given.itemsize // 2}")
-    return given if given.kind == "f" else np.dtype(np.float64)
+    return np.dtype(np.float64) if given.kind in "biu" else given
 
 
 def degrees(ddof: Any, correction: Any) -> Any:
