@@ -1,22 +1,29 @@
-"""How NumPy would lay out the memory of a tensor array: strides, and whether a reshape is a view or a copy.
+"""How NumPy would lay out the memory of a tensor array: strides, the order of axes, what is a view or a copy.
 
-The answer comes from NumPy itself: the array's path of lenses is applied to a shadow, an array of the right
-shape and strides over one element that is never read.
+A tensor has no memory order. What NumPy's array would have is noted with the memory (`Cell.order`), and costs
+nothing but that note. The answers come from NumPy itself: the array's path of lenses is applied to a shadow,
+an array of the right shape and strides over one element that is never read.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 from numpy.lib.stride_tricks import as_strided
 
 from np2tf.tnp.lenses import Basic, Bitcast, Diagonal, Lens, Part, ReadOnly, Reshape, Sealed, Transpose
-from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of, scalar, tensor_array
 from np2tf.tnp.symint import SymInt
 
 #: Stands for a length that is known only at run time.
 _SOME_LENGTH = 7
+
+#: The axes of an array from the slowest to the fastest in memory; None: C order.
+Order = tuple[int, ...] | None
 
 
 def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
@@ -26,12 +33,8 @@ def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | Non
         array: whose layout is asked for.
         memory: the shadow of the array that owns its memory, so that several shadows share it.
     """
-    cell, path = array.storage()
-    if memory is None:
-        base = cell.value
-        shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
-        memory = _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype))
-    made = memory
+    path = path_of(array)
+    made = memory if memory is not None else memory_of(array)
     for lens in path:
         following = _through(lens, made)
         if following is None:
@@ -40,13 +43,28 @@ def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | Non
     return made
 
 
-def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any]) -> np.ndarray:
-    strides = []
-    step = dtype.itemsize
-    for length in reversed(shape):
-        strides.append(step)
-        step *= max(length, 1)
-    return as_strided(np.empty(1, dtype), shape, tuple(reversed(strides)))
+def memory_of(array: ndarray) -> np.ndarray:
+    """The shadow of the memory that an array sees; always the same one for the same layout."""
+    cell = cell_of(array)
+    base = cell.value
+    shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
+    return _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype), cell.order)
+
+
+@functools.lru_cache(1024)
+def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order) -> np.ndarray:
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    return as_strided(np.empty(1, dtype), shape, strides_of(shape, dtype.itemsize, order))
+
+
+def strides_of(shape: Sequence[int], itemsize: int, order: Order) -> tuple[int, ...]:
+    """The strides of memory without gaps."""
+    strides = [0] * len(shape)
+    for axis in reversed(range(len(shape)) if order is None else order):
+        strides[axis] = itemsize
+        itemsize *= shape[axis]
+    return tuple(strides)
 
 
 def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
@@ -92,9 +110,12 @@ def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
     return probe
 
 
+# -- views or copies -----------------------------------------------------------------------------------------
+
+
 def reshapes_in_place(array: ndarray, shape: Any) -> bool:
     """Whether NumPy's ``array.reshape(shape)`` would be a view."""
-    if not array.storage()[1]:
+    if is_whole(array):
         return True
     made = shadow(array)
     if made is None:
@@ -104,7 +125,195 @@ def reshapes_in_place(array: ndarray, shape: Any) -> bool:
 
 def is_contiguous(array: ndarray) -> bool:
     """Whether NumPy's array would be contiguous in C order, as far as that is known."""
-    if not array.storage()[1]:
+    if is_whole(array):
         return True
     made = shadow(array)
     return made is not None and bool(made.flags.c_contiguous)
+
+
+def is_laid_out(array: ndarray, letter: str | None) -> bool:
+    """Whether NumPy's array would be laid out as a copy of it in this order would be."""
+    if letter in (None, "K"):
+        return True
+    made = shadow(array)
+    if made is None:
+        return False
+    in_c, in_f = made.flags.c_contiguous, made.flags.f_contiguous
+    return bool(in_c if letter == "C" else in_f if letter == "F" else in_c or in_f)
+
+
+def is_whole(array: ndarray) -> bool:
+    """Whether an array is all of its memory, as it is there, in C order."""
+    return not path_of(array) and cell_of(array).order is None
+
+
+def owns_memory(array: ndarray) -> bool:
+    """Whether NumPy's array would have memory of its own, and be no view."""
+    cell, path = array.storage()
+    owner = cell.owner() if cell.owner is not None else None
+    if owner is not None and owner.storage()[0] is cell:
+        return owner is array
+    while cell.owner is None and len(path) > len(cell.owner_path) and isinstance(path[-1], Sealed):
+        path = path[:-1]
+    return path == cell.owner_path
+
+
+# -- orders of axes ------------------------------------------------------------------------------------------
+
+
+def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
+    """An array over memory of its own, whose axes are in this order."""
+    made = tensor_array(tensor)
+    cell_of(made).order = order
+    return made
+
+
+def order_of_new(rank: int, letter: str | None) -> Order:
+    """The order of an array that is like no other one."""
+    return tuple(reversed(range(rank))) if letter == "F" and rank > 1 else None
+
+
+def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
+    """An array over a copy of `source`, whose contents `tensor` has, in the order that NumPy's would have.
+
+    Args:
+        tensor: the contents, which may have more axes in front than the source.
+        source: an array of either kind, or anything else.
+        letter: as for `order_of_copy`.
+    """
+    rank = tensor.shape.rank
+    order = order_of_new(rank, letter) if letter == "F" else order_of_copy(source, letter)
+    if order is not None and len(order) < rank:
+        added = rank - len(order)
+        order = tuple(range(added)) + tuple(axis + added for axis in order)
+    return laid_out(tensor, order)
+
+
+def order_of_copy(source: Any, letter: str | None) -> Order:
+    """The order of a copy of an array of either kind; of anything else, that of a new array.
+
+    Args:
+        source: what is copied.
+        letter: "C", "F", "A" or "K", which None stands for.
+    """
+    if letter == "C" or (letter != "F" and type(source) is ndarray and is_whole(source)):
+        return None
+    layout = layout_of(source)
+    if layout is None:
+        return None
+    flags = layout.flags
+    if layout.ndim < 2:
+        return None
+    if letter == "F" or flags.fnc:
+        return tuple(reversed(range(layout.ndim)))
+    if letter == "A" or flags.c_contiguous:
+        return None
+    return _sorted(layout.strides)
+
+
+def _sorted(strides: Sequence[int]) -> Order:
+    order = tuple(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
+    return None if order == tuple(range(len(strides))) else order
+
+
+def layout_of(value: Any) -> np.ndarray | None:
+    """What has the shape and strides of an array of either kind; None for anything else, or if not known."""
+    if is_array(value):
+        return shadow(value)
+    return value if isinstance(value, np.ndarray) else None
+
+
+def is_ordinary(operand: Any) -> bool:
+    """Whether an operand is certainly in C order, told without a closer look."""
+    kind = type(operand)
+    if kind is ndarray:
+        if operand._cell.order is not None:
+            return False
+        return not operand._path or all(lens.keeps_order for lens in operand._path)
+    return kind is scalar or not isinstance(operand, np.ndarray) or operand.flags.c_contiguous
+
+
+def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None) -> Any:
+    """The new arrays that an elementwise function gave for `operands`, in the order that NumPy's have."""
+    if letter in (None, "K", "C") and (letter == "C" or all(map(is_ordinary, operands))):
+        return made
+    for one in made if isinstance(made, tuple) else (made,):
+        if type(one) is ndarray and one.tensor.shape.rank not in (None, 0, 1):
+            cell_of(one).order = order_of_result(operands, one.tensor.shape.rank, letter or "K")
+    return made
+
+
+def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K") -> Order:
+    """The order of what an elementwise function gives for `operands`."""
+    if letter in "CF":
+        return order_of_new(rank, letter)
+    known = []
+    for operand in operands:
+        if is_array(operand) or isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
+            layout = _or_in_c_order(operand)
+            if layout is None:
+                return None
+            known += [layout] if layout.ndim else []
+    if len({layout.shape for layout in known}) == 1:
+        if all(layout.flags.c_contiguous for layout in known):
+            return None
+        if all(layout.flags.f_contiguous for layout in known):
+            return order_of_new(rank, "F")
+    # The lengths matter only by being 1 or not, so that the answers are few.
+    described = tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in known)
+    order = _iterated(described, letter)
+    return order if order is None or len(order) == rank else None
+
+
+def _or_in_c_order(operand: Any) -> np.ndarray | None:
+    if isinstance(operand, (tf.Tensor, tf.Variable)):
+        return shadow(tensor_array(operand)) if operand.shape.rank is not None else None
+    return layout_of(operand)
+
+
+@functools.lru_cache(1024)
+def _iterated(layouts: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], letter: str) -> Order:
+    """The order of the array that NumPy's iterator makes for others of these shapes and strides."""
+    memory = np.empty(1, np.int8)
+    operands = [as_strided(memory, shape, strides) for shape, strides in layouts]
+    count = len(operands)
+    try:
+        iterator = np.nditer(
+            [*operands, None],
+            ["zerosize_ok", "refs_ok"],
+            [*[["readonly"]] * count, ["writeonly", "allocate"]],
+            [None] * count + [np.int8],
+            order=letter,  # type: ignore[arg-type]
+        )
+    except ValueError:  # lengths that are not known may stand for others
+        return None
+    made = iterator.operands[-1]
+    # An axis of length 1 has the stride of the one that is next in memory.
+    by_stride = sorted(range(made.ndim), key=lambda k: (-abs(made.strides[k]), made.shape[k] == 1))
+    return None if by_stride == list(range(made.ndim)) else tuple(by_stride)
+
+
+def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
+    """The order of what a reduction over `axes` gives."""
+    layout = layout_of(array)
+    if layout is None or is_ordinary(array):
+        return None
+    described = ((tuple(min(n, 2) for n in layout.shape), layout.strides),)
+    order = _iterated(described, "K") or tuple(range(layout.ndim))
+    kept = [k for k in range(layout.ndim) if keepdims or k not in axes]
+    left = tuple(kept.index(k) for k in order if k in kept)
+    return None if left == tuple(range(len(left))) else left
+
+
+# -- on the host ---------------------------------------------------------------------------------------------
+
+
+def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:
+    """`value`, the contents of an array, in the order that the array has in memory."""
+    order = order_of_copy(array, "K")
+    if order is None or len(order) != value.ndim:
+        return value
+    strides = strides_of(value.shape, value.itemsize, order)
+    made: np.ndarray = np.ndarray(value.shape, value.dtype, strides=strides)
+    made[...] = value
+    return made

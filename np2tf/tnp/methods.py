@@ -18,7 +18,7 @@ from np2tf.tnp.cells import Cell, is_from_outside
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.layout import shadow
+from np2tf.tnp.layout import owns_memory, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
 from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
@@ -229,8 +229,8 @@ def _layout(self: ndarray) -> np.ndarray:
     made = shadow(self)
     if made is None or not self.tensor.shape.is_fully_defined():
         raise StagingError("the memory layout of an array whose shape is known only at run time")
-    if any(isinstance(lens, (Sealed, ReadOnly)) for lens in self.storage()[1]):
-        made.flags.writeable = False
+    made = made.view()
+    made.flags.writeable = not self.is_read_only
     return made
 
 
@@ -242,7 +242,7 @@ class Flags:
 
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
-            return not self._array.storage()[1]
+            return owns_memory(self._array)
         return getattr(_layout(self._array).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -266,10 +266,10 @@ def _flat(self: ndarray) -> flatiter:
 
 
 def _base(self: ndarray) -> Any:
-    cell, path = self.storage()
-    owner = cell.owner() if cell.owner is not None else None
-    if owner is self or path == cell.owner_path:
+    if owns_memory(self):
         return None
+    cell = self.storage()[0]
+    owner = cell.owner() if cell.owner is not None else None
     if owner is None or owner.storage()[0] is not cell:
         owner = array_over(cell, cell.owner_path)
         cell.owner = weakref.ref(owner)

@@ -21,9 +21,10 @@ from np2tf.tnp.quick import quick
 from np2tf.tnp.symint import SymInt
 
 if TYPE_CHECKING:
-    from np2tf.tnp import lenses
+    from np2tf.tnp import layout, lenses
     from np2tf.tnp.lenses import Lens
 else:
+    layout = LazyModule("np2tf.tnp.layout")
     lenses = LazyModule("np2tf.tnp.lenses")
 
 
@@ -120,7 +121,7 @@ class ndarray(metaclass=_ArrayType):
         return lenses.is_read_only(self._path)
 
     def numpy(self) -> np.ndarray:
-        """The contents as np.ndarray, copied from the tensor.
+        """The contents as np.ndarray in the same memory order, copied from the tensor.
 
         Raises:
             StagingError: the value is not known while staging.
@@ -132,6 +133,8 @@ class ndarray(metaclass=_ArrayType):
                 raise StagingError("the value of a staged array is needed while staging")
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
+        if value.ndim > 1 and not layout.is_ordinary(self):
+            value = layout.host_copy(self, value)
         if self._path and self.is_read_only:
             value.flags.writeable = False
         return value

@@ -100,6 +100,32 @@ def _shape(value: Any) -> tuple[Any, ...]:
     return (_length(value),)
 
 
+def memory_order(value: Any) -> str | None:
+    """A letter that says how to lay out memory, as a capital; None says nothing.
+
+    Raises:
+        TypeError, ValueError: NumPy's, for what is none.
+    """
+    if value is None:
+        return None
+    letter = value.decode() if isinstance(value, bytes) else value
+    if not isinstance(letter, str):
+        raise TypeError(f"order must be str, not {type(value).__name__}")
+    if letter.upper() not in _LETTERS:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')")
+    return letter.upper()
+
+
+_LETTERS = frozenset("CFAK")
+
+
+def _c_or_f(value: Any) -> str | None:
+    letter = memory_order(value)
+    if letter not in ("C", "F", None):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return letter
+
+
 Array = Annotated[tf.Tensor, as_tensor]
 Operand = Annotated[Any, _operand]
 Operands = Annotated[list[Any], _operands]
@@ -109,6 +135,8 @@ DType = Annotated[Any, _dtype]
 Axis = Annotated[Any, _axis]
 Int = Annotated[Any, _static_int]
 Shape = Annotated[tuple[Any, ...], _shape]
+MemoryOrder = Annotated[Any, memory_order]
+COrF = Annotated[Any, _c_or_f]
 
 
 # -- the plan ------------------------------------------------------------------------------------------------

@@ -15,8 +15,9 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.floating_errors import raises_floating_point_errors
+from np2tf.tnp.layout import in_order_of
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
 from np2tf.tnp.outputs import check_output, store_into
 from np2tf.tnp.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp.quick import quick
@@ -110,9 +111,10 @@ class Ufunc:
         where: Any = True,
         dtype: Any = None,
         casting: str = "same_kind",
+        order: Any = None,
         **rest: Any,
     ) -> Any:
-        if rest.keys() - {"order", "subok"}:
+        if rest.keys() - {"subok"}:
             raise StagingError(f"{min(rest)}=", "NP2TF503")
         operands = args
         if len(operands) < self.nin:
@@ -127,7 +129,9 @@ class Ufunc:
         if where is not True:
             result = self._masked(result, where, out)
         wrapped = wrap_tensor(result)
-        return wrapped if out is None else store_into(out, wrapped, casting, self.numpy)
+        if out is not None:
+            return store_into(out, wrapped, casting, self.numpy)
+        return in_order_of(wrapped, operands, memory_order(order)) if self.signature is None else wrapped
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
         if self.signature is not None:
