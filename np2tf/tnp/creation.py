@@ -12,7 +12,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, is_guest, to_numpy
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import copied, is_laid_out, laid_out, order_of_new
-from np2tf.tnp.lenses import Basic
+from np2tf.tnp.lenses import Basic, Reshape
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import (
     OPS,
@@ -212,7 +212,15 @@ def _made(
         raise StagingError("ndmax=", "NP2TF503")
     tensor = as_tensor(np.asarray(object) if is_guest(object) else object, dtype)
     missing = (ndmin or 0) - tensor.shape.rank
-    return copied(tensor[(None,) * missing + (...,)] if missing > 0 else tensor, object, order)
+    if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
+        order = "K"  # as NumPy does where it does not simply copy
+    if missing <= 0:
+        return copied(tensor, object, order)
+    made = copied(tensor[(None,) * missing + (...,)], object, order)
+    if tensor.shape.is_fully_defined():
+        # It is a view of an array of fewer axes.
+        made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
+    return made
 
 
 def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
@@ -254,7 +262,10 @@ def array(
         if shared is not None and shared.ndim >= ndmin:
             return shared
         if shared is not None:
-            return shared.view_through(Basic((None,) * (ndmin - shared.ndim) + (slice(None),) * shared.ndim))
+            added, shape = ndmin - shared.ndim, shared.tensor.shape
+            if shape.is_fully_defined():
+                return shared.view_through(Reshape((*[1] * added, *shape.as_list())))
+            return shared.view_through(Basic((None,) * added + (slice(None),) * shape.rank))
         if copy is False and is_array(object):
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     extra = {} if ndmax == 0 else {"ndmax": ndmax}

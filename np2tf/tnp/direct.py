@@ -50,13 +50,13 @@ def eager(value: Any) -> Any:
     return value if kind is EagerTensor else None
 
 
-def _wrapped(result: Any, operands: tuple[Any, ...]) -> Any:
+def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any:
     if type(result) is not EagerTensor:
         return wrap_tensor(result)
     rank = result._rank()
     if rank < 2:
         return tensor_array(result) if rank else tensor_scalar(result)
-    return in_order_of(tensor_array(result), operands)
+    return in_order_of(tensor_array(result), operands, iterated=iterated)
 
 
 def _number(value: Any, enum: int) -> Any:
@@ -146,7 +146,7 @@ def _chosen(args: tuple[Any, ...]) -> Any:
     if a._datatype_enum() != b._datatype_enum():
         return None
     made = gen_math_ops.select_v2(condition, a, b)
-    return _wrapped(made, args) if made._rank() else None
+    return _wrapped(made, args, iterated=True) if made._rank() else None
 
 
 def _product(args: tuple[Any, ...]) -> Any:

@@ -212,8 +212,7 @@ def order_of_copy(source: Any, letter: str | None) -> Order:
 
 
 def _sorted(strides: Sequence[int]) -> Order:
-    order = tuple(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
-    return None if order == tuple(range(len(strides))) else order
+    return _or_c(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
 
 
 def layout_of(value: Any) -> np.ndarray | None:
@@ -233,18 +232,26 @@ def is_ordinary(operand: Any) -> bool:
     return kind is scalar or not isinstance(operand, np.ndarray) or operand.flags.c_contiguous
 
 
-def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None) -> Any:
-    """The new arrays that an elementwise function gave for `operands`, in the order that NumPy's have."""
+def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False) -> Any:
+    """The new arrays that an elementwise function gave for `operands`, in the order that NumPy's have.
+
+    Args:
+        made: the result, or several.
+        operands: arrays of either kind; numbers do not matter.
+        letter: the order that was asked for; None: "K".
+        iterated: whether NumPy always takes its iterator, and not a plain loop where it can.
+    """
     if letter in (None, "K", "C") and (letter == "C" or all(map(is_ordinary, operands))):
         return made
     for one in made if isinstance(made, tuple) else (made,):
         if type(one) is ndarray and one.tensor.shape.rank not in (None, 0, 1):
-            cell_of(one).order = order_of_result(operands, one.tensor.shape.rank, letter or "K")
+            order = order_of_result(operands, one.tensor.shape.rank, letter or "K", iterated)
+            cell_of(one).order = order
     return made
 
 
-def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K") -> Order:
-    """The order of what an elementwise function gives for `operands`."""
+def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", iterated: bool = False) -> Order:
+    """The order of what an elementwise function gives for `operands`; see `in_order_of`."""
     if letter in "CF":
         return order_of_new(rank, letter)
     known = []
@@ -254,14 +261,16 @@ def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K") -> Or
             if layout is None:
                 return None
             known += [layout] if layout.ndim else []
-    if len({layout.shape for layout in known}) == 1:
+    in_f = all(layout.flags.f_contiguous for layout in known)
+    if letter == "A":
+        in_f = in_f and not all(layout.flags.c_contiguous for layout in known)
+        return order_of_new(rank, "F" if in_f else "C")
+    if not iterated and len({(layout.shape, layout.dtype) for layout in known}) == 1:
         if all(layout.flags.c_contiguous for layout in known):
             return None
-        if all(layout.flags.f_contiguous for layout in known):
+        if in_f:
             return order_of_new(rank, "F")
-    # The lengths matter only by being 1 or not, so that the answers are few.
-    described = tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in known)
-    order = _iterated(described, letter)
+    order = _iterated(_few(known), letter) if known else None
     return order if order is None or len(order) == rank else None
 
 
@@ -272,25 +281,49 @@ def _or_in_c_order(operand: Any) -> np.ndarray | None:
 
 
 @functools.lru_cache(1024)
-def _iterated(layouts: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...], letter: str) -> Order:
-    """The order of the array that NumPy's iterator makes for others of these shapes and strides."""
+def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
+    """The order of the array that NumPy's iterator makes for others of these shapes and strides.
+
+    Args:
+        layouts: shapes and strides of the operands, which broadcast.
+        letter: the order that is asked for.
+        kept: the axes of the operands that the array has, in its order; None: all of them.
+    """
     memory = np.empty(1, np.int8)
     operands = [as_strided(memory, shape, strides) for shape, strides in layouts]
     count = len(operands)
+    rank = max(one.ndim for one in operands)
+    axes = None
+    if kept is not None:
+        places = [kept.index(k) if k in kept else -1 for k in range(rank)]
+        axes = [*[[*[-1] * (rank - one.ndim), *range(one.ndim)] for one in operands], places]
     try:
-        iterator = np.nditer(
+        iterator = np.nditer(  # type: ignore[call-overload]
             [*operands, None],
-            ["zerosize_ok", "refs_ok"],
-            [*[["readonly"]] * count, ["writeonly", "allocate"]],
+            ["zerosize_ok", "reduce_ok"],
+            [*[["readonly"]] * count, ["readwrite", "allocate"]],
             [None] * count + [np.int8],
-            order=letter,  # type: ignore[arg-type]
+            order=letter,
+            op_axes=axes,
         )
     except ValueError:  # lengths that are not known may stand for others
         return None
     made = iterator.operands[-1]
     # An axis of length 1 has the stride of the one that is next in memory.
-    by_stride = sorted(range(made.ndim), key=lambda k: (-abs(made.strides[k]), made.shape[k] == 1))
-    return None if by_stride == list(range(made.ndim)) else tuple(by_stride)
+    return _or_c(sorted(range(made.ndim), key=lambda k: (-abs(made.strides[k]), made.shape[k] == 1)))
+
+
+#: Shape and strides.
+_Layout = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _few(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
+    """Shapes and strides; a length matters only by being 0, 1 or more, so that few are different."""
+    return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
+
+
+def _or_c(order: Sequence[int]) -> Order:
+    return None if list(order) == list(range(len(order))) else tuple(order)
 
 
 def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
@@ -298,14 +331,68 @@ def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
     layout = layout_of(array)
     if layout is None or is_ordinary(array):
         return None
-    described = ((tuple(min(n, 2) for n in layout.shape), layout.strides),)
-    order = _iterated(described, "K") or tuple(range(layout.ndim))
+    order = order_of_iteration(layout) or tuple(range(layout.ndim))
     kept = [k for k in range(layout.ndim) if keepdims or k not in axes]
-    left = tuple(kept.index(k) for k in order if k in kept)
-    return None if left == tuple(range(len(left))) else left
+    return _or_c([kept.index(k) for k in order if k in kept])
+
+
+def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str, letter: str) -> Order:
+    """The order of a sum of products in Einstein's notation.
+
+    Args:
+        layouts: what has the shapes and strides of the operands; None for an unknown one.
+        terms: the labels of the axes of every operand.
+        result: the labels of the result.
+        letter: the order that is asked for.
+    """
+    if any(layout is None for layout in layouts):
+        return order_of_new(len(result), letter)
+    if letter == "A":
+        letter = "F" if all(layout.flags.f_contiguous for layout in layouts) else "C"
+    if letter in "CF":
+        return order_of_new(len(result), letter)
+    labels = result + "".join(sorted(set("".join(terms)) - set(result)))
+    seen: list[_Layout] = []
+    for layout, term in zip(layouts, terms, strict=True):
+        shape = tuple(layout.shape[term.index(label)] if label in term else 1 for label in labels)
+        steps = [
+            sum(step for step, other in zip(layout.strides, term, strict=True) if other == label)
+            for label in labels
+        ]
+        seen.append((tuple(min(n, 2) for n in shape), tuple(steps)))
+    return _iterated(tuple(seen), letter, tuple(range(len(result))))
+
+
+def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
+    """The order of arrays of one rank joined along an axis.
+
+    The sort is NumPy's own: of two axes that operands disagree about, the earlier one is the slower.
+    """
+    order: list[int] = []
+    for axis in range(layouts[0].ndim):
+        place = len(order)
+        for k in reversed(range(len(order))):
+            longer = [one for one in layouts if one.shape[axis] != 1 and one.shape[order[k]] != 1]
+            if not longer:
+                continue
+            if any(abs(one.strides[axis]) <= abs(one.strides[order[k]]) for one in longer):
+                break
+            place = k
+        order.insert(place, axis)
+    return _or_c(order)
 
 
 # -- on the host ---------------------------------------------------------------------------------------------
+
+
+def settled(layout: np.ndarray | None, letter: str | None) -> str | None:
+    """What "A" means for an array; any other letter is what it is."""
+    return letter if letter != "A" else "F" if layout is not None and layout.flags.fnc else "C"
+
+
+def order_of_iteration(layout: np.ndarray) -> Order:
+    """The order in which NumPy goes through the elements of one array as they are in memory."""
+    return _iterated(_few([layout]), "K")
 
 
 def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:

@@ -119,7 +119,7 @@ class ReadOnly:
     """A broadcast view: readable, never writable, as in NumPy."""
 
     shape: Any
-    keeps_order: ClassVar[bool] = True
+    keeps_order: ClassVar[bool] = False
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return tf.broadcast_to(base, self.shape)

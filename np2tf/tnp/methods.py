@@ -18,11 +18,11 @@ from np2tf.tnp.cells import Cell, is_from_outside
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.layout import owns_memory, shadow
+from np2tf.tnp.layout import copied, owns_memory, settled, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
 from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp.normalize import attach
+from np2tf.tnp.normalize import attach, memory_order
 from np2tf.tnp.residence import lifted
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
 from np2tf.tnp.weak import is_weak
@@ -61,10 +61,9 @@ def _real(self: ndarray) -> ndarray:
 def _imag(self: ndarray) -> ndarray:
     tensor = self.tensor
     if not tensor.dtype.is_complex:
-        zeros = wrap_tensor(tf.zeros_like(tensor))
         if type(self) is scalar:
-            return zeros
-        view = zeros.view_through(Sealed())
+            return wrap_tensor(tf.zeros_like(tensor))
+        view = copied(tf.zeros_like(tensor), self, "A").view_through(Sealed())
         # It has nothing that it is a view of: its memory is its own.
         view.storage()[0].owner = weakref.ref(view)
         return view
@@ -181,6 +180,12 @@ def _nested(tensor: tf.Tensor) -> Any:
     if tensor.shape[0] is None:
         raise StagingError("a list whose length is known only at run time")
     return [_nested(part) for part in tf.unstack(tensor)]
+
+
+def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
+    letter: Any = memory_order(order)
+    letter = settled(shadow(self), letter) if letter == "A" else letter
+    return self.numpy().tobytes(letter)
 
 
 def _read_only(name: str) -> None:
@@ -350,9 +355,10 @@ def _install() -> None:
     ndarray.flat = property(_flat, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
     read_shape: Any = ndarray.shape.fget  # type: ignore[attr-defined]
     ndarray.shape = property(read_shape, _set_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
-    for name in ("tobytes", "tofile", "dump", "dumps", "getfield"):
+    for name in ("tofile", "dump", "dumps", "getfield"):
         _read_only(name)
     attach("view", _view_method)
+    attach("tobytes", _tobytes_method)
     attach("item", _item_method)
     attach("tolist", _tolist_method)
     attach("fill", _fill_method)

@@ -24,6 +24,7 @@ from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
+from np2tf.tnp.orders import ORDERS, Rule
 from np2tf.tnp.outputs import store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
@@ -148,6 +149,8 @@ class _Plan:
     def __init__(self, implementation: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
         self.name = implementation.__name__
+        #: What gives results their memory order, where it is not always C order.
+        self.rule: Rule | None = None
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
@@ -250,6 +253,7 @@ def op(
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         plan = _Plan(implementation)
         direct = FUNCTIONS.get(numpy)
+        plan.rule = ORDERS.get(numpy)
         creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
 
         @functools.wraps(implementation)
@@ -317,6 +321,8 @@ def _on_tensors(
         values, extra = plan.bind(args, given)
         values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))
+        if plan.rule is not None and out is None:
+            result = plan.rule(result, args, given)
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:

@@ -131,7 +131,9 @@ class Ufunc:
         wrapped = wrap_tensor(result)
         if out is not None:
             return store_into(out, wrapped, casting, self.numpy)
-        return in_order_of(wrapped, operands, memory_order(order)) if self.signature is None else wrapped
+        if self.signature is not None:
+            return wrapped
+        return in_order_of(wrapped, operands, memory_order(order), self.nout > 1 or where is not True)
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
         if self.signature is not None:

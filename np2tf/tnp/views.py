@@ -14,7 +14,14 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.layout import copied, is_contiguous, reshapes_in_place, shadow
+from np2tf.tnp.layout import (
+    copied,
+    is_contiguous,
+    order_of_iteration,
+    reshapes_in_place,
+    settled,
+    shadow,
+)
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
@@ -118,18 +125,14 @@ def _reversed(a: ndarray) -> ndarray:
 
 def _goes_backwards(a: ndarray, order: str | None) -> bool:
     """Whether `order` means that the first axis varies fastest."""
-    if order == "A":
-        made = shadow(a)
-        return made is not None and bool(made.flags.fnc)
-    return order == "F"
+    return order == "F" or (order == "A" and settled(shadow(a), "A") == "F")
 
 
 def _in_memory_order(a: ndarray) -> ndarray:
     """`a` with its axes in the order of NumPy's memory, as a view."""
     made = shadow(a)
-    if made is None or made.flags.c_contiguous:
-        return a
-    return permuted(a, sorted(range(a.ndim), key=lambda k: -abs(made.strides[k])))
+    order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
+    return a if order is None else permuted(a, order)
 
 
 @view(np.reshape)
