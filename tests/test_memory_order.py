@@ -145,7 +145,12 @@ FOLLOWING: dict[str, Callable[[Any, Any, Any], Any]] = {
 }
 #: (test, function, order, operand) as patterns -> why the layout is not NumPy's.
 LIMITS: dict[tuple[str, str, str, str], str] = {
-    ("taking", "ndarray", "[Ff]", "length one"): "what NumPy made in both orders at once is taken for C order",
+    (
+        "taking",
+        "ndarray",
+        "[Ff]",
+        "length one",
+    ): "NumPy's memory in both orders is taken for C order",
 }
 
 

@@ -13,6 +13,7 @@ from np2tf.tnp.conversion import as_tensor, as_view, is_guest, to_numpy
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import copied, is_laid_out, laid_out, order_of_new
 from np2tf.tnp.lenses import Basic, Reshape
+from np2tf.tnp.memory import made_over
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import (
     OPS,
@@ -358,7 +359,16 @@ def _copy_method(a: ndarray, order: Any = "C") -> Any:
 
 attach("copy", _copy_method)
 
-frombuffer = hosted(np.frombuffer)
+_from_others_memory = hosted(np.frombuffer)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
+    """An array of one axis over memory: a view where it is that of an array on TensorFlow."""
+    view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
+    return _from_others_memory(buffer, dtype, count, offset, like=like) if view is None else view
+
+
+OPS[np.frombuffer] = frombuffer
 fromiter = hosted(np.fromiter)
 fromstring = hosted(np.fromstring)
 _from_others = hosted(np.from_dlpack)

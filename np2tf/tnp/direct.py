@@ -18,8 +18,8 @@ from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops, gen_math_ops
 
 from np2tf.tnp.floating_errors import raises_floating_point_errors
-from np2tf.tnp.layout import copied, in_order_of, is_ordinary, laid_out, order_of_reduced
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
+from np2tf.tnp.layout import copied, in_order_of, laid_out, order_of_reduced
+from np2tf.tnp.ndarray import is_ordinary, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
 from np2tf.tnp.quick import quick
 from np2tf.tnp.small_constants import constant
 

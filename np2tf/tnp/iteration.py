@@ -10,8 +10,8 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.lenses import view_on_host
-from np2tf.tnp.ndarray import array_over, is_array, ndarray
+from np2tf.tnp.layout import host_view
+from np2tf.tnp.ndarray import is_array, ndarray
 
 __all__ = ["nditer"]
 
@@ -38,11 +38,8 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
 
 
 def _laid_out(value: Any) -> Any:
-    """`value` as NumPy takes it: of an array, a copy that is the same view of the same memory."""
-    if type(value) is not ndarray or not tf.executing_eagerly():
-        return to_numpy(value)
-    cell, path = value.storage()
-    return view_on_host(np.array(array_over(cell).numpy(), order="K"), path)
+    """`value` as NumPy takes it, an array as the same view of a copy of its memory."""
+    return host_view(value) if type(value) is ndarray and tf.executing_eagerly() else to_numpy(value)
 
 
 def _flags_of(op_flags: Any, place: int, several: bool) -> Any:

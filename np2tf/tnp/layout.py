@@ -15,8 +15,19 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.stride_tricks import as_strided
 
-from np2tf.tnp.lenses import Basic, Bitcast, Diagonal, Lens, Part, ReadOnly, Reshape, Sealed, Transpose
-from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of, scalar, tensor_array
+from np2tf.tnp.lenses import (
+    Basic,
+    Bitcast,
+    Diagonal,
+    Lens,
+    Part,
+    ReadOnly,
+    Reshape,
+    Sealed,
+    Transpose,
+    view_on_host,
+)
+from np2tf.tnp.ndarray import array_over, cell_of, is_array, is_ordinary, ndarray, path_of, tensor_array
 from np2tf.tnp.symint import SymInt
 
 #: Stands for a length that is known only at run time.
@@ -222,16 +233,6 @@ def layout_of(value: Any) -> np.ndarray | None:
     return value if isinstance(value, np.ndarray) else None
 
 
-def is_ordinary(operand: Any) -> bool:
-    """Whether an operand is certainly in C order, told without a closer look."""
-    kind = type(operand)
-    if kind is ndarray:
-        if operand._cell.order is not None:
-            return False
-        return not operand._path or all(lens.keeps_order for lens in operand._path)
-    return kind is scalar or not isinstance(operand, np.ndarray) or operand.flags.c_contiguous
-
-
 def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False) -> Any:
     """The new arrays that an elementwise function gave for `operands`, in the order that NumPy's have.
 
@@ -404,3 +405,13 @@ def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:
     made: np.ndarray = np.ndarray(value.shape, value.dtype, strides=strides)
     made[...] = value
     return made
+
+
+def host_view(array: ndarray) -> np.ndarray:
+    """A copy of the memory that an array sees, seen in the same way.
+
+    Raises:
+        StagingError: the value is not known while staging.
+    """
+    cell, path = array.storage()
+    return view_on_host(np.array(array_over(cell).numpy(), order="K"), path)

@@ -28,6 +28,10 @@ else:
     lenses = LazyModule("np2tf.tnp.lenses")
 
 
+#: What makes an array, by position.
+_MAKING = ("shape", "dtype", "buffer", "offset", "strides", "order")
+
+
 class _ArrayType(type):
     """Lets ``isinstance(x, tnp.ndarray)`` ask for an array of either kind; derived classes are NumPy's."""
 
@@ -53,7 +57,13 @@ class _ArrayType(type):
         )
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``ndarray(shape, dtype, …)`` makes an uninitialised array; over a buffer it is NumPy's own."""
+        """``ndarray(shape, dtype, …)`` makes an array of anything; over a buffer, of the buffer's kind."""
+        given = {**dict(zip(_MAKING, args, strict=False)), **kwargs}
+        if given.get("buffer") is not None and quick.tensors:
+            made_over = importlib.import_module("np2tf.tnp.memory").made_over
+            view = made_over(given["buffer"], lambda buffer: np.ndarray(**{**given, "buffer": buffer}))
+            if view is not None:
+                return view
         made: np.ndarray = np.ndarray(*args, **kwargs)
         if quick.host or made.base is not None:
             return made
@@ -133,7 +143,7 @@ class ndarray(metaclass=_ArrayType):
                 raise StagingError("the value of a staged array is needed while staging")
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
-        if value.ndim > 1 and not layout.is_ordinary(self):
+        if value.ndim > 1 and not is_ordinary(self):
             value = layout.host_copy(self, value)
         if self._path and self.is_read_only:
             value.flags.writeable = False
@@ -233,6 +243,15 @@ def is_foreign(dtype: np.dtype[Any]) -> bool:
 
 
 _OURS = frozenset({ndarray, scalar})
+
+
+def is_ordinary(operand: Any) -> bool:
+    """Whether an operand is certainly in C order in memory, told without a closer look."""
+    if type(operand) is ndarray:
+        if operand._cell.order is not None:
+            return False
+        return not operand._path or all(lens.keeps_order for lens in operand._path)
+    return not isinstance(operand, np.ndarray) or is_array(operand) or operand.flags.c_contiguous
 
 
 def cell_of(array: Any) -> Cell:

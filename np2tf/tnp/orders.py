@@ -10,13 +10,12 @@ import numpy as np
 from np2tf.tnp.layout import (
     Order,
     in_order_of,
-    is_ordinary,
     layout_of,
     order_of_copy,
     order_of_joined,
     order_of_reduced,
 )
-from np2tf.tnp.ndarray import cell_of, ndarray
+from np2tf.tnp.ndarray import cell_of, is_ordinary, ndarray
 
 #: What gives a result, made by a function from these arguments, its order.
 Rule = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]

@@ -11,10 +11,10 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.conversion import as_tensor, as_view, cast, promote
-from np2tf.tnp.layout import is_ordinary, laid_out, layout_of, order_of_products
+from np2tf.tnp.layout import laid_out, layout_of, order_of_products
 from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
-from np2tf.tnp.ndarray import is_array, ndarray
+from np2tf.tnp.ndarray import is_array, is_ordinary, ndarray
 from np2tf.tnp.normalize import OPS, DType, MemoryOrder, op
 
 __all__ = ["einsum", "einsum_path"]
