@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,9 @@ OPERANDS: dict[str, Callable[[Any, Any], Any]] = {
     "diagonal": lambda m, x: m.diagonal(x, axis1=0, axis2=1),
     "read-only": lambda m, x: _sealed(x.T),
 }
-ORDERS = ("C", "F", "A", "K", None, "f", "X", 3)
+ORDERS = ("C", "F", "A", "K", None)
+#: Other spellings, and what is no order.
+ODD = ("f", b"K", "X", "", 3)
 #: The functions and methods that take an order, with an array.
 TAKING: dict[str, Case] = {
     "array": lambda m, a, order: m.array(a, order=order),
@@ -194,11 +196,13 @@ def differences(found: Any, wanted: Any) -> Any:
     return None if found == wanted else (found, wanted)
 
 
-def check(test: str, name: str, order: Any, call: Callable[[Any, Any, Any], Any]) -> None:
-    """Compare what is told on TensorFlow with what NumPy tells, for all operands."""
+def check(
+    test: str, name: str, order: Any, operands: Iterable[str], call: Callable[[Any, Any, Any], Any]
+) -> None:
+    """Compare what is told on TensorFlow with what NumPy tells."""
     wrong, stale = [], []
     with np2tf.config.using(eager="tensorflow"):
-        for operand, make in OPERANDS.items():
+        for operand, make in ((name, OPERANDS[name]) for name in operands):
             known = [key for key in LIMITS if _fits(key, (test, name, str(order), operand))]
             found = described(tnp, make, lambda a, x: call(tnp, a, x))
             differs = differences(found, described(np, make, lambda a, x: call(np, a, x)))
@@ -216,11 +220,62 @@ def _fits(patterns: tuple[str, ...], names: tuple[str, ...]) -> bool:
 @pytest.mark.parametrize("order", ORDERS)
 @pytest.mark.parametrize("name", TAKING)
 def test_of_a_function_that_takes_an_order(name: str, order: Any) -> None:
-    """Every order, and what is none."""
-    check("taking", name, order, lambda m, a, x: TAKING[name](m, a, order))
+    """Every order, of every array."""
+    check("taking", name, order, OPERANDS, lambda m, a, x: TAKING[name](m, a, order))
+
+
+@pytest.mark.parametrize("name", TAKING)
+def test_of_what_is_no_order(name: str) -> None:
+    """Letters are of any case and type; NumPy's errors for what is none."""
+    for order in ODD:
+        check("taking", name, order, ("F",), lambda m, a, x, order=order: TAKING[name](m, a, order))
 
 
 @pytest.mark.parametrize("name", FOLLOWING)
 def test_of_a_result_that_follows_its_operands(name: str) -> None:
     """Results are laid out as NumPy lays them out, and views of what NumPy views."""
-    check("following", name, None, FOLLOWING[name])
+    check("following", name, None, OPERANDS, lambda m, a, x: FOLLOWING[name](m, a, x))
+
+
+def written(m: Any, name: str) -> Any:
+    """What is in an array after something was written over its memory."""
+    array = m.arange(6, dtype="f4")
+    try:
+        made = OVER_MEMORY[name](m, array)
+    except (ValueError, TypeError, BufferError, np2tf.StagingError) as error:
+        return type(error)
+    made[...] = 1
+    return array.tolist(), made.shape, made.strides, made.flags.owndata, made.base is None
+
+
+#: Arrays made over the memory of one of the type f4.
+OVER_MEMORY: dict[str, Callable[[Any, Any], Any]] = {
+    "all of it": lambda m, a: m.ndarray((2, 3), "f4", a.data),
+    "by name": lambda m, a: m.ndarray(shape=(3,), dtype="f4", buffer=a.data, offset=4),
+    "in Fortran order": lambda m, a: m.ndarray((2, 2), "i2", a.data, 4, order="F"),
+    "of another dtype": lambda m, a: m.ndarray((3,), "f8", a.data),
+    "of a transposed array": lambda m, a: m.ndarray((3, 2), "f4", a.reshape(2, 3).T.data, order="F"),
+    "of a part": lambda m, a: m.ndarray((2,), "f4", a[3:].data),
+    "of a part of the memory": lambda m, a: m.ndarray((2,), "f4", a.data[3:]),
+    "of a part that is not contiguous": lambda m, a: m.ndarray((2,), "f4", a[::2].data),
+    "too much": lambda m, a: m.ndarray((7,), "f4", a.data),
+    "frombuffer": lambda m, a: m.frombuffer(a.data, "f4", count=2, offset=8),
+}
+
+
+@pytest.mark.parametrize("name", OVER_MEMORY)
+def test_of_an_array_over_memory(name: str) -> None:
+    """``ndarray(…, x.data)`` is a view of x."""
+    with np2tf.config.using(eager="tensorflow"):
+        found = written(tnp, name)
+    assert found == written(np, name)
+
+
+def test_of_what_no_view_of_tensorflow_can_be() -> None:
+    """Memory seen across its elements is refused, and not silently a copy."""
+    with np2tf.config.using(eager="tensorflow"):
+        array = tnp.arange(6, dtype="f4")
+        for more in ({"offset": 2}, {"strides": (8,)}):
+            with pytest.raises(np2tf.StagingError):
+                tnp.ndarray((2,), "f4", array.data, **more)
+        assert array.data.readonly

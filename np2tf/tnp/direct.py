@@ -14,11 +14,13 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops, gen_math_ops
 
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.layout import copied, in_order_of, laid_out, order_of_reduced
+from np2tf.tnp.lenses import Transpose
 from np2tf.tnp.ndarray import is_ordinary, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
 from np2tf.tnp.quick import quick
 from np2tf.tnp.small_constants import constant
@@ -56,7 +58,56 @@ def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> 
     rank = result._rank()
     if rank < 2:
         return tensor_array(result) if rank else tensor_scalar(result)
-    return in_order_of(tensor_array(result), operands, iterated=iterated)
+    made = tensor_array(result)
+    for one in operands:
+        if type(one) is ndarray and (one._path or one._cell.order is not None):
+            return in_order_of(made, operands, iterated=iterated)
+    return made
+
+
+def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """An elementwise function of arrays that are the same permutation of their memory, without permuting it.
+
+    The result is that permutation of what the function gives for the memory: so it is laid out in NumPy.
+
+    Returns:
+        None for any other operands, and where a gradient tape may follow what is read.
+    """
+    for one in args:
+        if type(one) is ndarray and one._path:
+            break
+    else:
+        return None
+    path: Any = None
+    bases = []
+    for one in args:
+        if type(one) is ndarray:
+            base = _permuted_base(one)
+            if base is None or (path is not None and one._path[0].permutation != path[0].permutation):  # type: ignore[attr-defined]
+                return None
+            path = one._path
+            bases.append(base)
+        elif type(one) is int or type(one) is float:
+            bases.append(one)
+        else:
+            return None
+    shapes = {base._shape_tuple() for base in bases if type(base) is EagerTensor}
+    if len(shapes) > 1 or min(shapes.pop()) < 2 or record.could_possibly_record():
+        return None
+    made = function(*bases)
+    if type(made) is ndarray and not made._path:
+        made._cell.owner_path = path
+        made.move_to(made._cell, path)
+    return made
+
+
+def _permuted_base(array: ndarray) -> Any:
+    """The tensor of which an array is a permutation that has not been computed yet, else None."""
+    path = array._path
+    if len(path) != 1 or type(path[0]) is not Transpose or array._cache is not None:
+        return None
+    base = array._cell.value
+    return base if type(base) is EagerTensor and array._cell.order is None else None
 
 
 def _number(value: Any, enum: int) -> Any:

@@ -144,7 +144,7 @@ def is_contiguous(array: ndarray) -> bool:
 
 def is_laid_out(array: ndarray, letter: str | None) -> bool:
     """Whether NumPy's array would be laid out as a copy of it in this order would be."""
-    if letter in (None, "K"):
+    if letter in (None, "K") or (letter != "F" and is_whole(array)):
         return True
     made = shadow(array)
     if made is None:
@@ -192,6 +192,8 @@ def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray
         source: an array of either kind, or anything else.
         letter: as for `order_of_copy`.
     """
+    if letter != "F" and type(source) is ndarray and is_whole(source):
+        return tensor_array(tensor)
     rank = tensor.shape.rank
     order = order_of_new(rank, letter) if letter == "F" else order_of_copy(source, letter)
     if order is not None and len(order) < rank:
@@ -207,7 +209,7 @@ def order_of_copy(source: Any, letter: str | None) -> Order:
         source: what is copied.
         letter: "C", "F", "A" or "K", which None stands for.
     """
-    if letter == "C" or (letter != "F" and type(source) is ndarray and is_whole(source)):
+    if letter == "C":
         return None
     layout = layout_of(source)
     if layout is None:

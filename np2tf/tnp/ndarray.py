@@ -136,6 +136,8 @@ class ndarray(metaclass=_ArrayType):
         Raises:
             StagingError: the value is not known while staging.
         """
+        if self._path and self._cache is None and all(type(lens) is lenses.Transpose for lens in self._path):
+            return lenses.view_on_host(array_over(self._cell).numpy(), self._path)
         tensor = self.tensor
         if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
             static = tf.get_static_value(tensor)

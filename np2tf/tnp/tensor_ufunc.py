@@ -14,6 +14,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
+from np2tf.tnp.direct import on_bases
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.layout import in_order_of
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
@@ -45,6 +46,7 @@ class Ufunc:
         self.numpy = numpy
         self.implementation = implementation
         self.direct = DIRECT.get(numpy.__name__)
+        self.elementwise = numpy.signature is None and numpy.nout == 1
         self.__name__ = numpy.__name__
         self.__doc__ = numpy.__doc__
         self.nin, self.nout, self.nargs = numpy.nin, numpy.nout, numpy.nargs
@@ -94,6 +96,10 @@ class Ufunc:
 
     def directly(self, args: tuple[Any, ...]) -> Any:
         """The result if this is a call that one kernel answers (see `direct`), else None."""
+        if self.elementwise and len(args) == self.nin:
+            result = on_bases(self, args)
+            if result is not None:
+                return result
         if self.direct is None or len(args) != self.nin:
             return None
         try:
