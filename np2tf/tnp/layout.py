@@ -98,11 +98,9 @@ def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
 
 def _settled(item: Any) -> Any:
     """A key of the same kind that is known: which element is taken does not matter to the strides."""
-    if isinstance(item, SymInt):
-        return 0
-    if isinstance(item, slice) and any(isinstance(end, SymInt) for end in (item.start, item.stop)):
-        return slice(None, -1)
-    return item
+    if type(item) is slice:
+        return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
+    return 0 if type(item) is SymInt else item
 
 
 def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:

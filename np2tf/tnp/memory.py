@@ -11,9 +11,9 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.layout import host_view, shadow
+from np2tf.tnp.layout import host_view, memory_of, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Reshape, read_path
-from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of
 from np2tf.tnp.normalize import OPS
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.views import permuted
@@ -36,23 +36,23 @@ def _positions(array: ndarray) -> np.ndarray:
 
 
 def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
-    if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
-        # Tensors of TensorFlow's own cannot be written to in part: nobody sees whether two share memory.
-        return a is b
     if not (is_array(a) and is_array(b)):
+        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
+            # Tensors of TensorFlow's own cannot be written to in part: nobody sees whether two share memory.
+            return a is b
         # Memory of NumPy's and memory of TensorFlow's are never the same.
         return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
-    first, second = a.storage(), b.storage()
-    if first[0] is not second[0]:
-        if second[0] in first[0].may_alias:
+    cell = cell_of(a)
+    if cell is not cell_of(b):
+        if cell_of(b) in cell.may_alias:
             raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
         return False
-    if a is b or not (first[1] or second[1]):
-        return a.size > 0
-    memory = shadow(tensor_array(first[0].value))
-    seen = [shadow(array, memory) for array in (a, b)] if memory is not None else [None]
-    if all(one is not None for one in seen):
-        return numpy(*seen)
+    if a is b or not (path_of(a) or path_of(b)):
+        return a.size > 0  # type: ignore[no-any-return]
+    memory = memory_of(a)
+    first, second = shadow(a, memory), shadow(b, memory)
+    if first is not None and second is not None:
+        return numpy(first, second)
     return bool(np.isin(_positions(a), _positions(b)).any())
 
 
