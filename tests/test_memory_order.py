@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
@@ -279,3 +280,53 @@ def test_of_what_no_view_of_tensorflow_can_be() -> None:
             with pytest.raises(np2tf.StagingError):
                 tnp.ndarray((2,), "f4", array.data, **more)
         assert array.data.readonly
+
+
+def _first_of_ravel(m: Any, x: Any, order: str) -> Any:
+    flat = x.ravel(order)
+    flat[0] = -1
+    return flat, x + 0
+
+
+#: Programs in which the memory order of an argument, or of what is made of it, decides about values.
+COMPILED: dict[str, Callable[[Any, Any], Any]] = {
+    "ravel": lambda m, x: x.ravel("K"),
+    "reshape": lambda m, x: x.reshape(-1, order="A"),
+    "ravel of the transposed": lambda m, x: x.T.ravel("K"),
+    "ravel of a result": lambda m, x: (x.T + 1).ravel("K"),
+    "ravel of a copy": lambda m, x: x.copy("F").ravel("K"),
+    "ravel of a new array": lambda m, x: (m.zeros((2, 3), order="F") + m.arange(3.0)).ravel("K"),
+    "a view or a copy in C order": lambda m, x: _first_of_ravel(m, x, "C"),
+    "a view or a copy in F order": lambda m, x: _first_of_ravel(m, x, "F"),
+    "a view or a copy as it is": lambda m, x: _first_of_ravel(m, x, "K"),
+    "asfortranarray": lambda m, x: _first_of_ravel(m, m.asfortranarray(x), "K"),
+    "a diagonal": lambda m, x: _filled(m.einsum("ii->i", x[:2, :2])) + x[0, 1],
+}
+
+
+@pytest.mark.parametrize("order", "CF")
+@pytest.mark.parametrize("name", COMPILED)
+def test_of_compiled_code(name: str, order: str) -> None:
+    """Code is compiled for the memory order of its arguments, and writes through views of them only."""
+    program = COMPILED[name]
+    here = np.arange(6.0).reshape(2, 3).copy(order)
+    there = np2tf.device_put(here)
+    assert there.strides == here.strides
+    found = np2tf.jit(lambda x: program(tnp, x))(there)
+    wanted = program(np, here)
+    for one, other in zip((found, there), (wanted, here), strict=True):
+        np.testing.assert_equal(one, other)
+    if isinstance(wanted, np.ndarray) and wanted.ndim > 1:
+        assert found.strides == wanted.strides
+
+
+def test_of_what_a_gradient_tape_follows() -> None:
+    """A tape follows permuted arrays, and results laid out like them."""
+    with np2tf.config.using(eager="tensorflow"):
+        x = tnp.array(np.arange(6.0).reshape(2, 3))
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            y = x.T * 2
+            z = (tnp.square(y) * tnp.asfortranarray(x).T).sum()
+        np.testing.assert_allclose(tape.gradient(z, x), 12 * np.arange(6.0).reshape(2, 3) ** 2)
+        assert (x.T * 2).strides == y.strides == (8, 24)
