@@ -326,7 +326,7 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
     if not np.may_share_memory(memory, held):
         held = np.ascontiguousarray(held)
         memory = held.ravel()
-    return {**held.__array_interface__, "data": memory, "strides": held.strides}
+    return {**held.__array_interface__, "data": memory}
 
 
 def _round(self: scalar, ndigits: int | None = None) -> Any:
