@@ -22,11 +22,13 @@ from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.layout import laid_out, order_of_copy
 from np2tf.tnp.lenses import check_host_view, view_on_host
 from np2tf.tnp.ndarray import (
     array_over,
     cell_of,
     is_array,
+    is_ordinary,
     path_of,
     scalar,
     tensor_array,
@@ -54,6 +56,7 @@ class _Result:
     place: int = -1
     constant: Any = None
     path: tuple[Any, ...] = ()
+    order: tuple[int, ...] | None = None
     weak: type | None = None
 
 
@@ -156,8 +159,9 @@ class Compiled:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops = trace.loops
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
-            for cell in cells:
+            for cell, array in zip(cells, arrays, strict=True):
                 cell.argument = True
+                cell.order = None if is_ordinary(array) else order_of_copy(array, "K")
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
@@ -248,7 +252,10 @@ class Compiled:
             if key not in places:
                 places[key] = len(outputs)
                 outputs.append(cell_of(leaf).value if shared else leaf.tensor)
-            return _Result("array", places[key], path=path_of(leaf) if shared else ())
+            if shared:
+                return _Result("array", places[key], path=path_of(leaf), order=cell_of(leaf).order)
+            order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
+            return _Result("array", places[key], order=order)
         if isinstance(leaf, Text):
             outputs += leaf.values.tensors
             return _Result("text", len(outputs), constant=leaf)
@@ -321,7 +328,7 @@ class Compiled:
                 return arrays[made.constant[number]]
         if made.place not in bases:
             value = outputs[made.place]
-            bases[made.place] = tensor_array(value) if on_tensors else np.array(memoryview(value))
+            bases[made.place] = laid_out(value, made.order) if on_tensors else np.array(memoryview(value))
         return _view_of(bases[made.place], made.path)
 
 

@@ -22,7 +22,8 @@ from np2tf.runtime.places import Place
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import is_guest
-from np2tf.tnp.ndarray import cell_of, is_array, scalar
+from np2tf.tnp.layout import order_of_copy
+from np2tf.tnp.ndarray import cell_of, is_array, is_ordinary, scalar
 from np2tf.tnp.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -103,7 +104,8 @@ class Signature:
         if place is None:
             place = self._places[identity] = len(self.arrays)
             self.arrays.append(value)
-        self.parts.append((place, type(value), value.dtype, value.shape))
+        order = None if is_ordinary(value) else order_of_copy(value, "K")
+        self.parts.append((place, type(value), value.dtype, value.shape, order))
 
     def place_of(self, array: Any) -> int:
         """The index of an array among `arrays`."""

@@ -156,6 +156,7 @@ class Cell:
         "foreign",
         "identity",
         "may_alias",
+        "order",
         "owner",
         "owner_path",
         "poisoned",
@@ -170,6 +171,9 @@ class Cell:
         self.owner: weakref.ref[Any] | None = None
         #: How that array sees the memory, where not as it is: the lenses of its path.
         self.owner_path: tuple[Any, ...] = ()
+        #: The axes from the slowest to the fastest, as NumPy's memory would have them; None for C order. A
+        #: tensor has no other: this is what decides which reshapes are views.
+        self.order: tuple[int, ...] | None = None
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.

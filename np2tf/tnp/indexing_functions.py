@@ -17,7 +17,7 @@ from np2tf.tnp.indexing import getitem
 from np2tf.tnp.kernels import gathered
 from np2tf.tnp.masks import masked, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
+from np2tf.tnp.normalize import Array, Axis, COrF, Operand, Operands, Shape, attach, op
 from np2tf.tnp.promotion import result_type
 from np2tf.tnp.residence import placed, runs_on_host
 
@@ -336,20 +336,8 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
     return tuple(made)
 
 
-def _is_backwards(order: Any) -> bool:
-    """Whether the first axis is the one that runs fastest.
-
-    Raises:
-        ValueError: there is no such order.
-    """
-    if order not in ("C", "F", None):
-        raise ValueError("only 'C' or 'F' order is permitted")
-    return bool(order == "F")
-
-
 @op(np.unravel_index)
-def unravel_index(indices: Any, shape: Shape, order: str = "C") -> Any:
-    backwards = _is_backwards(order)
+def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -362,23 +350,22 @@ def unravel_index(indices: Any, shape: Shape, order: str = "C") -> Any:
     if static is None and current_region() is not None:
         record_violation(violated)
     parts = []
-    for n in shape if backwards else reversed(shape):
+    for n in shape if order == "F" else reversed(shape):
         parts.append(index % n)
         index = index // n
-    return tuple(parts) if backwards else tuple(reversed(parts))
+    return tuple(parts) if order == "F" else tuple(reversed(parts))
 
 
 @op(np.ravel_multi_index)
-def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: str = "C") -> Any:
+def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
-    backwards = _is_backwards(order)
-    steps = np.cumprod([1, *(dims[:-1] if backwards else dims[:0:-1])])
+    steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])])
     total: Any = tf.zeros((), tf.int64)
     ordered = list(zip(parts, dims, modes, strict=True))
-    for (part, length, how), step in zip(ordered if backwards else reversed(ordered), steps, strict=True):
+    for (part, length, how), step in zip(ordered if order == "F" else reversed(ordered), steps, strict=True):
         if how == "raise":
             violated = tf.reduce_any((part < 0) | (part >= length))
             static = tf.get_static_value(violated)

@@ -16,8 +16,9 @@ from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
+from np2tf.tnp.layout import copied, is_laid_out
 from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, View, attach, op
+from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, View, attach, memory_order, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
 from np2tf.tnp.warn import warn_cast
@@ -310,9 +311,9 @@ def astype(x: View, dtype: DType, /, *, copy: bool = True, device: Any = None) -
 
 
 def _astype_method(
-    a: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
-    if copy and casting == "unsafe":
+    if copy and casting == "unsafe" and order == "K":
         direct = converted(a, dtype)
         if direct is not None:
             return direct
@@ -322,14 +323,15 @@ def _astype_method(
         raise TypeError(
             f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
         )
-    if not copy and have == wanted:
+    letter = memory_order(order)
+    if not copy and have == wanted and is_laid_out(a, letter):
         return a
     if is_foreign(wanted) or not wanted.isnative:
         counts.host += 1
         return np.array(a.numpy()).astype(wanted)
     warn_cast(a.tensor, wanted)
     made = cast(a.tensor, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else tensor_array(made)
+    return wrap_tensor(made) if type(a) is not ndarray else copied(made, a, letter)
 
 
 attach("astype", _astype_method)

@@ -21,11 +21,11 @@ from np2tf.tnp.cells import Cell, is_from_outside
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.layout import shadow
+from np2tf.tnp.layout import copied, owns_memory, settled, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
 from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp.normalize import attach
+from np2tf.tnp.normalize import attach, memory_order
 from np2tf.tnp.residence import lifted
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
 from np2tf.tnp.weak import is_weak
@@ -64,10 +64,9 @@ def _real(self: ndarray) -> ndarray:
 def _imag(self: ndarray) -> ndarray:
     tensor = self.tensor
     if not tensor.dtype.is_complex:
-        zeros = wrap_tensor(tf.zeros_like(tensor))
         if type(self) is scalar:
-            return zeros
-        view = zeros.view_through(Sealed())
+            return wrap_tensor(tf.zeros_like(tensor))
+        view = copied(tf.zeros_like(tensor), self, "A").view_through(Sealed())
         # It has nothing that it is a view of: its memory is its own.
         view.storage()[0].owner = weakref.ref(view)
         return view
@@ -187,6 +186,12 @@ def _nested(tensor: tf.Tensor) -> Any:
     return [_nested(part) for part in tf.unstack(tensor)]
 
 
+def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
+    letter: Any = memory_order(order)
+    letter = settled(shadow(self), letter) if letter == "A" else letter
+    return self.numpy().tobytes(letter)
+
+
 def _read_only(name: str) -> None:
     """A method that only reads: a copy on the host answers it."""
     own = getattr(np.ndarray, name)
@@ -239,8 +244,8 @@ def _layout(self: ndarray) -> np.ndarray:
     made = shadow(self)
     if made is None or not self.tensor.shape.is_fully_defined():
         raise StagingError("the memory layout of an array whose shape is known only at run time")
-    if any(isinstance(lens, (Sealed, ReadOnly)) for lens in self.storage()[1]):
-        made.flags.writeable = False
+    made = made.view()
+    made.flags.writeable = not self.is_read_only
     return made
 
 
@@ -261,7 +266,7 @@ class Flags:
 
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
-            return not self._array.storage()[1]
+            return owns_memory(self._array)
         return getattr(_layout(self._array).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -287,10 +292,10 @@ def _flat(self: ndarray) -> flatiter:
 
 
 def _base(self: ndarray) -> Any:
-    cell, path = self.storage()
-    owner = cell.owner() if cell.owner is not None else None
-    if owner is self or path == cell.owner_path:
+    if owns_memory(self):
         return None
+    cell = self.storage()[0]
+    owner = cell.owner() if cell.owner is not None else None
     if owner is None or owner.storage()[0] is not cell:
         owner = array_over(cell, cell.owner_path)
         cell.owner = weakref.ref(owner)
@@ -352,7 +357,7 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
     if not np.may_share_memory(memory, held):
         held = np.ascontiguousarray(held)
         memory = held.ravel()
-    return {**held.__array_interface__, "data": memory, "strides": held.strides}
+    return {**held.__array_interface__, "data": memory}
 
 
 def _round(self: scalar, ndigits: int | None = None) -> Any:
@@ -381,10 +386,11 @@ def _install() -> None:
     ndarray.flat = property(_flat, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
     read_shape: Any = ndarray.shape.fget  # type: ignore[attr-defined]
     ndarray.shape = property(read_shape, _set_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
-    for name in ("tobytes", "tofile", "dump", "dumps", "getfield"):
+    for name in ("tofile", "dump", "dumps", "getfield"):
         _read_only(name)
     attach("__array_namespace__", _array_namespace)
     attach("view", _view_method)
+    attach("tobytes", _tobytes_method)
     attach("item", _item_method)
     attach("tolist", _tolist_method)
     attach("fill", _fill_method)

@@ -27,6 +27,7 @@ from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp.operand_kinds import surroundings
+from np2tf.tnp.orders import ORDERS, Rule
 from np2tf.tnp.outputs import check_fit, check_memory, check_output, store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
@@ -120,6 +121,32 @@ def checked_device(value: Any) -> Any:
     return value
 
 
+def memory_order(value: Any) -> str | None:
+    """A letter that says how to lay out memory, as a capital; None says nothing.
+
+    Raises:
+        TypeError, ValueError: NumPy's, for what is none.
+    """
+    if value is None:
+        return None
+    letter = value.decode() if isinstance(value, bytes) else value
+    if not isinstance(letter, str):
+        raise TypeError(f"order must be str, not {type(value).__name__}")
+    if letter.upper() not in _LETTERS:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')")
+    return letter.upper()
+
+
+_LETTERS = frozenset("CFAK")
+
+
+def _c_or_f(value: Any) -> str | None:
+    letter = memory_order(value)
+    if letter not in ("C", "F", None):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return letter
+
+
 Array = Annotated[tf.Tensor, as_tensor]
 Operand = Annotated[Any, _operand]
 Operands = Annotated[list[Any], _operands]
@@ -130,6 +157,8 @@ Axis = Annotated[Any, _axis]
 Int = Annotated[Any, _int]
 OptionalInt = Annotated[Any, _optional_int]
 Shape = Annotated[tuple[Any, ...], shape_of]
+MemoryOrder = Annotated[Any, memory_order]
+COrF = Annotated[Any, _c_or_f]
 
 
 # -- the plan ------------------------------------------------------------------------------------------------
@@ -157,6 +186,8 @@ class _Plan:
     def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
         self.name = implementation.__name__
+        #: What gives results their memory order, where it is not always C order.
+        self.rule: Rule | None = None
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
@@ -266,6 +297,7 @@ def op(
         plan = _Plan(implementation, numpy)
         made = _placing(implementation, plan) if "device" in plan.names else implementation
         direct = FUNCTIONS.get(numpy)
+        plan.rule = ORDERS.get(numpy)
         creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
 
         @functools.wraps(implementation)
@@ -337,13 +369,7 @@ def _on_tensors(
             return selected
     try:
         if out is not None:
-            check_output(out)
-        if out is not None and numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3:
-            given = {**given, "dtype": out.dtype}
-        if out is not None and numpy in _JOINING:
-            if given.get("dtype") is not None:
-                raise TypeError("only one of `out` and `dtype` may be given")
-            given = {**given, "dtype": out.dtype}
+            given = _typed_by_output(numpy, out, args, given)
         if given.get("like") is not None and not is_array(given["like"]):
             raise StagingError("like= what NumPy is to ask", "NP2TF503")
         values, extra = plan.bind(args, given)
@@ -351,6 +377,8 @@ def _on_tensors(
         result = wrap_tensor(implementation(*values, **extra))
         if out is not None:
             check_fit(numpy, out, result)
+        if plan.rule is not None and out is None:
+            result = plan.rule(result, args, given)
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:
@@ -361,6 +389,19 @@ def _on_tensors(
         counts.eager += not staging
         return stored
     return left_to_numpy(numpy, args, kwargs)
+
+
+def _typed_by_output(
+    numpy: Callable[..., Any], out: Any, args: tuple[Any, ...], given: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments by keyword, with the dtype of `out` where it is what the function computes in."""
+    check_output(out)
+    joins = numpy in _JOINING
+    if joins and given.get("dtype") is not None:
+        raise TypeError("only one of `out` and `dtype` may be given")
+    if joins or (numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3):
+        return {**given, "dtype": out.dtype}
+    return given
 
 
 #: What an operation on tensors may end with: what it leaves out, or an error in what it was given. Eagerly

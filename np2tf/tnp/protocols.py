@@ -11,7 +11,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.devices import device_put
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array
+from np2tf.tnp.layout import copied
+from np2tf.tnp.ndarray import ndarray, scalar
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
@@ -104,7 +105,7 @@ def _format(self: ndarray, spec: str) -> str:
 
 
 def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
-    return tensor_array(self.tensor)
+    return copied(self.tensor, self)
 
 
 def _reduce(self: ndarray) -> tuple[Any, ...]:

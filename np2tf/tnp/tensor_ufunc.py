@@ -14,11 +14,13 @@ from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
+from np2tf.tnp.direct import on_bases
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.lattice import is_known
+from np2tf.tnp.layout import in_order_of
 from np2tf.tnp.masks import where_mask
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
 from np2tf.tnp.outputs import check_output, store_into
 from np2tf.tnp.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp.promotion_mode import by_numpys_rules
@@ -47,6 +49,7 @@ class Ufunc:
         self.numpy = numpy
         self.implementation = implementation
         self.direct = DIRECT.get(numpy.__name__)
+        self.elementwise = numpy.signature is None and numpy.nout == 1
         self.__name__ = numpy.__name__
         self.__doc__ = numpy.__doc__
         self.nin, self.nout, self.nargs = numpy.nin, numpy.nout, numpy.nargs
@@ -96,6 +99,10 @@ class Ufunc:
 
     def directly(self, args: tuple[Any, ...]) -> Any:
         """The result if this is a call that one kernel answers (see `direct`), else None."""
+        if self.elementwise and len(args) == self.nin:
+            result = on_bases(self, args)
+            if result is not None:
+                return result
         if self.direct is None or len(args) != self.nin:
             return None
         try:
@@ -113,9 +120,10 @@ class Ufunc:
         where: Any = True,
         dtype: Any = None,
         casting: str = "same_kind",
+        order: Any = None,
         **rest: Any,
     ) -> Any:
-        if rest.keys() - {"order", "subok"}:
+        if rest.keys() - {"subok"}:
             raise StagingError(f"{min(rest)}=", "NP2TF503")
         operands = args
         if len(operands) < self.nin:
@@ -130,7 +138,11 @@ class Ufunc:
         if where is not True:
             result = self._masked(result, where, out)
         wrapped = wrap_tensor(result)
-        return wrapped if out is None else store_into(out, wrapped, casting, self.numpy)
+        if out is not None:
+            return store_into(out, wrapped, casting, self.numpy)
+        if self.signature is not None:
+            return wrapped
+        return in_order_of(wrapped, operands, memory_order(order), self.nout > 1 or where is not True)
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
         if self.signature is not None:

@@ -11,8 +11,9 @@ import tensorflow as tf
 from np2tf.tnp.conversion import cast
 from np2tf.tnp.creation import asarray
 from np2tf.tnp.hosted import SMALL, hosted
+from np2tf.tnp.layout import laid_out, order_of_new
 from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, DType, Int, Shape, op, shape_of
+from np2tf.tnp.normalize import Array, COrF, DType, Int, Shape, op, shape_of
 from np2tf.tnp.promotion import tf_dtype
 
 __all__ = [
@@ -50,7 +51,7 @@ def eye(
     M: Any = None,
     k: Int = 0,
     dtype: DType = _FLOAT,
-    order: str = "C",
+    order: COrF = "C",
     *,
     device: Any = None,
     like: Any = None,
@@ -58,10 +59,10 @@ def eye(
     rows = N[0]
     columns = rows if M is None else shape_of(M)[0]
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
-        return tensor_array(tf.constant(np.eye(rows, columns, k, dtype)))
+        return laid_out(tf.constant(np.eye(rows, columns, k, dtype)), order_of_new(2, order))
     row = tf.range(tf.cast(rows, tf.int64))[:, None]
     unit = tf.equal(tf.range(tf.cast(columns, tf.int64)), row + k)
-    return tensor_array(tf.cast(unit, tf_dtype(dtype or float)))
+    return laid_out(tf.cast(unit, tf_dtype(dtype or float)), order_of_new(2, order))
 
 
 @op(np.identity)

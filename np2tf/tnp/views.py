@@ -16,10 +16,17 @@ from np2tf.staging import StagingError
 from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.layout import is_contiguous, reshapes_in_place, shadow
+from np2tf.tnp.layout import (
+    copied,
+    is_contiguous,
+    order_of_iteration,
+    reshapes_in_place,
+    settled,
+    shadow,
+)
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, op
+from np2tf.tnp.normalize import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
 
 __all__ = [
     "atleast_1d",
@@ -118,33 +125,24 @@ def _reversed(a: ndarray) -> ndarray:
     return permuted(a, reversed(range(a.ndim)))
 
 
-def _goes_backwards(a: ndarray, order: Any, known: str) -> bool:
-    """Whether `order` means that the first axis varies fastest.
-
-    Raises:
-        ValueError: it is none of the letters in `known`.
-    """
-    letter = "C" if order is None else order[:1].upper() if isinstance(order, str) else ""
-    if letter not in known or not letter:
-        raise ValueError(f"order must be one of {', '.join(map(repr, known))} (got {order!r})")
-    if letter == "A":
-        made = shadow(a)
-        return made is not None and bool(made.flags.fnc)
-    return letter == "F"
+def _goes_backwards(a: ndarray, order: str | None) -> bool:
+    """Whether `order` means that the first axis varies fastest."""
+    return order == "F" or (order == "A" and settled(shadow(a), "A") == "F")
 
 
 def _in_memory_order(a: ndarray) -> ndarray:
     """`a` with its axes in the order of NumPy's memory, as a view."""
     made = shadow(a)
-    if made is None or made.flags.c_contiguous:
-        return a
-    return permuted(a, sorted(range(a.ndim), key=lambda k: -abs(made.strides[k])))
+    order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
+    return a if order is None else permuted(a, order)
 
 
 @view(np.reshape)
-def reshape(a: View, /, shape: Shape, order: str = "C", *, copy: Any = None) -> ndarray:
-    backwards = _goes_backwards(a, order, "CFA") and (a.ndim > 1 or len(shape) > 1)
-    source = tensor_array(a.tensor) if copy else a
+def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
+    if order == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
+    source = copied(a.tensor, a, "F" if backwards else "C") if copy else a
     if backwards:
         flipped = reshaped(_reversed(source), tuple(reversed(shape)))
         made = _reversed(flipped)
@@ -166,21 +164,22 @@ attach("reshape", _reshape_method)
 
 
 @view(np.ravel, method=True)
-def ravel(a: View, order: str = "C") -> ndarray:
+def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
     if order == "K":
         a = _in_memory_order(a)
-    elif _goes_backwards(a, order, "CFAK"):
+    elif _goes_backwards(a, order):
         a = _reversed(a)
     # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
     return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
 
 
-def _flatten_method(a: ndarray, order: str = "C") -> ndarray:
+def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
+    letter = memory_order(order)
     if type(a) is scalar:
         return tensor_array(tf.reshape(a.tensor, [-1]))
-    if order == "K":
+    if letter == "K":
         a = _in_memory_order(a)
-    elif _goes_backwards(a, order, "CFAK"):
+    elif _goes_backwards(a, letter):
         a = _reversed(a)
     return tensor_array(tf.reshape(a.tensor, [-1]))
 
