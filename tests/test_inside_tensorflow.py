@@ -126,7 +126,8 @@ def test_maps(apply: Any, given: Any):
 def test_control_flow():
     x = tf.constant(X)
     for wrap in (lambda function: function, tf.function):
-        equal(wrap(lambda: tf.cond(tf.constant(True), lambda: translated.gram(x), lambda: x))(), plain.gram(X))
+        branch = wrap(lambda: tf.cond(tf.constant(True), lambda: translated.gram(x), lambda: x))
+        equal(branch(), plain.gram(X))
         loop = wrap(lambda: tf.while_loop(lambda i: i < 5, lambda i: [translated.added(i, 1)], [0]))
         equal(loop()[0], 5)
         arrays = wrap(lambda: tf.while_loop(lambda i: i < 5, lambda i: [i + 1], [np2tf.device_put(0)]))
