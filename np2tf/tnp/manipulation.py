@@ -17,7 +17,7 @@ from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, op
+from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, View, attach, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
 from np2tf.tnp.warn import warn_cast
@@ -293,8 +293,8 @@ def size(a: Any, axis: Any = None) -> Any:
 
 
 @op(np.astype)
-def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    return tensor_array(cast(x, dtype))
+def astype(x: View, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    return x if not copy and x.tensor.dtype == dtype else tensor_array(cast(x.tensor, dtype))
 
 
 def _astype_method(

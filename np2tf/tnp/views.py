@@ -48,7 +48,7 @@ def view(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if args and _viewed_on_host(args[0]):
+            if args and viewed_on_host(args[0]):
                 return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
             return on_tensors(*args, **kwargs)
 
@@ -61,7 +61,8 @@ def view(
     return decorate
 
 
-def _viewed_on_host(value: Any) -> bool:
+def viewed_on_host(value: Any) -> bool:
+    """Whether a view of this array is NumPy's, whatever the settings: it lives on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
     return on_host and current_region() is None and tf.executing_eagerly()
 

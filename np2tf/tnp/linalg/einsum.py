@@ -15,6 +15,7 @@ from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.ndarray import is_array, ndarray
 from np2tf.tnp.normalize import OPS, DType, op
+from np2tf.tnp.views import viewed_on_host
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -181,6 +182,8 @@ def einsum(
     tensors = [as_tensor(array) for array in arrays]
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
     if len(tensors) == 1 and dtype is None:
+        if set(labels[0]) == set(result) and viewed_on_host(arrays[0]):
+            return np.einsum(subscripts, arrays[0])
         view = _as_view(arrays[0], labels[0], result)
         if view is not None:
             return view
