@@ -11,6 +11,12 @@ class Undefined:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def __getattr__(self, attribute: str) -> Any:
+        """What a program asks for; protocols are asked for by names with underscores."""
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        return _refuse(self)
+
     def __repr__(self) -> str:
         return f"undefined({self.name!r})"
 
