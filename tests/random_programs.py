@@ -1,10 +1,10 @@
 """Random NumPy programs as text: made statement by statement, each of which NumPy has taken.
 
-A program is grown against real arguments: every statement is filled in from the tables below, run by NumPy, and
-kept if it works. What the arrays are at that point says which operands, keys and axes fit the next one.
+A program is grown against real arguments: every statement is filled in from the tables below, run by NumPy,
+and kept if it works. What the arrays are at that point says which operands, keys and axes fit the next one.
 
-A float is exact as long as only operations without rounding have made it, else rough. Only exact values decide
-(are compared, rounded, indices, looked for), so that no branch and no mask hangs on a last bit.
+A float is exact as long as only operations without rounding have made it, else rough. Only exact values
+decide (are compared, rounded, indices, looked for): no branch and no mask hangs on a last bit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import random
 import re
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,56 +27,62 @@ import numpy as np
 EXACT = (
     "{x} + {y}", "{x} - {y}", "{x} * {y}", "-{x}", "{x} * 2", "{x} / 2", "{x} + {n}", "{n} - {x}", "{i} ** 2",
     "np.abs({x})", "np.add({x}, {y})", "np.maximum({r}, {y})", "np.minimum({r}, {n})", "np.square({f})",
-    "np.clip({r}, -2, 3)", "np.where({mask}, {x}, {y})", "np.where({mask}, {x}, {n})", "np.conj({x})", "{c}.real",
-    "{c}.imag", "{x}.sum()", "{x}.sum(axis={axis})", "np.sum({x}, axis={axis}, keepdims=True)", "{r}.max()",
-    "{r}.min(axis={axis})", "np.max({r}, axis={axis})", "np.cumsum({x})", "np.cumsum({x}, axis={axis})",
-    "np.diff({x})", "np.diff({x}, axis={axis})", "np.ptp({r})", "np.sort({r})", "np.sort({r}, axis={axis})",
-    "np.add.reduce({x})", "np.multiply.outer({x1}, {x1})", "np.add.accumulate({x1})", "np.outer({x1}, {x1})",
-    "np.maximum.accumulate({r}, axis={axis})", "{x}[{key}]", "{x}[{key}] * 2", "{x}[{basic}].copy()", "{x}.copy()",
-    "np.flip({x})", "np.flip({x}, axis={axis})", "np.roll({x}, {k})", "np.roll({x}, {k}, axis={axis})",
-    "np.tile({x}, 2)", "np.repeat({x}, 2)", "np.repeat({x}, {k}, axis={axis})", "{x}.flatten()", "{x}.tolist()",
+    "np.clip({r}, -2, 3)", "np.where({mask}, {x}, {y})", "np.where({mask}, {x}, {n})", "np.conj({x})",
+    "{c}.real", "{c}.imag", "{x}.sum()", "{x}.sum(axis={axis})", "np.sum({x}, axis={axis}, keepdims=True)",
+    "{r}.max()", "{r}.min(axis={axis})", "np.max({r}, axis={axis})", "np.cumsum({x})",
+    "np.cumsum({x}, axis={axis})", "np.diff({x})", "np.diff({x}, axis={axis})", "np.ptp({r})", "np.sort({r})",
+    "np.sort({r}, axis={axis})", "np.add.reduce({x})", "np.multiply.outer({x1}, {x1})",
+    "np.add.accumulate({x1})", "np.outer({x1}, {x1})", "np.maximum.accumulate({r}, axis={axis})",
+    "{x}[{key}]", "{x}[{key}] * 2", "{x}[{basic}].copy()", "{x}.copy()", "np.flip({x})",
+    "np.flip({x}, axis={axis})", "np.roll({x}, {k})", "np.roll({x}, {k}, axis={axis})", "np.tile({x}, 2)",
+    "np.repeat({x}, 2)", "np.repeat({x}, {k}, axis={axis})", "{x}.flatten()", "{x}.tolist()",
     "np.concatenate([{x}, {same}])", "np.concatenate(({x}, {same}), axis={axis})", "np.stack([{x}, {same}])",
     "np.stack([{x}, {same}], axis=-1)", "np.vstack([{x}, {same}])", "np.hstack(({x}, {same}))",
     "np.append({x}, {y})", "np.column_stack(({x1}, {x1}))", "np.pad({x1}, 1)", "np.pad({x}, 1, mode='edge')",
     "np.delete({x1}, 0)", "np.insert({x1}, 1, 2)", "np.take({x}, [0, -1], axis={axis})", "np.take({x}, {k})",
     "np.compress([True, False], {x}, axis={axis})", "np.diag({x1})", "np.diag({x2})", "np.trace({x2})",
     "np.tril({x2})", "np.triu({x2}, 1)", "np.eye({k})", "np.identity({k})", "{x2} @ {x2}.T", "{x2}.dot({x1})",
-    "np.dot({x1}, {x1})", "np.einsum('ij->ji', {x2})", "np.einsum('ij,kj->ik', {x2}, {x2})", "np.inner({x}, {x})",
-    "np.tensordot({x2}, {x2}.T, axes=1)", "np.kron({x1}, {x1})", "np.zeros({k})", "np.ones(({k}, {k}), dtype={dtype})",
-    "np.full(({k}, 2), {n})", "np.full_like({x}, 3)", "np.zeros_like({x})", "np.ones_like({x}, dtype={dtype})",
-    "np.empty((0, {k}))", "np.arange({k})", "np.arange({k}, dtype={dtype})", "np.arange({k}, -1, -1)",
-    "np.linspace(0, {k}, 2 * {k} + 1)", "np.array([{n}, {n}, 1])", "np.array([[1, 2], [3, {k}]], dtype={dtype})",
-    "np.asarray({x})", "np.array({x})", "np.fromiter(range({k}), dtype=float)", "np.broadcast_to({x1}, (2, {x1}.size))",
-    "np.bincount(np.abs({i1}))", "np.interp({k}, [0, 4], [0, 8])", "np.trapezoid({f1})", "np.convolve({x1}, [1, 2])",
-    "np.meshgrid({x1}, {x1})[0]", "np.indices({x}.shape).sum(axis=0)", "np.gradient({f1})", "np.float32({n})",
-    "{x}.astype(complex)", "{r}.astype(np.float64)", "{r} * 1j", "np.atleast_2d({x})", "np.vander({i1}, 2)",
-    "np.nan_to_num({f})", "np.cross({x1}[:3], [1, 2, 3])", "np.real({x})", "np.ravel({x})[::2]", "{b} ^ {b}", "~{b}",
-    "np.logaddexp.identity or {x}", "{x}.item({k0})", "float({x}[{element}].real)", "{x}[{element}]", "{x}.size",
-    "len({x})", "{x}.shape[0]", "{x}.ndim + {n}", "sum({x1})", "max({r1})", "[v * 2 for v in {x1}]",
-    "np.array([v + {n} for v in {x1}])", "np.array([{x1}[k] for k in range(len({x1}))])", "{x} if {test} else {same}",
-    "{n} if {test} else {n}", "np.choose([0, 1], [{i1}[:2], {i1}[:2]])", "np.select([{mask}], [{x}], 1)",
-    "np.block([[{x2}, {x2}]])", "np.array_split({x1}, 2)[1]", "np.hsplit({x1}[:2], 2)[0]",
+    "np.dot({x1}, {x1})", "np.einsum('ij->ji', {x2})", "np.einsum('ij,kj->ik', {x2}, {x2})",
+    "np.inner({x}, {x})", "np.tensordot({x2}, {x2}.T, axes=1)", "np.kron({x1}, {x1})", "np.zeros({k})",
+    "np.ones(({k}, {k}), dtype={dtype})", "np.full(({k}, 2), {n})", "np.full_like({x}, 3)",
+    "np.zeros_like({x})", "np.ones_like({x}, dtype={dtype})", "np.empty((0, {k}))", "np.arange({k})",
+    "np.arange({k}, dtype={dtype})", "np.arange({k}, -1, -1)", "np.linspace(0, {k}, 2 * {k} + 1)",
+    "np.array([{n}, {n}, 1])", "np.array([[1, 2], [3, {k}]], dtype={dtype})", "np.asarray({x})",
+    "np.array({x})", "np.fromiter(range({k}), dtype=float)", "np.broadcast_to({x1}, (2, {x1}.size))",
+    "np.bincount(np.abs({i1}))", "np.interp({k}, [0, 4], [0, 8])", "np.trapezoid({f1})",
+    "np.convolve({x1}, [1, 2])", "np.meshgrid({x1}, {x1})[0]", "np.indices({x}.shape).sum(axis=0)",
+    "np.gradient({f1})", "np.float32({n})", "{x}.astype(complex)", "{r}.astype(np.float64)", "{r} * 1j",
+    "np.atleast_2d({x})", "np.vander({i1}, 2)", "np.nan_to_num({f})", "np.cross({x1}[:3], [1, 2, 3])",
+    "np.real({x})", "np.ravel({x})[::2]", "{b} ^ {b}", "~{b}", "np.logaddexp.identity or {x}",
+    "{x}.item({k0})", "float({x}[{element}].real)", "{x}[{element}]", "{x}.size", "len({x})", "{x}.shape[0]",
+    "{x}.ndim + {n}", "sum({x1})", "max({r1})", "[v * 2 for v in {x1}]", "np.array([v + {n} for v in {x1}])",
+    "np.array([{x1}[k] for k in range(len({x1}))])", "{x} if {test} else {same}", "{n} if {test} else {n}",
+    "np.choose([0, 1], [{i1}[:2], {i1}[:2]])", "np.select([{mask}], [{x}], 1)", "np.block([[{x2}, {x2}]])",
+    "np.array_split({x1}, 2)[1]", "np.hsplit({x1}[:2], 2)[0]",
 )  # fmt: skip
 
 #: Views, or what may be one.
 VIEWS = (
-    "{x}[{basic}]", "{x}[{basic}]", "{x}.T", "{x}.reshape({shape})", "np.reshape({x}, {shape})", "{x}.ravel()",
-    "np.transpose({x})", "np.swapaxes({x}, 0, -1)", "{x}[::-1]", "{x}[..., ::2]", "np.expand_dims({x}, {axis})",
-    "np.squeeze({x})", "{x}[None]", "{x}[..., None]", "np.moveaxis({x}, 0, -1)", "np.diagonal({x2})", "{c}.real",
-    "{x}.reshape(-1)", "np.atleast_1d({x})", "np.asarray({x})", "np.broadcast_to({x}, (2,) + {x}.shape)",
-    "np.split({x1}, [1])[1]", "{x}.view()", "np.rollaxis({x}, {axis})", "np.flipud({x})", "np.rot90({x2})",
+    "{x}[{basic}]", "{x}[{basic}]", "{x}.T", "{x}.reshape({shape})", "np.reshape({x}, {shape})",
+    "{x}.ravel()", "np.transpose({x})", "np.swapaxes({x}, 0, -1)", "{x}[::-1]", "{x}[..., ::2]",
+    "np.expand_dims({x}, {axis})", "np.squeeze({x})", "{x}[None]", "{x}[..., None]",
+    "np.moveaxis({x}, 0, -1)", "np.diagonal({x2})", "{c}.real", "{x}.reshape(-1)", "np.atleast_1d({x})",
+    "np.asarray({x})", "np.broadcast_to({x}, (2,) + {x}.shape)", "np.split({x1}, [1])[1]", "{x}.view()",
+    "np.rollaxis({x}, {axis})", "np.flipud({x})", "np.rot90({x2})",
 )  # fmt: skip
 
 #: Rounding takes place.
 ROUGH = (
-    "np.sqrt(np.abs({f}))", "np.sin({f})", "np.cos({f}) * {y}", "np.exp(-np.abs({f}))", "np.log1p(np.abs({f}))",
-    "np.tanh({f})", "np.arctan2({f}, 2.5)", "{x} / 3", "{x} / (np.abs({y}) + 1)", "{x}.mean()", "{x}.mean(axis={axis})",
-    "{f}.std()", "np.var({x}, axis={axis})", "np.hypot({f}, {f})", "np.linalg.norm({x})", "np.linalg.norm({f1})",
-    "np.linalg.det({sq} + 9 * np.eye(len({sq})))", "np.linalg.inv({sq} + 20 * np.eye(len({sq})))",
+    "np.sqrt(np.abs({f}))", "np.sin({f})", "np.cos({f}) * {y}", "np.exp(-np.abs({f}))",
+    "np.log1p(np.abs({f}))", "np.tanh({f})", "np.arctan2({f}, 2.5)", "{x} / 3", "{x} / (np.abs({y}) + 1)",
+    "{x}.mean()", "{x}.mean(axis={axis})", "{f}.std()", "np.var({x}, axis={axis})", "np.hypot({f}, {f})",
+    "np.linalg.norm({x})", "np.linalg.norm({f1})", "np.linalg.det({sq} + 9 * np.eye(len({sq})))",
+    "np.linalg.inv({sq} + 20 * np.eye(len({sq})))",
     "np.linalg.solve({sq} + 20 * np.eye(len({sq})), {x1}[:len({sq})])", "np.median({r})", "np.average({f})",
-    "np.percentile({r}, 30)", "np.fft.fft({x1}).real", "np.prod({f1})", "np.linspace(0, 1, {k})", "np.corrcoef({f1}, {f1})",
-    "np.cumprod({f1})", "np.cov({f1})", "np.linalg.eigvalsh({sq} + {sq}.T)", "np.array([{x}.mean(), 2.5])",
-    "np.sum([v / 3 for v in {x1}])", "np.log(np.abs({f}) + 1.5)", "1 / (np.abs({f}) + 2)", "np.polyval([1, 0.3], {f})",
+    "np.percentile({r}, 30)", "np.fft.fft({x1}).real", "np.prod({f1})", "np.linspace(0, 1, {k})",
+    "np.corrcoef({f1}, {f1})", "np.cumprod({f1})", "np.cov({f1})", "np.linalg.eigvalsh({sq} + {sq}.T)",
+    "np.array([{x}.mean(), 2.5])", "np.sum([v / 3 for v in {x1}])", "np.log(np.abs({f}) + 1.5)",
+    "1 / (np.abs({f}) + 2)", "np.polyval([1, 0.3], {f})",
 )  # fmt: skip
 
 #: An exact value decides.
@@ -84,50 +90,69 @@ DECIDES = (
     "{x} == {y}", "{r} > {y}", "{r} <= {n}", "{x} != {n}", "np.logical_and({x}, {y})", "np.isclose({x}, {y})",
     "np.argmax({r})", "np.argmin({r}, axis={axis})", "np.argsort({r1}, kind='stable')", "np.nonzero({x})[0]",
     "np.count_nonzero({x})", "np.unique({r})", "np.searchsorted(np.sort({r1}), {n})", "np.isin({r}, [1, 2])",
-    "{x}.any()", "{x}.all(axis={axis})", "{r}.astype(int)", "{x}.astype(bool)", "np.floor({f})", "np.round({f})",
-    "np.sign({r})", "{r} // 2", "{r} % 3", "np.argwhere({x})", "np.flatnonzero({r} > 0)", "np.array_equal({x}, {y})",
-    "{x}[{x} != 0]", "{r}[{r} > 0]", "np.where({r} > {n})[0]", "np.extract({r} > 0, {r})", "np.digitize({r1}, [0, 2])",
-    "np.intersect1d({r1}, {r1})", "np.lexsort(({r1},))", "np.histogram({r}, bins=[-9, 0, 9])[0]", "int({n})",
-    "np.rint({f}).astype(np.int32)", "np.setdiff1d({r1}, [1, 2])", "np.isfinite({x}).sum()", "bool({n})", "{n} > {n}",
-    "np.partition({r1}, 1)[1]", "np.trim_zeros({x1})", "{n} in {x1}", "np.divmod({r}, 2)[1]", "({r} > 0) & ({r} < 3)",
+    "{x}.any()", "{x}.all(axis={axis})", "{r}.astype(int)", "{x}.astype(bool)", "np.floor({f})",
+    "np.round({f})", "np.sign({r})", "{r} // 2", "{r} % 3", "np.argwhere({x})", "np.flatnonzero({r} > 0)",
+    "np.array_equal({x}, {y})", "{x}[{x} != 0]", "{r}[{r} > 0]", "np.where({r} > {n})[0]",
+    "np.extract({r} > 0, {r})", "np.digitize({r1}, [0, 2])", "np.intersect1d({r1}, {r1})",
+    "np.lexsort(({r1},))", "np.histogram({r}, bins=[-9, 0, 9])[0]", "int({n})",
+    "np.rint({f}).astype(np.int32)", "np.setdiff1d({r1}, [1, 2])", "np.isfinite({x}).sum()", "bool({n})",
+    "{n} > {n}", "np.partition({r1}, 1)[1]", "np.trim_zeros({x1})", "{n} in {x1}", "np.divmod({r}, 2)[1]",
+    "({r} > 0) & ({r} < 3)",
 )  # fmt: skip
 
 #: What an `if` asks.
 TESTS = (
-    "{r}.sum() > {odd}", "np.max({r}) < {odd}", "{rn} > {odd}", "{rn} < {odd}", "{x}.shape[0] > 2", "len({x}) == {k}",
-    "np.any({r} > {odd})", "({r} > {odd}).all()", "{x}.ndim == 2", "{odd} < {rn} < {odd}", "not {rn} > {odd}",
-    "{rn} > {odd} and {rn} < {odd}", "{rn} > {odd} or {r}.min() > {odd}", "{x}.size", "{r}[{element}] > {odd}",
-    "np.isfinite({x}).all()", "abs({rn}) > {odd}", "{x}.dtype == np.float64", "True",
+    "{r}.sum() > {odd}", "np.max({r}) < {odd}", "{rn} > {odd}", "{rn} < {odd}", "{x}.shape[0] > 2",
+    "len({x}) == {k}", "np.any({r} > {odd})", "({r} > {odd}).all()", "{x}.ndim == 2", "{odd} < {rn} < {odd}",
+    "not {rn} > {odd}", "{rn} > {odd} and {rn} < {odd}", "{rn} > {odd} or {r}.min() > {odd}", "{x}.size",
+    "{r}[{element}] > {odd}", "np.isfinite({x}).all()", "abs({rn}) > {odd}", "{x}.dtype == np.float64",
+    "True",
 )  # fmt: skip
 #: The same, of exact values.
 EXACT_TESTS = (
-    "{r}[{element}] > {r}[{element}]", "{rn} == {k0}", "{x}.any()", "np.array_equal({x}, {same})", "{in} % 2 == 0",
-    "{rn} >= {rn}", "{x}[{element}] == {n}", "{in} & 1", "{n}", "np.count_nonzero({x}) > {k}",
+    "{r}[{element}] > {r}[{element}]", "{rn} == {k0}", "{x}.any()", "np.array_equal({x}, {same})",
+    "{in} % 2 == 0", "{rn} >= {rn}", "{x}[{element}] == {n}", "{in} & 1", "{n}",
+    "np.count_nonzero({x}) > {k}",
 )  # fmt: skip
 
 #: One statement that writes in place.
 WRITES = (
-    "{x}[{key}] = {value}", "{x}[{key}] = {value}", "{x}[{key}] += {value}", "{x}[{key}] *= {n}", "{x}[{key}] -= {value}",
-    "{x}[{basic}][{sub}] = {n}", "{x} += {y}", "{x} *= {n}", "{x} -= {y}", "{x}[...] = {y}", "{x}[:] = {y}[::-1]",
-    "{x}[1:] += {x}[:-1]", "{x}[::-1] = {x}", "{x}.fill({n})", "{r}.sort()", "{x}[{mask}] = {n}", "{x}[{mask}] += {n}",
-    "np.add.at({x1}, [0, 0, 1], {n})", "np.copyto({x}, {y})", "np.put({x}, [0, -1], {n})", "np.fill_diagonal({x2}, {n})",
-    "np.add({x}, {y}, out={x})", "np.multiply({x}, {n}, out={x})", "np.clip({r}, -3, 3, out={r})", "{b} |= {b}",
-    "{x}.flat[{k0}] = {n}", "{x}.T[{k0}] = {n}", "{x}[{key}], {x}[{key}] = {n}, {n}", "np.place({x}, {mask}, [1, 2])",
-    "np.putmask({x}, {mask}, {n})", "{x}[0], {x}[-1] = {x}[-1], {x}[0]", "{x}.reshape(-1)[{k0}] += {n}",
-    "{x}.ravel()[{k0}] = {n}", "{i} //= 2", "{i} %= 3", "{x}[{key}][...] = {n}", "{f} /= 2",
+    "{x}[{key}] = {value}", "{x}[{key}] = {value}", "{x}[{key}] += {value}", "{x}[{key}] *= {n}",
+    "{x}[{key}] -= {value}", "{x}[{basic}][{sub}] = {n}", "{x} += {y}", "{x} *= {n}", "{x} -= {y}",
+    "{x}[...] = {y}", "{x}[:] = {y}[::-1]", "{x}[1:] += {x}[:-1]", "{x}[::-1] = {x}", "{x}.fill({n})",
+    "{r}.sort()", "{x}[{mask}] = {n}", "{x}[{mask}] += {n}", "np.add.at({x1}, [0, 0, 1], {n})",
+    "np.copyto({x}, {y})", "np.put({x}, [0, -1], {n})", "np.fill_diagonal({x2}, {n})",
+    "np.add({x}, {y}, out={x})", "np.multiply({x}, {n}, out={x})", "np.clip({r}, -3, 3, out={r})",
+    "{b} |= {b}", "{x}.flat[{k0}] = {n}", "{x}.T[{k0}] = {n}", "{x}[{key}], {x}[{key}] = {n}, {n}",
+    "np.place({x}, {mask}, [1, 2])", "np.putmask({x}, {mask}, {n})", "{x}[0], {x}[-1] = {x}[-1], {x}[0]",
+    "{x}.reshape(-1)[{k0}] += {n}", "{x}.ravel()[{k0}] = {n}", "{i} //= 2", "{i} %= 3",
+    "{x}[{key}][...] = {n}", "{f} /= 2",
 )  # fmt: skip
 
 #: Several names at once: names, expression.
 UNPACKED = (
-    ("{new}, {new2}", "{x}, {same}"), ("{new}, {new2}", "{x}.shape[0], {n}"), ("{new}, {new2}", "np.divmod({i}, 2)"),
-    ("{new}, {new2}", "np.split({x1}, [1])"), ("{new}, *{new2}", "[{x}, {same}, {x}]"), ("{new}, {new2}", "{x2}[:2]"),
+    ("{new}, {new2}", "{x}, {same}"), ("{new}, {new2}", "{x}.shape[0], {n}"),
+    ("{new}, {new2}", "np.divmod({i}, 2)"), ("{new}, {new2}", "np.split({x1}, [1])"),
+    ("{new}, *{new2}", "[{x}, {same}, {x}]"), ("{new}, {new2}", "{x2}[:2]"),
     ("{new}, {new2}", "np.unique({i}, return_counts=True)"), ("{new}, {new2}", "{x}.min(), {x}.max()"),
     ("{new}, {new2}", "np.where({mask}, {x}, 0), {y}"), ("{new}, {new2}", "np.meshgrid({x1}, {x1})"),
-    ("{new}, {new2}", "np.modf({i})"), ("({new}, {new2}), _", "({x}, {n}), {n}"), ("{new} = {new2}", "{x}.copy()"),
-    ("{new}, {new2}", "np.array_split({x}, 2)"), ("{new}, {new2}", "({x}[{basic}], {x})"),
+    ("{new}, {new2}", "np.modf({i})"), ("({new}, {new2}), _", "({x}, {n}), {n}"),
+    ("{new} = {new2}", "{x}.copy()"), ("{new}, {new2}", "np.array_split({x}, 2)"),
+    ("{new}, {new2}", "({x}[{basic}], {x})"),
 )  # fmt: skip
 
-DTYPES = ("np.float64", "np.float32", "np.int64", "np.int32", "bool", "complex", "float", "int", "np.uint8", "np.int8")
+DTYPES = (
+    "np.float64",
+    "np.float32",
+    "np.int64",
+    "np.int32",
+    "bool",
+    "complex",
+    "float",
+    "int",
+    "np.uint8",
+    "np.int8",
+)
 SIZES = (2, 3, 4)
 
 
@@ -312,14 +337,18 @@ class Maker:
         """One index below a length."""
         if not length:
             raise NoSuch
-        named = self.names(lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool) and -length <= v < length)
+        named = self.names(
+            lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool) and -length <= v < length
+        )
         if named and self.chance.random() < 0.4:
             return self.chance.choice(named)
         return str(self.chance.randrange(-length, length))
 
     def slice(self) -> str:
         """A slice."""
-        return self.chance.choice((":", "1:", ":-1", "::2", "::-1", ":2", "1::2", "-2:", "2:0:-1", "0:0", "-1::-2"))
+        return self.chance.choice(
+            (":", "1:", ":-1", "::2", "::-1", ":2", "1::2", "-2:", "2:0:-1", "0:0", "-1::-2")
+        )
 
     def basic(self, subject: np.ndarray) -> str:
         """A key that makes a view."""
@@ -342,7 +371,9 @@ class Maker:
         if self.chance.random() < 0.15 and subject.ndim == 2:
             return f"np.ix_({self.indices(subject.shape[0])}, {self.indices(subject.shape[1])})"
         parts = [
-            self.indices(n) if self.chance.random() < 0.6 else self.chance.choice((self.slice(), self.index(n)))
+            self.indices(n)
+            if self.chance.random() < 0.6
+            else self.chance.choice((self.slice(), self.index(n)))
             for n in subject.shape[: self.chance.randint(1, subject.ndim)]
         ]
         if self.chance.random() < 0.1:
@@ -351,6 +382,7 @@ class Maker:
 
     def indices(self, length: int) -> str:
         """An array of indices, or a mask, of an axis."""
+
         def fits(value: Any) -> bool:
             if not is_array(value) or value.ndim > 2:
                 return False
@@ -360,7 +392,11 @@ class Maker:
 
         if self.chance.random() < 0.5 and self.names(fits):
             return self.one(fits)
-        drawn = [self.chance.randrange(-length, length) for _ in range(self.chance.randint(1, 3))] if length else []
+        drawn = (
+            [self.chance.randrange(-length, length) for _ in range(self.chance.randint(1, 3))]
+            if length
+            else []
+        )
         return self.chance.choice((f"{drawn}", f"np.array({drawn}, dtype=int)"))
 
     def mask(self, subject: np.ndarray) -> str:
@@ -450,7 +486,11 @@ class Maker:
         for name in names:
             held = [x for x in leaves(space.get(name)) if is_array(x)]
             touched |= {
-                n for n, v in space.items() for x in leaves(v) for h in held if is_array(x) and np.shares_memory(x, h)
+                n
+                for n, v in space.items()
+                for x in leaves(v)
+                for h in held
+                if is_array(x) and np.shares_memory(x, h)
             }
         becoming = {n for n in touched if rough or not fits_exactly(space[n])}
         if self.scope.loops and any(n in self.scope.fixed and n not in self.scope.rough for n in becoming):
@@ -521,10 +561,8 @@ class Maker:
         if self.chance.random() < 0.6 and is_array(self.scope.space[name]):
             key = self.basic(self.scope.space[name])
             line = f"{name}[{key}] {self.chance.choice(('=', '+=', '*='))} {self.number()}"
-            try:
+            with suppress(NoSuch):
                 lines = lines + self.kept([line], [name], self.is_rough(line))
-            except NoSuch:
-                pass
         return lines
 
     def unpack(self) -> list[str]:
@@ -556,9 +594,13 @@ class Maker:
         """A list that a loop fills, and what is made of it."""
         name, result = self.new(), self.new()
         subject = self.array(lambda x: x.ndim > 0, bare=True)
-        item = self.chance.choice((f"{subject}[k]", f"{subject}[k] * 2", "k + 1", f"{subject} + k", f"{subject}.sum() - k"))
+        item = self.chance.choice(
+            (f"{subject}[k]", f"{subject}[k] * 2", "k + 1", f"{subject} + k", f"{subject}.sum() - k")
+        )
         header = f"for k in range({self.chance.choice((f'len({subject})', '2', f'{subject}.shape[0]'))}):"
-        made = self.chance.choice(("np.array({0})", "np.stack({0})", "len({0})", "np.concatenate({0})", "{0}[-1]", "sum({0})"))
+        made = self.chance.choice(
+            ("np.array({0})", "np.stack({0})", "len({0})", "np.concatenate({0})", "{0}[-1]", "sum({0})")
+        )
         lines = [f"{name} = []", header, f"    {name}.append({item})", f"{result} = {made.format(name)}"]
         return self.kept(lines, [name, result], self.is_rough(subject))
 
@@ -581,7 +623,11 @@ class Maker:
         """if, elif, else."""
         before = self.saved()
         lines = []
-        for header in ["if", *["elif"] * self.chance.choice((0, 0, 1)), *["else"] * self.chance.choice((0, 1))]:
+        for header in [
+            "if",
+            *["elif"] * self.chance.choice((0, 0, 1)),
+            *["else"] * self.chance.choice((0, 1)),
+        ]:
             self.restore(before)
             before = self.saved()
             head = "else:" if header == "else" else f"{header} {self.test()}:"
@@ -598,7 +644,9 @@ class Maker:
         if not self.run(lines):
             raise NoSuch
         for name in set(self.scope.space):
-            if name != "np" and (not fits_exactly(self.scope.space[name]) or (name not in known and "/" in "".join(lines))):
+            if name != "np" and (
+                not fits_exactly(self.scope.space[name]) or (name not in known and "/" in "".join(lines))
+            ):
                 self.scope.rough.add(name)
         self.scope.rough |= {n for n in set(self.scope.space) - known if n in self.becoming(lines)}
         return lines
@@ -606,7 +654,9 @@ class Maker:
     def becoming(self, lines: list[str]) -> set[str]:
         """The names that rough ones, or rough operations, may have gone into."""
         rough = set(self.scope.rough)
-        pattern = re.compile("|".join(sorted({re.escape(w) for t in ROUGH for w in re.findall(r"np\.[\w.]+|\.mean|\.std", t)})))
+        pattern = re.compile(
+            "|".join(sorted({re.escape(w) for t in ROUGH for w in re.findall(r"np\.[\w.]+|\.mean|\.std", t)}))
+        )
         while True:
             more = set()
             for line in lines:
@@ -656,9 +706,21 @@ class Maker:
         self.restore((before[0], before[1] | rough))
         limit = self.chance.randint(1, 4)
         if self.chance.random() < 0.3:
-            lines = [f"{w} = 0", "while True:", f"    {w} += 1", f"    if {w} > {limit}:", "        break", *body]
+            lines = [
+                f"{w} = 0",
+                "while True:",
+                f"    {w} += 1",
+                f"    if {w} > {limit}:",
+                "        break",
+                *body,
+            ]
         else:
-            lines = [f"{w} = 0", f"while {w} < {limit}{f' and ({test})' if test else ''}:", f"    {w} += 1", *body]
+            lines = [
+                f"{w} = 0",
+                f"while {w} < {limit}{f' and ({test})' if test else ''}:",
+                f"    {w} += 1",
+                *body,
+            ]
         return self.whole(lines)
 
     def leave(self) -> list[str]:
@@ -671,7 +733,10 @@ class Maker:
         test = self.test()
         if self.value(test):
             raise NoSuch
-        return [f"if {test}:", f"    raise {self.chance.choice(('ValueError', 'RuntimeError', 'IndexError'))}('{test[:4]}')"]
+        return [
+            f"if {test}:",
+            f"    raise {self.chance.choice(('ValueError', 'RuntimeError', 'IndexError'))}('{test[:4]}')",
+        ]
 
     def call(self) -> list[str]:
         """Call a helper: one that there is, or one that is written for these operands."""
@@ -683,7 +748,11 @@ class Maker:
             names = []
             for given in next(given for name, given, _ in self.helpers if name == helper):
                 kind = np.asarray(given)
-                names.append(self.one(lambda v, kind=kind: np.shape(v) == kind.shape and np.asarray(v).dtype == kind.dtype))
+                names.append(
+                    self.one(
+                        lambda v, kind=kind: np.shape(v) == kind.shape and np.asarray(v).dtype == kind.dtype
+                    )
+                )
         name = self.target()
         line = f"{name} = {helper}({', '.join(names)})"
         if rough:
@@ -741,19 +810,25 @@ class Maker:
     def argument(self, sizes: tuple[int, ...]) -> tuple[str, str]:
         """An argument: two texts, the one other numbers than the other."""
         if self.chance.random() < 0.15:
-            return self.chance.choice((("3", "2"), ("0.5", "-1.5"), ("np.float64(2.5)", "np.float64(-0.5)"), ("True", "False")))
+            return self.chance.choice(
+                (("3", "2"), ("0.5", "-1.5"), ("np.float64(2.5)", "np.float64(-0.5)"), ("True", "False"))
+            )
         rank = self.chance.choice((0, 1, 1, 1, 2, 2, 2, 3))
         shape = tuple(self.chance.choice(sizes) for _ in range(rank))
         if rank and self.chance.random() < 0.04:
             shape = (0, *shape[1:])
-        dtype = self.chance.choice(("float", "float", "float", "int", "int", "np.float32", "np.int32", "bool", "complex"))
+        dtype = self.chance.choice(
+            ("float", "float", "float", "int", "int", "np.float32", "np.int32", "bool", "complex")
+        )
         made = []
         for _ in range(2):
             size = int(np.prod(shape))
             numbers = [self.chance.randint(-6, 8) / (1 if "int" in dtype else 2) for _ in range(size)]
             if dtype == "bool":
                 numbers = [int(x > 0) for x in numbers]
-            made.append(f"np.array({[int(x) if x == int(x) else x for x in numbers]}, dtype={dtype}).reshape({shape})")
+            made.append(
+                f"np.array({[int(x) if x == int(x) else x for x in numbers]}, dtype={dtype}).reshape({shape})"
+            )
         return made[0], made[1]
 
     def program(self) -> Program:
@@ -803,7 +878,9 @@ HOLES: dict[str, Callable[[Maker, Any], str]] = {
     "same": lambda maker, subject: maker.same(subject),
     "n": lambda maker, subject: maker.number(),
     "rn": lambda maker, subject: maker.one(lambda v: is_number(v) and not np.iscomplexobj(v)),
-    "in": lambda maker, subject: maker.one(lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool)),
+    "in": lambda maker, subject: maker.one(
+        lambda v: isinstance(v, (int, np.integer)) and not isinstance(v, bool)
+    ),
     "axis": lambda maker, subject: maker.axis(subject),
     "element": lambda maker, subject: maker.element(subject),
     "mask": lambda maker, subject: maker.mask(subject),

@@ -1,4 +1,4 @@
-"""The smallest program that still fails: statements are left out, many at a time and then one after the other."""
+"""A smaller program that still fails: statements are left out, many at a time and then one by one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def smaller(source: str, fails: Callable[[str], bool], seconds: float = 60) -> s
 
 
 def _with_less(source: str) -> Iterator[str]:
-    """The programs that lack some statements, or entries of a returned dict, or a header around statements."""
+    """The programs that lack some statements, entries of a returned dict, or a header around statements."""
     tree = ast.parse(source)
     for k, node in enumerate(ast.walk(tree)):
         if isinstance(node, ast.Dict):
@@ -58,7 +58,7 @@ def _without_statements(tree: ast.Module, k: int, name: str) -> Iterator[str]:
     for start, stop in _runs(len(block)):
         for instead in ("", "body", "orelse") if stop == start + 1 else ("",):
             inside = getattr(block[start], instead, None) if instead else []
-            if inside is None or isinstance(block[start], ast.FunctionDef) and instead:
+            if inside is None or (instead and isinstance(block[start], ast.FunctionDef)):
                 continue
             changed, place = _copy(tree, k)
             changed_block = getattr(place, name)

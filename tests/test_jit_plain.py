@@ -433,11 +433,34 @@ def test_names_that_are_not_bound(imported):
 
 @pytest.mark.parametrize(
     "use",
-    (
-        *("+v", "~v", "v + 1", "1 // v", "v | True", "v == 1", "v != 1", "abs(v)", "round(v)", "f'{v:.2f}'", "str(v)"),
-        *("1 in v", "list(v)", "next(v)", "divmod(v, 2)", "np.sum(v)", "complex(v)", "v[0]", "v @ v", "v(1)", "v.shape"),
+    [
+        *(
+            "+v",
+            "~v",
+            "v + 1",
+            "1 // v",
+            "v | True",
+            "v == 1",
+            "v != 1",
+            "abs(v)",
+            "round(v)",
+            "f'{v:.2f}'",
+            "str(v)",
+        ),
+        *(
+            "1 in v",
+            "list(v)",
+            "next(v)",
+            "divmod(v, 2)",
+            "np.sum(v)",
+            "complex(v)",
+            "v[0]",
+            "v @ v",
+            "v(1)",
+            "v.shape",
+        ),
         *("[v, 1]", "{'v': v}", "(1, {'v': v})", "(1, [v])"),
-    ),
+    ],
 )
 def test_use_of_a_name_that_is_not_bound(use):
     @np2tf.jit(tier="host")
@@ -448,7 +471,7 @@ def test_use_of_a_name_that_is_not_bound(use):
         f()
 
 
-@pytest.mark.parametrize("operator", ("+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"))
+@pytest.mark.parametrize("operator", ["+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"])
 def test_augmented_assignment_to_a_name_that_is_not_bound(operator):
     with pytest.raises(UnboundLocalError):
         exec(f"v {operator}= 1", {"v": np2tf.undefined("v")})

@@ -338,10 +338,10 @@ def test_views_of_an_array_without_axes() -> None:
 
 #: views that NumPy makes of x (one axis) or m (two, square); a write through one reaches the array
 VIEWS_OF_HOST_ARRAYS = (
-    "np.transpose(m)", "np.flip(x)", "np.ravel(x)", "np.reshape(x, (3, 1))", "np.squeeze(x)", "np.real(x)", "x.view()",
-    "np.split(x, [1])[0]", "np.diagonal(m)", "np.linalg.diagonal(m)", "np.trim_zeros(x)", "np.broadcast_to(x, (2, 3))",
-    "np.einsum('i->i', x)", "np.einsum('ij->ji', m)", "np.einsum('ii->i', m)", "np.einsum(m, [0, 1], [1, 0])", "m.T[1:]",
-    "np.astype(x, x.dtype)",
+    "np.transpose(m)", "np.flip(x)", "np.ravel(x)", "np.reshape(x, (3, 1))", "np.squeeze(x)", "np.real(x)",
+    "x.view()", "np.split(x, [1])[0]", "np.diagonal(m)", "np.linalg.diagonal(m)", "np.trim_zeros(x)",
+    "np.broadcast_to(x, (2, 3))", "np.einsum('i->i', x)", "np.einsum('ij->ji', m)", "np.einsum('ii->i', m)",
+    "np.einsum(m, [0, 1], [1, 0])", "m.T[1:]", "np.astype(x, x.dtype)",
 )  # fmt: skip
 
 
@@ -360,7 +360,8 @@ def test_views_of_arrays_on_the_host_stay_there(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ("np.astype(x, x.dtype, copy=False)", "np.astype(x, np.float32, copy=False)", "np.astype(x, float)")
+    "text",
+    ["np.astype(x, x.dtype, copy=False)", "np.astype(x, np.float32, copy=False)", "np.astype(x, float)"],
 )
 def test_astype_copies_if_it_has_to(text: str) -> None:
     def result(library: Any, x: Any) -> tuple[str, list[float], list[float]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,35 @@ WAYS = {
     "compiled": {"tier": "compile"},
 }
 
+
+@dataclass(frozen=True)
+class Gap:
+    """A known difference, whose programs are left out.
+
+    Attributes:
+        pattern: what such a program has in its text.
+        way: in which way to run it differs.
+        place: where its arguments live then.
+        program: the shortest one.
+        call: its arguments.
+    """
+
+    pattern: str
+    way: str
+    place: str
+    program: str
+    call: str
+
+    def holds(self, source: str, way: str, place: str) -> bool:
+        """Whether a program may differ for this reason."""
+        return way == self.way and place == self.place and re.search(self.pattern, source) is not None
+
+
+GAPS = {
+    "asarray puts an array of the host on TensorFlow, where new arrays are to be": Gap(
+        r"np\.asarray", "tensors", "host", "v = np.asarray(a)\n    v[0] = 7.0", "np.zeros(3)"
+    ),
+}
 #: where the arguments live -> what puts one there
 PLACES = {
     "host": lambda argument: argument,
@@ -61,7 +92,7 @@ def _difference(found: Outcome, wanted: Outcome, made: Program, way: str) -> str
 
 
 def _error(outcome: Outcome) -> str:
-    """The class of what was raised. What a helper of the lowered program reads unbound is a NameError for Python."""
+    """The class of what was raised; what a helper of the lowered program reads is no local name to Python."""
     name = outcome.error[0] if outcome.error else ""
     return "NameError" if name == "UnboundLocalError" else name
 
@@ -88,10 +119,11 @@ def judge(seed: int, way: str) -> None:
     """Compare; what differs is printed with as few statements as show it."""
     made = program(seed)
     place = "device" if way == "tensors" and seed % 2 else "host"
+    if any(gap.holds(made.source, way, place) for gap in GAPS.values()):
+        return
     problem = difference(made, way, place)
     if problem is None:
         return
-
     kind = problem.split(":")[0].split(", ")[1]
 
     def fails(source: str) -> bool:
@@ -103,4 +135,44 @@ def judge(seed: int, way: str) -> None:
 
     least = smaller(made.source, fails)
     shown = difference(Program(least, made.calls, made.exact), way, place)
-    pytest.fail(f"seed {seed}, {way}: {shown}\n\n{least}\ncalls: {made.calls}\n\n{translation(least)}", pytrace=False)
+    told = f"seed {seed}, {way}: {shown}\n\n{least}\ncalls: {made.calls}\n\n{translation(least)}"
+    pytest.fail(told, pytrace=False)
+
+
+#: programs that run with the other tests, and in one test
+PROGRAMS, CHUNK = 300, 20
+#: way -> one program of how many runs in it there; compiling takes the most time
+SHARE = {"usual": 1, "tensors": 2, "compiled": 10}
+
+
+@pytest.mark.parametrize("start", range(0, PROGRAMS, CHUNK))
+@pytest.mark.parametrize("way", WAYS)
+def test_random_programs(way: str, start: int) -> None:
+    for seed in range(start, start + CHUNK):
+        if seed % SHARE[way] == 0:
+            judge(seed, way)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(PROGRAMS, PROGRAMS + 10_000, 100))
+@pytest.mark.parametrize("way", WAYS)
+def test_many_random_programs(way: str, start: int, request: pytest.FixtureRequest) -> None:
+    """Hours: only where it is asked for."""
+    if "slow" not in request.config.option.markexpr:
+        pytest.skip("runs with -m slow")
+    for seed in range(start, start + 100):
+        judge(seed, way)
+
+
+@pytest.mark.parametrize("gap", GAPS.values(), ids=GAPS)
+def test_known_gaps_are_there(gap: Gap) -> None:
+    source = f"import numpy as np\n\n\ndef program(a):\n    {gap.program}\n    return {{'a': a}}\n"
+    assert gap.holds(source, gap.way, gap.place)
+    assert difference(Program(source, (gap.call,), frozenset()), gap.way, gap.place)
+
+
+def test_programs_are_the_same_every_time_and_mostly_run() -> None:
+    made = [program(seed) for seed in range(100)]
+    assert [one.source for one in made] == [program(seed).source for seed in range(100)]
+    ran = [observe(load(one.source)["program"], arguments_of(one.calls[0])).error is None for one in made]
+    assert sum(ran) >= 97

@@ -42,7 +42,9 @@ def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function
     """The functions that are in no other, and how many parameters come before what they are given."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            static = any(isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list)
+            static = any(
+                isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list
+            )
             yield node, 0 if static else first
         else:
             inside = 1 if isinstance(node, ast.ClassDef) else first

@@ -27,12 +27,15 @@ def _refuse(self: Undefined, *args: Any) -> Any:
     )
 
 
+_UNARY = (
+    "bool int float complex index len iter next reversed contains getitem setitem delitem call array neg pos "
+    "abs invert round trunc floor ceil lt le gt ge eq ne format str enter exit"
+)
 #: Operators of two operands, which have a reflected form and one in place.
-_BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
+_BINARY = "add sub mul matmul truediv floordiv mod pow lshift rshift and xor or"
 _USES = (
-    *"bool int float complex index len iter next reversed contains getitem setitem delitem call array".split(),
-    *"neg pos abs invert round trunc floor ceil lt le gt ge eq ne format str enter exit".split(),
-    *(f"{form}{name}" for name in _BINARY for form in ("", "r", "i") if f"{form}{name}" != "idivmod"),
+    *(*_UNARY.split(), "divmod", "rdivmod"),
+    *(form + name for name in _BINARY.split() for form in ("", "r", "i")),
 )
 for _name in _USES:
     setattr(Undefined, f"__{_name}__", _refuse)

@@ -62,7 +62,7 @@ def view(
 
 
 def viewed_on_host(value: Any) -> bool:
-    """Whether a view of this array is NumPy's, whatever the settings: it lives on the host, and nothing is staged."""
+    """Whether a view of an array is NumPy's: it lives on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
     return on_host and current_region() is None and tf.executing_eagerly()
 
