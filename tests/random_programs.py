@@ -549,6 +549,8 @@ class Maker:
         """Write in place."""
         text = self.filled(self.chance.choice(WRITES))
         written = [n for n in re.findall(r"\b[avs]\d+\b", text) if n in self.scope.space]
+        if any(is_array(v) and not v.flags.writeable for v in map(self.scope.space.get, written[:1])):
+            raise NoSuch  # some versions of NumPy write to it all the same, with `ufunc.at`
         return self.kept([text], written[:1], self.is_rough(text))
 
     def alias(self) -> list[str]:
