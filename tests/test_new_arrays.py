@@ -376,3 +376,19 @@ def test_covariance_of_one_variable_is_an_array() -> None:
     made = tnp.cov(tensor_array(tf.constant([1.0, 2.0])))
     assert type(made) is ndarray
     assert made.shape == np.cov([1.0, 2.0]).shape
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("np.squeeze(s)", "np.transpose(s)", "np.reshape(s, ())", "np.moveaxis(s, [], [])", "s.squeeze()"),
+        *("s.transpose()", "s.reshape(())", "np.ravel(s)", "np.broadcast_to(s, ())", "np.expand_dims(s, 0)"),
+        *("np.squeeze(x)", "np.reshape(x, ())", "x.squeeze()", "x.reshape(())"),
+    ],
+)
+def test_views_of_numbers_are_numbers_where_they_are_in_numpy(text: str) -> None:
+    ours = {"np": tnp, "x": tensor_array(tf.constant([1.5]))}
+    numpys = {"np": np, "x": np.array([1.5])}
+    made, wanted = [eval(text, {**names, "s": names["x"].sum()}) for names in (ours, numpys)]
+    assert (type(made) is ndarray) == (type(wanted) is np.ndarray)
+    assert made.shape == wanted.shape

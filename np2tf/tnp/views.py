@@ -16,7 +16,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
 from np2tf.tnp.layout import is_contiguous, reshapes_in_place, shadow
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, op
 
 __all__ = [
@@ -39,9 +39,15 @@ __all__ = [
 
 
 def view(
-    numpy: Callable[..., Any], *, method: bool | str = False
+    numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings."""
+    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings.
+
+    Args:
+        numpy: NumPy's function.
+        method: see `op`.
+        numbers: a number stays one: NumPy calls the method of what it is given.
+    """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         on_tensors = op(numpy)(implementation)
@@ -50,7 +56,10 @@ def view(
         def call(*args: Any, **kwargs: Any) -> Any:
             if args and viewed_on_host(args[0]):
                 return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
-            return on_tensors(*args, **kwargs)
+            made = on_tensors(*args, **kwargs)
+            if numbers and args and type(args[0]) is scalar and made.ndim == 0:
+                return wrap_tensor(made.tensor)
+            return made
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
@@ -140,7 +149,7 @@ def _in_memory_order(a: ndarray) -> ndarray:
     return permuted(a, sorted(range(a.ndim), key=lambda k: -abs(made.strides[k])))
 
 
-@view(np.reshape)
+@view(np.reshape, numbers=True)
 def reshape(a: View, /, shape: Shape, order: str = "C", *, copy: Any = None) -> ndarray:
     backwards = _goes_backwards(a, order, "CFA") and (a.ndim > 1 or len(shape) > 1)
     source = tensor_array(a.tensor) if copy else a
@@ -187,7 +196,7 @@ def _flatten_method(a: ndarray, order: str = "C") -> ndarray:
 attach("flatten", _flatten_method)
 
 
-@view(np.squeeze, method=True)
+@view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
     have = a.tensor.shape.as_list()
     if axis is None:
@@ -273,7 +282,7 @@ def permuted(a: ndarray, order: Any) -> ndarray:
     return a.view_through(Transpose(tuple(order)))
 
 
-@view(np.transpose)
+@view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
     rank = a.ndim
     if axes is None:
@@ -306,7 +315,7 @@ def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
     return permuted(a, order)
 
 
-@view(np.moveaxis)
+@view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")
