@@ -13,6 +13,7 @@ from np2tf.tnp.axes import normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.kernels import COMPLEX
+from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, OptionalArray, op
 from np2tf.tnp.promotion import inexact_type, result_type
 from np2tf.tnp.promotion_mode import by_numpys_rules
@@ -190,9 +191,10 @@ def cov(
     aweights: OptionalArray = None,
     *,
     dtype: DType = None,
-) -> tf.Tensor:
+) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.cov.html"""
-    return _covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype)
+    # Of one variable it is an array of no axes, not a number.
+    return tensor_array(_covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype))
 
 
 @op(np.corrcoef)

@@ -12,7 +12,8 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from np2tf.staging import StagingError
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.ndarray import ndarray, wrap_tensor
-from np2tf.tnp.normalize import OPS, Axis, View, op
+from np2tf.tnp.normalize import OPS, Axis, View
+from np2tf.tnp.views import view
 
 __all__ = ["trim_zeros"]
 
@@ -21,7 +22,7 @@ __all__ = ["trim_zeros"]
 _ANY_AXES = "axis" in inspect.signature(np.trim_zeros).parameters
 
 
-@op(np.trim_zeros)
+@view(np.trim_zeros)
 def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
     sides = trim.lower()
     if sides not in ("fb", "bf", "f", "b"):

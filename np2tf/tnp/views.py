@@ -25,7 +25,7 @@ from np2tf.tnp.layout import (
     shadow,
 )
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
 
 __all__ = [
@@ -48,18 +48,27 @@ __all__ = [
 
 
 def view(
-    numpy: Callable[..., Any], *, method: bool | str = False
+    numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings."""
+    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings.
+
+    Args:
+        numpy: NumPy's function.
+        method: see `op`.
+        numbers: a number stays one: NumPy calls the method of what it is given.
+    """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         on_tensors = op(numpy)(implementation)
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if args and _viewed_on_host(args[0]):
+            if args and viewed_on_host(args[0]):
                 return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
-            return on_tensors(*args, **kwargs)
+            made = on_tensors(*args, **kwargs)
+            if numbers and args and type(args[0]) is scalar and made.ndim == 0:
+                return wrap_tensor(made.tensor)
+            return made
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
@@ -70,7 +79,8 @@ def view(
     return decorate
 
 
-def _viewed_on_host(value: Any) -> bool:
+def viewed_on_host(value: Any) -> bool:
+    """Whether a view of an array is NumPy's: it lives on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
     return on_host and current_region() is None and tf.executing_eagerly()
 
@@ -137,7 +147,7 @@ def _in_memory_order(a: ndarray) -> ndarray:
     return a if order is None else permuted(a, order)
 
 
-@view(np.reshape)
+@view(np.reshape, numbers=True)
 def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
@@ -187,7 +197,7 @@ def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
 attach("flatten", _flatten_method)
 
 
-@view(np.squeeze, method=True)
+@view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
     have = a.tensor.shape.as_list()
     if axis is None:
@@ -273,7 +283,7 @@ def permuted(a: ndarray, order: Any) -> ndarray:
     return a.view_through(Transpose(tuple(order)))
 
 
-@view(np.transpose)
+@view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
     rank = a.ndim
     if axes is None:
@@ -313,7 +323,7 @@ def _swapaxes_method(a: Any, axis1: Any, axis2: Any, /) -> ndarray:
 attach("swapaxes", _swapaxes_method)
 
 
-@view(np.moveaxis)
+@view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")

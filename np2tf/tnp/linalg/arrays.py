@@ -22,7 +22,7 @@ from np2tf.tnp.normalize import Array, DType, Int, Operands, View, op
 from np2tf.tnp.tensor_ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul as matrix_product
 from np2tf.tnp.ufuncs_matrix import vecdot as vector_product
-from np2tf.tnp.views import matrix_transpose
+from np2tf.tnp.views import matrix_transpose, view
 
 __all__ = [
     "cross",
@@ -56,7 +56,7 @@ def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
     return diagonal_sum(x, offset, dtype)
 
 
-@op(np.linalg.diagonal)
+@view(np.linalg.diagonal)
 def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
     """The diagonals of the last two axes, a view."""
     if x.ndim < 2:

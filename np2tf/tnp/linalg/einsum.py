@@ -17,6 +17,7 @@ from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.ndarray import is_array, is_ordinary, ndarray
 from np2tf.tnp.normalize import OPS, DType, MemoryOrder, op
 from np2tf.tnp.promotion import default_dtype, kind_of
+from np2tf.tnp.views import viewed_on_host
 from np2tf.tnp.warn import warn_cast
 
 __all__ = ["einsum", "einsum_path"]
@@ -200,6 +201,8 @@ def einsum(
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
     if len(tensors) == 1 and result:
         # A view, whatever `dtype` is, as in NumPy.
+        if set(labels[0]) == set(result) and viewed_on_host(arrays[0]):
+            return np.einsum(subscripts, arrays[0])
         view = _as_view(arrays[0], labels[0], result)
         if view is not None:
             return view
