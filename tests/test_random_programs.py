@@ -106,8 +106,8 @@ def _difference(found: Outcome, wanted: Outcome, made: Program, way: str) -> str
 def _error(outcome: Outcome, wanted: Outcome) -> str:
     """The class of what was raised.
 
-    Where a name is read that is not bound, any exception will do: what stands for it in translated code may be
-    handed to a function that looks at its type first.
+    Where a name is read that is not bound, any exception will do: what stands for it in translated code
+    may be handed to a function that looks at its type first.
     """
     unbound = wanted.error and wanted.error[0] in ("NameError", "UnboundLocalError")
     return ("unbound" if unbound else outcome.error[0]) if outcome.error else ""
