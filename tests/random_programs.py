@@ -548,7 +548,7 @@ class Maker:
     def write(self) -> list[str]:
         """Write in place."""
         text = self.filled(self.chance.choice(WRITES))
-        written = [n for n in re.findall(r"\b[avs]\d+\b", text) if n in self.scope.space]
+        written = [n for n in re.findall(r"\b[avps]\d+\b", text) if n in self.scope.space]
         if any(is_array(v) and not v.flags.writeable for v in map(self.scope.space.get, written[:1])):
             raise NoSuch  # some versions of NumPy write to it all the same, with `ufunc.at`
         return self.kept([text], written[:1], self.is_rough(text))
@@ -662,7 +662,7 @@ class Maker:
         while True:
             more = set()
             for line in lines:
-                names = set(re.findall(r"\b[avskw]\d*\b", line))
+                names = set(re.findall(r"\b[avpskw]\d*\b", line))
                 if names & rough or pattern.search(line) or "helper" in line:
                     more |= {n for n in names if n in self.scope.space}
             if more <= rough:
