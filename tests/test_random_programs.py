@@ -53,9 +53,6 @@ GAPS = {
         "v = np.argwhere(a + 1)\n    v.reshape(-1)[0] = 7\n    a[0] = v[0, 0]",
         "np.zeros((2, 2))",
     ),
-    "an array on the host takes no complex number that is on TensorFlow": Gap(
-        r"complex|1j", "tensors", "host", "a.reshape(-1)[0] = (np.zeros(2) * 1j).min()", "np.ones(3)"
-    ),
     "asarray puts an array of the host on TensorFlow, where new arrays are to be": Gap(
         r"np\.asarray", "tensors", "host", "v = np.asarray(a)\n    v[0] = 7.0", "np.zeros(3)"
     ),

@@ -22,6 +22,7 @@ from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.foreign_graphs import not_foreign
 from np2tf.tnp.layout import laid_out, order_of_copy
 from np2tf.tnp.lenses import check_host_view, view_on_host
 from np2tf.tnp.ndarray import (
@@ -179,7 +180,8 @@ class Compiled:
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
-        function = self._polymorphic.get_concrete_function(*specs)
+        with not_foreign([cell_of(array) for array in arrays if is_array(array)]):
+            function = self._polymorphic.get_concrete_function(*specs)
         self._call = Caller(function, self.prints or any(made.kind == "text" for made in self._results))
         return function
 

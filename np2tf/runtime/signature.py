@@ -150,6 +150,9 @@ _kinds: dict[type, str] = {}
 
 def kind_of(value: Any) -> str:
     """How a value is taken apart; "unknown" for what cannot be."""
+    if type(value) is scalar:
+        # Some of these numbers are known, and some are staged.
+        return _kind_of(value)
     known = _kinds.get(type(value))
     if known is None:
         known = _kind_of(value)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import warnings
 import weakref
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +37,17 @@ class Foreign:
     def __init__(self, graph: Any, value: tf.Tensor) -> None:
         self.graph = weakref.ref(graph)
         self.value = value
+
+
+@contextmanager
+def not_foreign(cells: Iterable[Any]) -> Iterator[None]:
+    """Within the with block np2tf builds a graph of its own, in which these cells are inputs."""
+    before = [(cell, cell.foreign) for cell in cells]
+    try:
+        yield
+    finally:
+        for cell, foreign in before:
+            cell.foreign = foreign
 
 
 def tell(code: str) -> None:

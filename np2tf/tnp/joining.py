@@ -14,7 +14,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
 from np2tf.tnp.operand_kinds import operands_in
 from np2tf.tnp.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
 from np2tf.tnp.ranges import arange, linspace
@@ -245,8 +245,8 @@ class Joiner:
             return placed(self.numpy[known(key)])
         try:
             return self._joined(key if isinstance(key, tuple) else (key,))
-        except LEFT_TO_NUMPY:
-            if not tf.executing_eagerly():
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
         made = lifted(self.numpy[known(key)])
         counts.host += 1

@@ -13,12 +13,12 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region, staging_for_xla
-from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, cast, promote, to_numpy
 from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import copied, is_laid_out
 from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, View, attach, memory_order, op
+from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
 from np2tf.tnp.warn import warn_cast
@@ -303,10 +303,10 @@ def size(a: Any, axis: Any = None) -> Any:
 
 
 @op(np.astype)
-def astype(x: View, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
+def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
     if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
-    made: ndarray = _astype_method(x, dtype, copy=copy)
+    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
     return made
 
 

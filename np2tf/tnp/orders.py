@@ -45,14 +45,20 @@ def _ordered(result: Any, order: Order) -> Any:
     return result
 
 
+def _ordered_as_copy(result: Any, operand: Any, letter: str) -> Any:
+    if type(result) is not ndarray or result.tensor.shape.rank is None:
+        return result
+    return _ordered(result, order_of_copy(operand, letter))
+
+
 def _copy(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """A copy of the first operand, of which something is changed."""
-    return _ordered(result, order_of_copy(_first(args, kwargs), "K"))
+    return _ordered_as_copy(result, _first(args, kwargs), "K")
 
 
 def _fortran(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """In Fortran order if the first operand is, else in C order."""
-    return _ordered(result, order_of_copy(_first(args, kwargs), "A"))
+    return _ordered_as_copy(result, _first(args, kwargs), "A")
 
 
 def _reduced(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

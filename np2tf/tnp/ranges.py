@@ -13,7 +13,7 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.hosted import SMALL, hosted, known
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, shape_of
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
 from np2tf.tnp.operand_kinds import operands_in
 from np2tf.tnp.promotion import inexact_type, kind_of, result_type_of, tf_dtype
 from np2tf.tnp.residence import has_tensor, lifted, placed
@@ -251,8 +251,8 @@ class Grid:
             return placed(self.numpy[known(key)])
         try:
             return self._on_tensors(key, parts)
-        except LEFT_TO_NUMPY:
-            if not tf.executing_eagerly():
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
         return lifted(self.numpy[known(key)])
 

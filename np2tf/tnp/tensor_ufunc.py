@@ -253,8 +253,8 @@ class Ufunc:
         target = as_view(array)
         try:
             Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
-        except LEFT_TO_NUMPY:
-            if not tf.executing_eagerly():
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or isinstance(error, PromotionError):
                 raise
             counts.host += 1
             copy = np.array(target.numpy())
