@@ -34,7 +34,7 @@ NOT_NATIVE = {
     ),
     **dict.fromkeys(
         (
-            *("frombuffer", "fromfile", "fromiter", "fromstring", "genfromtxt", "loadtxt"),
+            *("fromfile", "fromiter", "fromstring", "genfromtxt", "loadtxt"),
             *("save", "savetxt", "savez", "savez_compressed"),
         ),
         FILES,
