@@ -7,8 +7,7 @@ from types import TracebackType
 from np2tf.config import config
 
 BACKENDS = ("numpy", "tensorflow")
-_SETTINGS = ("eager", "floats", "jit")
-_NUMPYS = {"eager": "auto", "floats": "float64", "jit": "off"}
+_NUMPYS = {"eager": "auto", "floats": "float64", "jit": "off", "promotion": "numpy"}
 #: What the settings were before NumPy's time.
 _before_numpy: dict[str, str] = {}
 
@@ -29,7 +28,7 @@ class use_backend:
     def __init__(self, name: str) -> None:
         if name not in BACKENDS:
             raise ValueError(f"np2tf.use_backend takes {' or '.join(map(repr, BACKENDS))}, not {name!r}")
-        self._before = {setting: getattr(config, setting) for setting in _SETTINGS}
+        self._before = {setting: getattr(config, setting) for setting in _NUMPYS}
         self._before_numpy = dict(_before_numpy)
         if name == "numpy" and not _before_numpy:
             _before_numpy.update(self._before)

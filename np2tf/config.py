@@ -13,9 +13,21 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "tier": ("auto", "compile"),
     "floats": ("float64", "float32"),
     "bounds": ("checked", "unchecked"),
+    "promotion": ("numpy", "all", "safe", "none"),
 }
 #: setting -> who is to be told of its changes.
 _FOLLOWERS: dict[str, list[Callable[[str], None]]] = {}
+
+
+def check(setting: str, value: Any, told: str) -> None:
+    """See that a setting may have this value; `told` is what the error calls it.
+
+    Raises:
+        ValueError: it may not.
+    """
+    choices = _CHOICES[setting]
+    if value not in choices:
+        raise ValueError(f"{told} must be one of {', '.join(choices)}, not {value!r}")
 
 
 class Config:
@@ -36,6 +48,10 @@ class Config:
         bounds: "checked" makes compiled code raise IndexError where NumPy does; "unchecked" leaves the checks
             of indices that are known at run time only out of it: one out of bounds then reads or writes some
             other element. Initially taken from ``NP2TF_BOUNDS``.
+        promotion: how operands of several dtypes get a common one, for arrays on TensorFlow and in staged
+            code: "numpy" by NumPy's rules; "all" by JAX's lattice; "safe" by the lattice, with a TypeError
+            where a value could change or the result is of no operand's dtype; "none" not at all, with a
+            TypeError. Initially taken from ``NP2TF_PROMOTION``.
 
     Raises:
         ValueError: on assignment of anything else.
@@ -46,6 +62,7 @@ class Config:
     tier: str
     floats: str
     bounds: str
+    promotion: str
 
     def __init__(self) -> None:
         self.eager = os.environ.get("NP2TF_EAGER", "auto")
@@ -53,13 +70,12 @@ class Config:
         self.tier = os.environ.get("NP2TF_TIER", "auto")
         self.floats = os.environ.get("NP2TF_FLOATS", "float64")
         self.bounds = os.environ.get("NP2TF_BOUNDS", "checked")
+        self.promotion = os.environ.get("NP2TF_PROMOTION", "numpy")
 
     def __setattr__(self, name: str, value: Any) -> None:
-        choices = _CHOICES.get(name)
-        if choices is None:
+        if name not in _CHOICES:
             raise AttributeError(f"np2tf.config has no setting {name!r}; it has {', '.join(_CHOICES)}")
-        if value not in choices:
-            raise ValueError(f"np2tf.config.{name} must be one of {', '.join(choices)}, not {value!r}")
+        check(name, value, f"np2tf.config.{name}")
         super().__setattr__(name, value)
         for follower in _FOLLOWERS.get(name, ()):
             follower(value)

@@ -9,6 +9,8 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     matrix = "..."
     [facts.copyto]                   # anything else that is known of a name
     writes = ["dst"]
+    [facts.row_stack]
+    until = "2.4"                    # the last version of NumPy that has it (`since`: the first one)
     [facts_of_all]                   # and what is true of every name of the chapter
     random = true
     [of_each.at]                     # methods that every name of the chapter has
@@ -53,6 +55,10 @@ class Rule:
     name: str
     chapter: str
     kind: str
+    since: str = ""
+    """The version of NumPy that brought the name, if some supported version lacks it …"""
+    until: str = ""
+    """… and the last one that has it, if NumPy removed it."""
     writes: tuple[str, ...] = ()
     """Parameters that are written to; the first of them is also the first positional parameter."""
     returns_view: bool = False
@@ -71,6 +77,16 @@ class Rule:
     """The old function flattened its first argument; the new one keeps its shape."""
     arguments: tuple[tuple[str, Any], ...] = ()
     """Keyword arguments that make the new function do what the old one did."""
+
+    def exists_in(self, numpy: str) -> bool:
+        """Whether a version of NumPy ("2.4.1") has the name."""
+        version = _minor(numpy)
+        return _minor(self.since or "0") <= version and (not self.until or version <= _minor(self.until))
+
+
+def _minor(version: str) -> tuple[int, ...]:
+    """A version as far as NumPy's names go by it: releases of bugs mended bring none and remove none."""
+    return tuple(int(part) for part in version.split(".")[:2])
 
 
 def rules_folder() -> Path:
@@ -115,8 +131,9 @@ def _chapter(stem: str) -> dict[str, Rule]:
         full = f"{prefix}.{name}"
         found[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
         for method, of_method in table.get("of_each", {}).items():
+            of_owner = {key: fact[key] for key in ("since", "until") if key in fact}
             writes = tuple(of_method.get("writes", ()))
-            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, writes=writes)
+            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, writes=writes, **of_owner)
     return found
 
 

@@ -1,4 +1,4 @@
-"""What "staging" a program into a graph can run into: the one error class of the run time."""
+"""What "staging" a program into a graph can run into: the error classes of the run time."""
 
 from __future__ import annotations
 
@@ -14,4 +14,19 @@ class StagingError(RuntimeError):
     def __init__(self, message: str, code: str = "NP2TF501", place: tuple[str, int] | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.place = place
+
+
+class PromotionError(TypeError):
+    """Operands of different dtypes, in a mode of `np2tf.config.promotion` that does not let them meet.
+
+    It is meant for the user: np2tf does not handle it, and does not repeat a call on the host because of it.
+    """
+
+    code = "NP2TF536"
+    #: AutoGraph makes another error of those that it does not know, unless they have this attribute.
+    ag_pass_through = True
+
+    def __init__(self, message: str, place: tuple[str, int]) -> None:
+        super().__init__(message)
         self.place = place

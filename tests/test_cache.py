@@ -322,7 +322,10 @@ from np2tf.imports.hook import install
 install(["cached_module"])
 # What the translation imports, and what becomes of its functions, are none of the cache's business.
 runtime = MagicMock()
-sys.modules.update({"np2tf.runtime": runtime, "np2tf.runtime.originals": runtime.originals})
+for name in ("boundary", "originals", "patches"):
+    sys.modules[f"np2tf.runtime.{name}"] = getattr(runtime, name)
+runtime.boundary.NAMES = {"_np2tf_type": type, "_np2tf_suspects": ()}
+sys.modules["np2tf.runtime"] = runtime
 sys.modules["np2tf.tnp"] = MagicMock()
 import cached_module
 names = ("libcst", "np2tf.diagnostics", "np2tf.pipeline", "np2tf.rules")

@@ -19,6 +19,8 @@ from np2tf.commands import np2tf as command
         ("np.random.normal", "numpy.random.normal (host"),
         ("np.asfarray", "Why: use asarray"),
         ("np.product", "now prod"),
+        ("np.vecmat", "Since NumPy 2.2."),
+        ("np.trapz", "Until NumPy 2.3."),
     ],
 )
 def test_explain_a_name(name: str, said: str) -> None:

@@ -431,6 +431,52 @@ def test_names_that_are_not_bound(imported):
         by_hand(1)
 
 
+@pytest.mark.parametrize(
+    "use",
+    [
+        *(
+            "+v",
+            "~v",
+            "v + 1",
+            "1 // v",
+            "v | True",
+            "v == 1",
+            "v != 1",
+            "abs(v)",
+            "round(v)",
+            "f'{v:.2f}'",
+            "str(v)",
+        ),
+        *(
+            "1 in v",
+            "list(v)",
+            "next(v)",
+            "divmod(v, 2)",
+            "np.sum(v)",
+            "complex(v)",
+            "v[0]",
+            "v @ v",
+            "v(1)",
+            "v.shape",
+        ),
+        *("[v, 1]", "{'v': v}", "(1, {'v': v})", "(1, [v])"),
+    ],
+)
+def test_use_of_a_name_that_is_not_bound(use):
+    @np2tf.jit(tier="host")
+    def f():
+        return eval(use, {"np": tnp, "v": np2tf.undefined("v")})
+
+    with pytest.raises(UnboundLocalError):
+        f()
+
+
+@pytest.mark.parametrize("operator", ["+", "-", "*", "@", "/", "//", "%", "**", "<<", ">>", "&", "|", "^"])
+def test_augmented_assignment_to_a_name_that_is_not_bound(operator):
+    with pytest.raises(UnboundLocalError):
+        exec(f"v {operator}= 1", {"v": np2tf.undefined("v")})
+
+
 def test_translated_code_without_a_source_runs_as_it_is():
     @np2tf.jit(tier="host")
     def f(x, n):

@@ -23,20 +23,20 @@ from np2tf.tnp.tensor_ufunc import UFUNCS
 FROM_NUMBERS = {
     *("bartlett", "blackman", "hamming", "hanning", "kaiser", "broadcast_shapes"),
     *("diag_indices", "mask_indices", "tril_indices", "triu_indices"),
-    *("isdtype", "issubdtype", "min_scalar_type", "promote_types"),
+    *("isdtype", "issubdtype", "min_scalar_type"),
 }
 #: NumPy's own objects, which work on arrays of ours or on numbers as they are.
 AS_THEY_ARE = {"dtype", "finfo", "iinfo", "s_", "index_exp", "ndindex", "newaxis", "linalg.LinAlgError"}
 #: The op library has them for tensors, and yet a function that uses them is not staged.
 HOST_ON_PURPOSE = {
+    "ndarray.data": "the memory itself is on the host",
+    "ndarray.tobytes": "bytes are made on the host, in the order of NumPy's memory",
     "ndarray.setflags": "the flags of a caller's array are not carried out of a graph",
     "isnat": "dates are on the host",
     "nditer": "NumPy's own iterator; only what it writes is carried back",
 }
 #: Classes that keep to the host.
 _CLASSES = (random.Generator, random.RandomState)
-#: np.ndarray had these in NumPy 1 only, or has them in some versions of NumPy 2 only.
-NOT_ALWAYS = {"numpy.chararray", "numpy.ndarray.device", "numpy.ndarray.to_device"}
 
 RULES = {
     name: rule
@@ -68,8 +68,6 @@ def provided(name: str) -> str:
         return "host" if value is None or path in HOST_ON_PURPOSE or _on_host_only(value) else "native"
     if not hasattr(np, path) and "." not in path:
         return "host"
-    if f"numpy.{path}" in NOT_ALWAYS:
-        return RULES[f"numpy.{path}"].kind
     value, numpys = operator.attrgetter(path)(tnp), operator.attrgetter(path)(np)
     if isinstance(numpys, np.ufunc):
         return "host" if numpys not in UFUNCS or path in HOST_ON_PURPOSE else "native"
@@ -101,12 +99,12 @@ def _is_known_to_tensorflow(value: Any) -> bool:
 @pytest.mark.parametrize("chapter", sorted({rule.chapter for rule in RULES.values()}))
 def test_rules_and_library_agree(chapter: str) -> None:
     """A name is native in the rules if and only if it is in the library."""
-    of_chapter = {name: rule.kind for name, rule in RULES.items() if rule.chapter == chapter}
-    wrong = {
-        name: kind
-        for name, kind in of_chapter.items()
-        if kind != "no" and provided(name) != kind and name not in NOT_ALWAYS
+    of_chapter = {
+        name: rule.kind
+        for name, rule in RULES.items()
+        if rule.chapter == chapter and rule.exists_in(np.__version__)
     }
+    wrong = {name: kind for name, kind in of_chapter.items() if kind != "no" and provided(name) != kind}
     assert wrong == {}
 
 

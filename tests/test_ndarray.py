@@ -209,7 +209,9 @@ def test_every_public_attribute_resolves() -> None:
     for array in (tnp.ones((2, 2)), tensor_array(tf.ones((2, 2), tf.float64))):
         missing = []
         for name in dir(np.ndarray):
-            if not name.startswith("_") and name not in ("ctypes", "data"):
+            # Some that older versions list are only there to say that they are gone.
+            there = not name.startswith("_") and hasattr(np.ones((2, 2)), name)
+            if there and name not in ("ctypes", "data"):
                 try:
                     getattr(array, name)
                 except AttributeError:

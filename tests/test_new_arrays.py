@@ -15,6 +15,7 @@ from differential import HEAD, load, translation
 
 import np2tf
 from np2tf import tnp
+from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.operand_kinds import surroundings
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -333,3 +334,61 @@ def test_views_of_an_array_without_axes() -> None:
     assert x[()] == row[0] == 5.0
     row[0] = 7.0
     assert x[()] == view[()] == 7.0
+
+
+#: views that NumPy makes of x (one axis) or m (two, square); a write through one reaches the array
+VIEWS_OF_HOST_ARRAYS = (
+    "np.transpose(m)", "np.flip(x)", "np.ravel(x)", "np.reshape(x, (3, 1))", "np.squeeze(x)", "np.real(x)",
+    "x.view()", "np.split(x, [1])[0]", "np.diagonal(m)", "np.linalg.diagonal(m)", "np.trim_zeros(x)",
+    "np.broadcast_to(x, (2, 3))", "np.einsum('i->i', x)", "np.einsum('ij->ji', m)", "np.einsum('ii->i', m)",
+    "np.einsum(m, [0, 1], [1, 0])", "m.T[1:]", "np.astype(x, x.dtype)",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("text", VIEWS_OF_HOST_ARRAYS)
+def test_views_of_arrays_on_the_host_stay_there(text: str) -> None:
+    def written(library: Any) -> tuple[str | None, list[Any]]:
+        arrays = {"x": np.array([6.0, 1.0, 2.0]), "m": np.arange(9.0).reshape(3, 3)}
+        try:
+            eval(text, {"np": library, **arrays})[...] = -7
+        except ValueError as error:
+            return type(error).__name__, [a.tolist() for a in arrays.values()]
+        return None, [a.tolist() for a in arrays.values()]
+
+    with np2tf.config.using(eager="tensorflow"):
+        assert written(tnp) == written(np)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["np.astype(x, x.dtype, copy=False)", "np.astype(x, np.float32, copy=False)", "np.astype(x, float)"],
+)
+def test_astype_copies_if_it_has_to(text: str) -> None:
+    def result(library: Any, x: Any) -> tuple[str, list[float], list[float]]:
+        made = eval(text, {"np": library, "x": x})
+        made[0] = -7
+        return str(made.dtype), made.tolist(), x.tolist()
+
+    assert result(tnp, tensor_array(tf.constant([1.0, 2.0], tf.float64))) == result(np, np.array([1.0, 2.0]))
+
+
+def test_covariance_of_one_variable_is_an_array() -> None:
+    made = tnp.cov(tensor_array(tf.constant([1.0, 2.0])))
+    assert type(made) is ndarray
+    assert made.shape == np.cov([1.0, 2.0]).shape
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("np.squeeze(s)", "np.transpose(s)", "np.reshape(s, ())", "np.moveaxis(s, [], [])", "s.squeeze()"),
+        *("s.transpose()", "s.reshape(())", "np.ravel(s)", "np.broadcast_to(s, ())", "np.expand_dims(s, 0)"),
+        *("np.squeeze(x)", "np.reshape(x, ())", "x.squeeze()", "x.reshape(())"),
+    ],
+)
+def test_views_of_numbers_are_numbers_where_they_are_in_numpy(text: str) -> None:
+    ours = {"np": tnp, "x": tensor_array(tf.constant([1.5]))}
+    numpys = {"np": np, "x": np.array([1.5])}
+    made, wanted = [eval(text, {**names, "s": names["x"].sum()}) for names in (ours, numpys)]
+    assert (type(made) is ndarray) == (type(wanted) is np.ndarray)
+    assert made.shape == wanted.shape

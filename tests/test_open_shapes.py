@@ -135,6 +135,7 @@ np.tensordot(m, n, 1)
 np.tensordot(m, n, ([0], [0]))
 np.average(v, weights=w)
 """.strip().splitlines()
+PRODUCTS = [use for use in PRODUCTS if not use.startswith("np.") or hasattr(np, use[3:].partition("(")[0])]
 LENGTHS = (3, 3, (3, 3), (3, 3)), (3, 2, (3, 2), (2, 3)), (3, 1, (2, 4), (3, 3)), (4, 4, (4, 1), (4, 4))
 
 

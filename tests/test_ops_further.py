@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -78,9 +79,15 @@ SLICED = [
     Case("add.reduceat", (X, [0, 6])),
     Case("logical_and.reduceat", (TRUTH, [0, 5]), {"axis": 1}),
 ]  # fmt: skip
+#: NumPy 2.1 trims arrays of one axis only.
+TRIMMED = (
+    [Case("trim_zeros", (AROUND, *args)) for args in ((), ("f",), ("b",), ("fb", 0), ("b", (0, 1)), ("x",))]
+    if "axis" in signature(np.trim_zeros).parameters
+    else []
+)
 REST = [
-    *[Case("trim_zeros", (AROUND, *args)) for args in ((), ("f",), ("b",), ("fb", 0), ("b", (0, 1)), ("x",))],
     Case("trim_zeros", (np.zeros(4),)),
+    *TRIMMED,
     Case("trim_zeros", (np.zeros(4), "f")),
     Case("trim_zeros", (np.array([0, 1.5, 0, 2, 0, 0]), "b")),
     *[
@@ -88,6 +95,16 @@ REST = [
         for dtype in ("int8", "uint16", "int64", "float32", "bool")
     ],
     Case("sort_complex", (np.array([2 + 1j, 1 - 1j, 2 - 3j]),)),
+    # NumPy 2.5 brought these; before, both raise its errors.
+    Case("polynomial.polynomial.polyvalnd", ([X, Y], C)),
+    Case("polynomial.polynomial.polyvalnd", ([X, Y, X], C)),
+    Case("polynomial.polynomial.polyvalnd", ([X, Y[:4]], C)),
+    *[
+        Case(name, (values,), {"descending": True, "stable": True})
+        for name in ("sort", "argsort")
+        for values in (INTS, TRUTH, X, np.array([1.0, np.nan, -0.0, 0.0, np.inf, 1.0]))
+    ],
+    Case("argsort", (np.array([1j, 2, np.nan, 1 + 2j, 1j]),), {"descending": True, "stable": True}),
 ]
 
 

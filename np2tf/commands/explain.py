@@ -46,6 +46,10 @@ def _about(name: str) -> list[str]:
     lines = [f"{rule.name} ({rule.kind}: {_KINDS[rule.kind]})"]
     if rule.new_name:
         lines.append(f"Removed from NumPy; now {rule.new_name}.")
+    if rule.since:
+        lines.append(f"Since NumPy {rule.since}.")
+    if rule.until:
+        lines.append(f"Until NumPy {rule.until}.")
     if rule.reason:
         lines.append(f"Why: {rule.reason}")
     if rule.writes:

@@ -17,6 +17,8 @@ _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _LOOKS_INSIDE = frozenset({"locals", "vars", "dir", "eval", "exec"})
 #: A function that uses such a name is written for tensors themselves.
 _TENSORFLOW = frozenset({"tf", "tensorflow", "keras"})
+#: A module that imports one of these is written for tensors as a whole.
+_LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 #: Control flow on tensors, which AutoGraph stages where the translation has left it to Python.
 _CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
 
@@ -28,6 +30,8 @@ def add_boundaries(tree: ast.Module, source: ast.Module) -> None:
         tree: the translation, at the source's places; it is changed.
         source: what it was made from.
     """
+    if any(map(_imports_tensorflow, ast.walk(source))):
+        return
     sources = {(one.name, one.lineno): one for one, _ in _outermost(source.body)}
     for function, first in _outermost(tree.body):
         if any(ast.unparse(one).startswith("np2tf.jit") for one in function.decorator_list):
@@ -38,14 +42,18 @@ def add_boundaries(tree: ast.Module, source: ast.Module) -> None:
         _add_boundary(function, first, AUTOGRAPH if for_autograph else "_np2tf_boundary")
 
 
+def _imports_tensorflow(node: ast.AST) -> bool:
+    names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        names = [node.module or ""]
+    return any(name.partition(".")[0] in _LIBRARIES for name in names)
+
+
 def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function, int]]:
     """The functions that are in no other, and how many parameters come before what they are given."""
     for node in body:
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            static = any(
-                isinstance(one, ast.Name) and one.id == "staticmethod" for one in node.decorator_list
-            )
-            yield node, 0 if static else first
+            yield node, 0 if "staticmethod" in map(ast.unparse, node.decorator_list) else first
         else:
             inside = 1 if isinstance(node, ast.ClassDef) else first
             for part in ("body", "orelse", "finalbody"):
@@ -64,7 +72,9 @@ def _add_boundary(function: _Function, first: int, entry: str) -> None:
         return
     inner = _Results().visit_all(function.body[start:])
     if not isinstance(inner[-1], (ast.Return, ast.Raise)):
-        inner += ast.parse("if _np2tf_here is not None: _np2tf_here.give(None)").body
+        end = ast.parse("if _np2tf_here is not None: _np2tf_here.give(None)").body[0]
+        _place(end, inner[-1])
+        inner.append(end)
     may = " or ".join(f"_np2tf_type({name}) in _np2tf_suspects" for name in given)
     enter = ast.parse(
         f"_np2tf_here = {entry}({', '.join(given)}) if {may} else None\n"
@@ -73,7 +83,6 @@ def _add_boundary(function: _Function, first: int, entry: str) -> None:
     ).body
     for node in enter:
         _place(node, function.body[start])
-    _place(inner[-1], inner[-2] if len(inner) > 1 else function.body[start])
     function.body[start:] = [*enter, *inner]
 
 
@@ -84,7 +93,7 @@ def _parameters(arguments: ast.arguments, first: int) -> list[str]:
 
 
 def _is_empty(node: ast.stmt) -> bool:
-    """Whether a statement says only that there is nothing: ``pass``, ``...``, or an exception that is raised."""
+    """Whether a statement says only that there is nothing: ``pass``, ``...``, or an exception raised."""
     return isinstance(node, (ast.Pass, ast.Raise)) or (
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )
@@ -114,9 +123,8 @@ class _Results(ast.NodeTransformer):
 def _given(value: ast.expr) -> ast.expr:
     """``value`` for the caller."""
     made = ast.parse("_np2tf_here.give(_) if _np2tf_here is not None else _", mode="eval").body
-    assert isinstance(made, ast.IfExp) and isinstance(made.body, ast.Call)
     _place(made, value)
-    made.body.args, made.orelse = [value], value
+    made.body.args, made.orelse = [value], value  # type: ignore[attr-defined]
     return made
 
 

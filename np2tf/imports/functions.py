@@ -41,6 +41,8 @@ def translations(
         raise Refused(error.diagnostic.message) from None
     result = translate(source, options)
     findings = [_moved(Finding.of(found), block) for found in result.diagnostics]
+    if not result.changed:
+        return {}, findings
     tree = ast.parse(result.text)
     SourceMap(source, result).relocate(tree, block.down, block.right)
     libraries = {**_libraries(tree, block), **NAMES}

@@ -39,11 +39,6 @@ _ABSENT = object()
 Path = tuple[str, ...]
 
 
-def speaks_of_tensors(data: bytes) -> bool:
-    """Whether a source names TensorFlow: it may be written for tensors themselves."""
-    return any(word in data for word in _OF_TENSORS)
-
-
 def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.CodeType) -> Originals:
     """The code of functions in a source for the code of their translations.
 
@@ -80,7 +75,7 @@ def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.Cod
             and original.co_freevars == code.co_freevars
             and not code.co_flags & _SUSPENDED
             and _inner(original) <= _COMPREHENSIONS
-            and not speaks_of_tensors(data)
+            and not any(word in data for word in _OF_TENSORS)
         )
         pairs.append((code, original, may_stand_in))
     return Originals(np.__version__, tuple((names[name], numpy[name]) for name in numpy), tuple(pairs))

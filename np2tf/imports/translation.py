@@ -13,7 +13,7 @@ from np2tf.imports.boundaries import add_boundaries
 from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.lines import SourceMap
 from np2tf.imports.names import keep_names
-from np2tf.imports.source_code import originals_of, speaks_of_tensors
+from np2tf.imports.source_code import originals_of
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
 from np2tf.tree.source import Source, SourceError
@@ -28,8 +28,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         if not result.changed:
             return Translation(None, findings)
         tree, original = tree_of(source, result)
-        if not speaks_of_tensors(data):
-            add_boundaries(tree, original)
+        add_boundaries(tree, original)
         code = compile(tree, path, "exec", dont_inherit=True)
         return Translation(code, findings, result.text, originals=originals_of(data, path, tree, code))
     except SourceError as error:

@@ -6,7 +6,6 @@ A function that is given none of them is not concerned: NumPy's arrays and `tnp.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from operator import is_, is_not
 from typing import Any
 
 import numpy as np
@@ -14,17 +13,21 @@ import numpy as np
 from np2tf.lazy import tf
 from np2tf.runtime import arrival
 from np2tf.runtime.surroundings import LOOKED_AT
-from np2tf.tnp.ndarray import cell_of, is_array, is_foreign, tensor_array, tensor_scalar
+from np2tf.tnp.ndarray import as_raw, cell_of, is_foreign, tensor_array, tensor_scalar
 
 _CONTAINERS = frozenset({list, tuple, dict})
 #: The classes of tensors and of variables. They are here as soon as TensorFlow has been imported.
 raw: set[type] = set()
-#: These, and the containers that may hold some; nothing as long as there are none.
+#: Those of variables.
+variables: set[type] = set()
+#: Both, and the containers that may hold some; nothing as long as there are none.
 suspects: set[type] = set()
 
 
 def _add(kind: type) -> None:
     raw.add(kind)
+    if "Variable" in kind.__name__:
+        variables.add(kind)
     suspects.update(raw, _CONTAINERS)
 
 
@@ -78,21 +81,6 @@ class Boundary:
             if value is not before:
                 variable.assign(value)
         return as_raw(result)
-
-
-def as_raw(value: Any) -> Any:
-    """`value` with tensors in the places of arrays on TensorFlow, also in tuples, lists and dicts."""
-    if is_array(value):
-        return value.tensor
-    kind = type(value)
-    if kind is dict:
-        items = list(map(as_raw, value.values()))
-        return value if all(map(is_, items, value.values())) else dict(zip(value, items))
-    if kind is list or isinstance(value, tuple):
-        items = list(map(as_raw, value))
-        if any(map(is_not, items, value)):
-            return kind(*items) if hasattr(value, "_fields") else kind(items)
-    return value
 
 
 def has_raw(values: Iterable[Any]) -> bool:

@@ -22,7 +22,7 @@ from np2tf.runtime.origins import merged_cells, new_cells, number_among, origin,
 from np2tf.runtime.pieces import Piece, common_shapes, of_shapes, pieces_between, written
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
 from np2tf.tnp.ndarray import cell_of
@@ -66,7 +66,7 @@ class _Side:
                 self.origins = [origin(leaf) for leaf in self.leaves]
                 self.suspects = [suspects(leaf) for leaf in self.leaves]
                 self.new = [new_cells(leaf) for leaf in self.leaves]
-            except StagingError:
+            except (StagingError, PromotionError):
                 raise
             except RecursionError as error:
                 raise StagingError("calls in staged branches go too deep", "NP2TF523") from error

@@ -16,10 +16,12 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.runtime.boundary import variables
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place, entry, held_by
 from np2tf.runtime.stand_in import stand_in
 from np2tf.staging import StagingError
+from np2tf.tnp.ndarray import ndarray
 
 #: Deeper than this no argument or variable is taken apart (`signature`).
 _MAX_DEPTH = 14
@@ -95,7 +97,7 @@ def _give_back(one: _Bound) -> None:
 
 def _shown(value: Any) -> Any:
     """`value` as traced code is to find it: a stand-in for an array, also in tuples."""
-    if issubclass(type(value), np.ndarray):
+    if issubclass(type(value), np.ndarray) or type(value) is ndarray or type(value) in variables:
         return stand_in(value)
     if isinstance(value, tuple):
         items = list(map(_shown, value))

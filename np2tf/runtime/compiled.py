@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.runtime.boundary import raw, variables
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
@@ -21,17 +22,21 @@ from np2tf.runtime.values import Undefined, flatten
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.foreign_graphs import not_foreign
+from np2tf.tnp.layout import laid_out, order_of_copy
 from np2tf.tnp.lenses import check_host_view, view_on_host
 from np2tf.tnp.ndarray import (
     array_over,
     cell_of,
     is_array,
+    is_ordinary,
     path_of,
     scalar,
     tensor_array,
     tensor_scalar,
     weak_scalar,
 )
+from np2tf.tnp.promotion_mode import mode, promoting
 from np2tf.tnp.residence import new_arrays_on_host
 from np2tf.tnp.symint import SymInt
 
@@ -52,6 +57,7 @@ class _Result:
     place: int = -1
     constant: Any = None
     path: tuple[Any, ...] = ()
+    order: tuple[int, ...] | None = None
     weak: type | None = None
 
 
@@ -84,6 +90,7 @@ class Compiled:
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers = list(numbers)
+        self._promotion = mode()
         self._output = Output()
         self._handles = handles
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
@@ -153,13 +160,14 @@ class Compiled:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops = trace.loops
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
-            for cell in cells:
+            for cell, array in zip(cells, arrays, strict=True):
                 cell.argument = True
+                cell.order = None if is_ordinary(array) else order_of_copy(array, "K")
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
-            with region(trace) as root:
+            with promoting(self._promotion), region(trace) as root:
                 result = body(staged, numbers)
                 if any(cell.poisoned for cell in cells):
                     raise StagingError(
@@ -172,7 +180,8 @@ class Compiled:
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
-        function = self._polymorphic.get_concrete_function(*specs)
+        with not_foreign([cell_of(array) for array in arrays if is_array(array)]):
+            function = self._polymorphic.get_concrete_function(*specs)
         self._call = Caller(function, self.prints or any(made.kind == "text" for made in self._results))
         return function
 
@@ -245,7 +254,10 @@ class Compiled:
             if key not in places:
                 places[key] = len(outputs)
                 outputs.append(cell_of(leaf).value if shared else leaf.tensor)
-            return _Result("array", places[key], path=path_of(leaf) if shared else ())
+            if shared:
+                return _Result("array", places[key], path=path_of(leaf), order=cell_of(leaf).order)
+            order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
+            return _Result("array", places[key], order=order)
         if isinstance(leaf, Text):
             outputs += leaf.values.tensors
             return _Result("text", len(outputs), constant=leaf)
@@ -262,7 +274,7 @@ class Compiled:
         Raises:
             OutOfBounds: an index was out of bounds; no argument has been changed.
         """
-        on_tensors = not new_arrays_on_host() or any(isinstance(a, tf.Tensor) or is_array(a) for a in arrays)
+        on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
@@ -318,7 +330,7 @@ class Compiled:
                 return arrays[made.constant[number]]
         if made.place not in bases:
             value = outputs[made.place]
-            bases[made.place] = tensor_array(value) if on_tensors else np.array(memoryview(value))
+            bases[made.place] = laid_out(value, made.order) if on_tensors else np.array(memoryview(value))
         return _view_of(bases[made.place], made.path)
 
 
@@ -336,16 +348,14 @@ def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
 
 
 def _dtype_of(array: Any) -> tf.DType:
-    return array.dtype if isinstance(array, tf.Tensor) else tf.as_dtype(array.dtype)
+    return tf.as_dtype(array.dtype)
 
 
 def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
     """The array as the staged function sees it."""
     if isinstance(array, tf.Tensor):
         return cell.value
-    if type(array) is scalar:
-        return tensor_scalar(cell.value)
-    staged = array_over(cell)
+    staged = tensor_scalar(cell.value) if type(array) is scalar else array_over(cell)
     trace.add_input(array, staged)
     return staged
 
@@ -353,7 +363,7 @@ def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
 def _input(array: Any) -> tf.Tensor:
     if is_array(array):
         return array.tensor
-    return array if isinstance(array, tf.Tensor) else tf.constant(array)
+    return tf.convert_to_tensor(array)
 
 
 def _borrowed(array: Any) -> tf.Tensor:
@@ -363,7 +373,7 @@ def _borrowed(array: Any) -> tf.Tensor:
 
 def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
     """Let every array hold its new value; one in another's memory is taken before that is written."""
-    hosts = [None if is_array(array) else array for array in arrays]
+    hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]
     given: list[Any] = []
     for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
         if host is None:
@@ -373,7 +383,9 @@ def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
         before = (other for other in hosts[:k] if isinstance(other, np.ndarray))
         given.append(held.copy() if any(np.may_share_memory(held, other) for other in before) else held)
     for array, host, value in zip(arrays, hosts, given, strict=True):
-        if host is None:
+        if host is not None:
+            host[...] = value
+        elif is_array(array):
             array.store(value)
         else:
-            host[...] = value
+            array.assign(value)

@@ -29,10 +29,11 @@ from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
 from np2tf.runtime.unbound import bound
 from np2tf.runtime.unchanged import leaving_alone
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import is_array
+from np2tf.tnp.promotion_mode import by_numpys_rules, mode
 
 #: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
 #: many each time; a call that takes so many times the usual time ends that.
@@ -58,7 +59,8 @@ class Compiler:
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._lock = threading.RLock()
-        self._warned = False
+        # The modes of promotion under which it has been told that the function runs unjitted.
+        self._warned: set[str] = set()
         # Calls in a row that belonged on the host, why the latest did, and how many more are taken to.
         self._in_a_row = self._trusted = 0
         self._latest: Fallback | None = None
@@ -81,14 +83,24 @@ class Compiler:
             # A call within a call on the host stays there.
             return host.run_within(args, kwargs)
         if self._tier == "host" or raises_floating_point_errors():
+            if self._tier != "host" and not by_numpys_rules():
+                error = StagingError("under np.errstate that raises, functions run on the host", "NP2TF503")
+                return self.unjitted(error, args, kwargs)
             return self.left_on_host(None, args, kwargs)
         if (host.is_short or self._trusted > 0) and self._may_stay(args, kwargs):
             return self._without_a_look(args, kwargs)
         return self._with_a_look(args, kwargs)
 
+    @property
+    def _keeps_rules(self) -> bool:
+        """Whether the function must not run on the host, as its own rules of promotion are not NumPy's."""
+        return self._jitted.promotion not in (None, "numpy")
+
     def _may_stay(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Whether nothing speaks against running a call on the host."""
         if self._tier == "compile" or config.eager == "tensorflow" or compiles_at_once():
+            return False
+        if not by_numpys_rules():
             return False
         return not has_tensor(args) and not has_tensor(kwargs.values())
 
@@ -191,7 +203,7 @@ class Compiler:
                 continue
             signature = Signature(None if known.any_attribute else known.names)
             signature.parts += functions
-            signature.parts.append(config.bounds)
+            signature.parts.append((config.bounds, mode()))
             take_dependencies(values, signature)
             signature.begin_arguments()
             take_apart((args, kwargs), signature)
@@ -274,7 +286,7 @@ class Compiler:
                 result = compiled(arrays, numbers)
         except (OutOfBounds, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
-            if self._handles_exceptions:  # … or handles it
+            if self._handles_exceptions and by_numpys_rules():  # … or handles it
                 if self._may_stay_on_host(call):
                     family.was_discarded()
                 return self._host.run_timed(call.args, call.kwargs, family.took_on_host)
@@ -304,11 +316,12 @@ class Compiler:
         self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: Family | None = None
     ) -> Any:
         """Run as Python after `error`; an exception of the user's code comes out as it would on NumPy."""
-        if config.jit == "strict" and isinstance(error, StagingError):
+        strict = config.jit == "strict" or self._keeps_rules
+        if isinstance(error, PromotionError) or (strict and isinstance(error, StagingError)):
             raise error
         result = self._host.run_timed(args, kwargs)
         name, reason = self.name, first_line(error)
-        if config.jit == "strict":
+        if strict:
             raise StagingError(f"{name} cannot be staged: {reason}") from error
         code = code_of(error)
         file, line = place_of(error, self.code)
@@ -316,9 +329,10 @@ class Compiler:
         self._belongs_on_host(fallback)
         if family is not None:
             family.on_host, family.fallback = True, fallback
-        if not self._warned:
-            self._warned = True
+        if mode() not in self._warned:
+            self._warned.add(mode())
             told = f"{code} {file}:{line}: {name} runs unjitted: {reason}"
+            told += "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
             warnings.warn_explicit(told, UnjittedWarning, file, line)
         return result
 

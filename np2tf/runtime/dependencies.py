@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.runtime.boundary import NAMES
 from np2tf.runtime.code_names import all_names, global_names, imported_modules
 from np2tf.runtime.instances import (
     ANY_ATTRIBUTE,
@@ -126,13 +127,14 @@ class Dependencies:
         self._codes.append(function.__code__)
         names = set(all_names(function.__code__))
         self.names |= names
-        for cell in function.__closure__ or ():
-            self.readers.append(closure_variable(cell))
-            self._follow(self.readers[-1].value, names, set())
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            if name not in NAMES:
+                self.readers.append(closure_variable(cell))
+                self._follow(self.readers[-1].value, names, set())
         space = function.__globals__
         for name in list(space) if names & _ANY_GLOBAL else global_names(function.__code__):
             # One that is not bound yet may be by the time that the code reads it.
-            if name in space or not hasattr(builtins, name):
+            if name not in NAMES and (name in space or not hasattr(builtins, name)):
                 self.readers.append(entry(space, name))
                 self._follow(space.get(name), names, set())
         for module in imported_modules(function.__code__, space):

@@ -14,14 +14,17 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, overload
 
-from np2tf.config import config
+from np2tf.config import check, config
 from np2tf.counts import counts
 from np2tf.runtime import forks as forks  # in which nothing is compiled
 from np2tf.runtime import patches as patches  # which keep AutoGraph off
+from np2tf.runtime.applied import applied
 from np2tf.runtime.boundary import across, has_raw, raw
 from np2tf.runtime.host_function import IMPORT_SECONDS, WORTH_COMPILING, HostFunction, clock
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.unbound import bound
+from np2tf.staging import StagingError
+from np2tf.tnp.promotion_mode import by_numpys_rules, promoting
 from np2tf.tnp.quick import quick
 
 if TYPE_CHECKING:
@@ -46,6 +49,7 @@ class Jitted:
     Attributes:
         trace_count: how often the function has been traced.
         tier: "auto", "compile" or "host", if this function does not follow `np2tf.config.tier`.
+        promotion: its own rules of promotion, if it has any: see `np2tf.config.promotion`.
     """
 
     __wrapped__: Callable[..., Any]
@@ -54,6 +58,7 @@ class Jitted:
 
     # What is the same for each to begin with stands here, for the same reason as `_wrap`.
     trace_count = 0
+    promotion: str | None = None
     #: Of a function that is known to be short: so many calls need not be timed. -1 for any other.
     _untimed = -1
     _plain: Callable[..., Any]
@@ -134,7 +139,7 @@ class Jitted:
         """Whether TensorFlow, which has not been loaded, is due to be."""
         if config.jit == "off" or self.tier == "host":
             return False
-        if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs):
+        if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not by_numpys_rules():
             return True
         host = self._host
         if host.is_short or host.seconds < WORTH_COMPILING:
@@ -169,6 +174,38 @@ class Jitted:
         return self._compiler.families
 
 
+class Promoting(Jitted):
+    """A function with rules of promotion of its own, which are in force while it runs or is traced.
+
+    Under other rules than NumPy's it does not run on the host, where NumPy's are.
+    """
+
+    def __init__(self, function: Callable[..., Any], tier: str | None, promotion: str) -> None:
+        super().__init__(function, tier)
+        self.promotion = promotion
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Run the function, compiled where that is possible and pays.
+
+        Raises:
+            StagingError: it is not NumPy's rules that it has, and it cannot be staged.
+        """
+        if self._alone:
+            raise StagingError("a generator or coroutine is not staged, and has no promotion of its own")
+        with promoting(self.promotion):  # type: ignore[arg-type]
+            return super().__call__(*args, **kwargs)
+
+    def explain(self, *args: Any, **kwargs: Any) -> Explanation:
+        """What becomes of a call with these arguments, under the function's own rules of promotion."""
+        with promoting(self.promotion):  # type: ignore[arg-type]
+            return super().explain(*args, **kwargs)
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """The code for a call with these arguments, under the function's own rules of promotion."""
+        with promoting(self.promotion):  # type: ignore[arg-type]
+            return super().lower(*args, **kwargs)
+
+
 def _wrap(jitted: Jitted, function: Callable[..., Any]) -> None:
     """`functools.update_wrapper` in a third of the time: importing a module makes very many of them."""
     attributes = jitted.__dict__
@@ -182,14 +219,18 @@ def _wrap(jitted: Jitted, function: Callable[..., Any]) -> None:
 
 
 @overload
-def jit(function: Callable[..., Any], *, tier: str | None = None) -> Jitted: ...
+def jit(function: Callable[..., Any], *, tier: str | None = None, promotion: str | None = None) -> Jitted: ...
 
 
 @overload
-def jit(function: None = None, *, tier: str | None = None) -> Callable[[Callable[..., Any]], Jitted]: ...
+def jit(
+    function: None = None, *, tier: str | None = None, promotion: str | None = None
+) -> Callable[[Callable[..., Any]], Jitted]: ...
 
 
-def jit(function: Callable[..., Any] | None = None, *, tier: str | None = None) -> Any:
+def jit(
+    function: Callable[..., Any] | None = None, *, tier: str | None = None, promotion: str | None = None
+) -> Any:
     """Compile `function` with XLA (loops and elementwise work) and TensorFlow graphs (the rest).
 
     Arguments that are arrays of either kind become inputs, and so do the arrays that the function reads as
@@ -203,15 +244,24 @@ def jit(function: Callable[..., Any] | None = None, *, tier: str | None = None) 
         function: the function; left out, `jit` is a decorator with settings: ``@np2tf.jit(tier="compile")``.
         tier: for this function instead of `np2tf.config.tier`: "auto" compiles what has taken enough time on
             the host and keeps the faster way, "compile" compiles at the first call, "host" never does.
+        promotion: the rules of promotion while this function runs, instead of `np2tf.config.promotion`. With
+            other rules than "numpy" the function is compiled at the first call, and raises StagingError where
+            it cannot be: on the host NumPy's rules would hold.
 
     Raises:
-        ValueError: there is no such tier.
-        StagingError: (on a call) under ``NP2TF_JIT=strict`` only.
+        ValueError: there is no such tier or promotion, or the host is to promote by other rules than NumPy's.
+        StagingError: (on a call) under ``NP2TF_JIT=strict``, or with a promotion of its own, only.
     """
     if tier not in TIERS:
         raise ValueError(f"tier must be one of auto, compile, host, not {tier!r}")
+    if promotion is not None:
+        check("promotion", promotion, "promotion")
+        if tier == "host" and promotion != "numpy":
+            raise ValueError(f"on the host NumPy promotes: tier='host' excludes promotion={promotion!r}")
     if function is None:
-        return functools.partial(jit, tier=tier)
+        return functools.partial(jit, tier=tier, promotion=promotion)
     if isinstance(function, Jitted):
-        return function
-    return Jitted(function, tier)
+        return function if promotion is None else Promoting(function.__wrapped__, function.tier, promotion)
+    if not isinstance(function, types.FunctionType):
+        return applied(function, functools.partial(jit, tier=tier, promotion=promotion))
+    return Jitted(function, tier) if promotion is None else Promoting(function, tier, promotion)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from np2tf.runtime.sites import site
 from np2tf.staging import StagingError
+from np2tf.tnp.sites import site
 
 if TYPE_CHECKING:
     from np2tf.runtime.values import Carried

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.boundary import variables
 from np2tf.runtime.dependencies import current, readers
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import is_guest
-from np2tf.tnp.ndarray import cell_of, is_array, scalar
+from np2tf.tnp.layout import order_of_copy
+from np2tf.tnp.ndarray import cell_of, is_array, is_ordinary, scalar
 from np2tf.tnp.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -102,7 +104,8 @@ class Signature:
         if place is None:
             place = self._places[identity] = len(self.arrays)
             self.arrays.append(value)
-        self.parts.append((place, type(value), value.dtype, value.shape))
+        order = None if is_ordinary(value) else order_of_copy(value, "K")
+        self.parts.append((place, type(value), value.dtype, value.shape, order))
 
     def place_of(self, array: Any) -> int:
         """The index of an array among `arrays`."""
@@ -147,6 +150,9 @@ _kinds: dict[type, str] = {}
 
 def kind_of(value: Any) -> str:
     """How a value is taken apart; "unknown" for what cannot be."""
+    if type(value) is scalar:
+        # Some of these numbers are known, and some are staged.
+        return _kind_of(value)
     known = _kinds.get(type(value))
     if known is None:
         known = _kind_of(value)
@@ -159,7 +165,7 @@ def _kind_of(value: Any) -> str:
     kind = type(value)
     if kind is not bool and isinstance(value, _NUMBERS):
         return "number" if kind in _NUMBERS or isinstance(value, np.generic) else "unknown"
-    if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)):
+    if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)) or kind in variables:
         return "array"
     if kind is types.MethodType and not isinstance(value.__self__, type):
         return "unknown"
@@ -231,12 +237,10 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
     """Add what a function reads besides its arguments: arrays as inputs, everything else as constants.
 
     Raises:
-        StagingError: as `take_apart`, or for an array on TensorFlow, whose changes could not be noticed.
+        StagingError: as `take_apart`.
     """
     given = len(signature.numbers)
     for value in values:
-        if is_array(value):
-            raise StagingError("a global or closure variable is an array on TensorFlow", "NP2TF507")
         if isinstance(value, types.MethodType) and not isinstance(value.__self__, type):
             signature.parts.append(value.__func__)
             value = value.__self__
@@ -259,7 +263,7 @@ def _take_array(value: Any, signature: Signature) -> None:
     if is_guest(value):
         raise StagingError(f"an array of class {type(value).__name__}, for NumPy", "NP2TF503")
     dtype = value.dtype
-    if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype) if isinstance(dtype, tf.DType) else dtype):
+    if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)):
         raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
     if type(value) is scalar and value.weak is not None:
         raise StagingError("a staged number outside of its trace", "NP2TF520")

@@ -78,7 +78,7 @@ tensorflow = _TensorFlow()
 
 
 class _Tier:
-    """The setting ``np2tf.config.tier``, for those who ask at every call.
+    """The settings that keep calls from the host, for those who ask at every call.
 
     Attributes:
         is_auto: calls may stay on the host.
@@ -88,13 +88,14 @@ class _Tier:
 
     is_auto: bool
 
-    def follow(self, value: str) -> None:
-        """Take note of the setting."""
-        self.is_auto = value == "auto"
+    def follow(self, _: str) -> None:
+        """Take note of the settings."""
+        self.is_auto = config.tier == "auto" and config.promotion == "numpy"
 
 
 tier = _Tier()
 config.follow("tier", tier.follow)
+config.follow("promotion", tier.follow)
 
 
 loading.when_loaded(operators.use_staging)

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 
 
@@ -26,7 +26,7 @@ def on_host(kinds: Any) -> Any:
     if current_region() is None and tf.executing_eagerly():
         return kinds
     error = sys.exc_info()[1]
-    if error is None or isinstance(error, (StagingError, HandledOnHost)):
+    if error is None or isinstance(error, (StagingError, PromotionError, HandledOnHost)):
         raise error or StagingError("np2tf.on_host stands elsewhere than behind `except`")
     message = f"a {type(error).__name__} comes up in a try block, whose handlers run on the host"
     raise HandledOnHost(message) from error

@@ -11,6 +11,12 @@ class Undefined:
     def __init__(self, name: str) -> None:
         self.name = name
 
+    def __getattr__(self, attribute: str) -> Any:
+        """What a program asks for; protocols are asked for by names with underscores."""
+        if attribute.startswith("_"):
+            raise AttributeError(attribute)
+        return _refuse(self)
+
     def __repr__(self) -> str:
         return f"undefined({self.name!r})"
 
@@ -21,12 +27,19 @@ def _refuse(self: Undefined, *args: Any) -> Any:
     )
 
 
-_USES = (
-    "bool int float index len iter getitem setitem call add radd sub rsub mul rmul truediv rtruediv pow neg "
-    "lt le gt ge matmul array"
+_UNARY = (
+    "bool int float complex index len iter next reversed contains getitem setitem delitem call array neg pos "
+    "abs invert round trunc floor ceil lt le gt ge eq ne format str enter exit"
 )
-for _name in _USES.split():
+#: Operators of two operands, which have a reflected form and one in place.
+_BINARY = "add sub mul matmul truediv floordiv mod pow lshift rshift and xor or"
+_USES = (
+    *(*_UNARY.split(), "divmod", "rdivmod"),
+    *(form + name for name in _BINARY.split() for form in ("", "r", "i")),
+)
+for _name in _USES:
     setattr(Undefined, f"__{_name}__", _refuse)
+Undefined.__hash__ = object.__hash__  # type: ignore[method-assign]
 
 
 def undefined(name: str) -> Any:
@@ -35,14 +48,20 @@ def undefined(name: str) -> Any:
 
 
 def bound(result: Any) -> Any:
-    """A function's result, which cannot be a name that was never bound.
+    """A function's result, in which no name stands that was never bound.
 
     Raises:
         UnboundLocalError: as Python does.
     """
-    if type(result) is Undefined:
+    kind = type(result)
+    if kind is Undefined:
         bool(result)
-    elif type(result) is tuple:
+    elif kind is tuple:
         for item in result:
             bound(item)
+    elif kind is dict or kind is list:
+        # Displays of names; what is further inside may be long, or hold itself.
+        items = result.values() if kind is dict else result
+        if Undefined in set(map(type, items)):
+            bound(tuple(item for item in items if type(item) is Undefined))
     return result

@@ -18,13 +18,14 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell
 from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.layout import laid_out, order_of_copy
 from np2tf.tnp.ndarray import (
     cell_of,
     is_array,
+    is_ordinary,
     ndarray,
     path_of,
     scalar,
-    tensor_array,
     tensor_scalar,
     weak_scalar,
 )
@@ -71,6 +72,7 @@ class Carried:
         number: whether this is a number, and not an array of rank 0.
         optional: the name of a variable that may be unbound; a flag is then carried with the value.
         undecided: of a number that is Python's on some paths; a flag says on which. `dtype` holds both.
+        order: how the array is laid out in memory; None, C order, also if it differs from path to path.
     """
 
     dtype: np.dtype[Any]
@@ -79,6 +81,7 @@ class Carried:
     number: bool = False
     optional: str | None = None
     undecided: Undecided | None = None
+    order: tuple[int, ...] | None = None
 
     def tensors(self, value: Any) -> list[tf.Tensor]:
         """`value` as the tensors that are carried: itself, and what else is known of it at run time only."""
@@ -121,7 +124,7 @@ class Carried:
         if self.weak is not None:
             known = SymInt.fresh(tensor) if self.weak is int else None
             return weak_scalar(tensor, self.weak, known)
-        return tensor_scalar(tensor) if self.number else tensor_array(tensor)
+        return tensor_scalar(tensor) if self.number else laid_out(tensor, self.order)
 
 
 def _guard(value: Any) -> GuardedCell | None:
@@ -159,16 +162,25 @@ def carried(value: Any) -> Carried | None:
     if isinstance(value, np.generic):
         return Carried(value.dtype, (), None, True) if has_tf_dtype(value.dtype) else None
     if type(value) is np.ndarray:
-        return Carried(value.dtype, value.shape) if has_tf_dtype(value.dtype) else None
+        return Carried(value.dtype, value.shape, order=_order(value)) if has_tf_dtype(value.dtype) else None
     if is_array(value):
         tensor = value.tensor
         number = type(value) is scalar
         return Carried(
-            value.dtype, _static_shape(tensor), None, number, undecided=value.undecided if number else None
+            value.dtype,
+            _static_shape(tensor),
+            None,
+            number,
+            undecided=value.undecided if number else None,
+            order=_order(value),
         )
     if isinstance(value, tf.Tensor):
         return Carried(np.dtype(value.dtype.as_numpy_dtype), _static_shape(value))
     return None
+
+
+def _order(value: Any) -> tuple[int, ...] | None:
+    return None if is_ordinary(value) else order_of_copy(value, "K")
 
 
 _WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}

@@ -22,9 +22,9 @@ from np2tf.runtime.compiling import Compiler
 from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
-from np2tf.runtime.sites import site
 from np2tf.tnp import entries
 from np2tf.tnp.cells import current_region
+from np2tf.tnp.sites import site
 
 
 class _State(threading.local):

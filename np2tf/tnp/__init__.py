@@ -52,7 +52,7 @@ def _follow_floats(floats: str) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    if name.startswith("_"):
+    if name.startswith("_") and name not in __all__:  # NumPy 2.1 exports some that do
         raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}")
     if name in __all__ or name in _numpy.__dir__():
         value = _provide(getattr(_numpy, name), f"numpy.{name}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp import slicing
 from np2tf.tnp.bounds import checks_bounds, record_violation
 from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.keys import FULL
 from np2tf.tnp.masks import check_mask, true_places
 from np2tf.tnp.symint import SymInt
@@ -41,12 +41,20 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
 class Advanced:
     """A key with index arrays, applied to one tensor.
 
+    Args:
+        base: the tensor.
+        items: the key, with one item per axis (`keys.expand`).
+        parted: whether something stands between the indices (`keys.is_parted`).
+        value: what is about to be assigned.
+
     Raises:
         IndexError: an index is out of bounds, or the index arrays do not broadcast.
         ValueError: `value`, which is about to be assigned, does not broadcast to what the key picks.
     """
 
-    def __init__(self, base: tf.Tensor, items: list[Any], value: tf.Tensor | None = None) -> None:
+    def __init__(
+        self, base: tf.Tensor, items: list[Any], parted: bool, value: tf.Tensor | None = None
+    ) -> None:
         self.base = base
         items = _with_masks_as_integers(base, items)
         # Integers beside index arrays are index arrays of shape () in NumPy's reckoning.
@@ -57,8 +65,7 @@ class Advanced:
         )
         self.cut = base if self._is_whole() else slicing.read(base, self.basic)
         self.axes = indexed
-        adjacent = all(b - a == 1 for a, b in pairwise(indexed))
-        self.place = indexed[0] if adjacent else 0
+        self.place = 0 if parted else indexed[0]
         given = {k: items[k].index if isinstance(items[k], _Truth) else items[k] for k in indexed}
         common = _common_shape(list(given.values()))
         # NumPy looks at the integers first, then at the value that is assigned, then at the index arrays.
@@ -117,7 +124,7 @@ class Advanced:
     def gather(self) -> tf.Tensor:
         """The elements of the key."""
         if len(self.indices) == 1:
-            return tf.gather(self.cut, self.indices[0], axis=self.axes[0])
+            return gathered(self.cut, self.indices[0], self.axes[0])
         front = tf.transpose(self.cut, self._to_front())
         if front.shape.num_elements() == 0:
             # TensorFlow gathers nothing from nothing.

@@ -7,8 +7,25 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_tuple
 
 from np2tf.staging import StagingError
+
+#: NumPy's arrays have no more axes.
+MOST_AXES = 64
+
+
+def checked_rank(count: int) -> int:
+    """A number of axes.
+
+    Raises:
+        ValueError: it is more than an array can have.
+    """
+    if count > MOST_AXES:
+        raise ValueError(
+            f"maximum supported dimension for an ndarray is currently {MOST_AXES}, found {count}"
+        )
+    return count
 
 
 def rank(x: tf.Tensor) -> int:
@@ -50,6 +67,16 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
     if len(set(axes)) != len(axes):
         raise ValueError("duplicate value in 'axis'")
     return axes
+
+
+def refuse_axis_of_number(axis: Any, x: tf.Tensor) -> None:
+    """See that no axis of a number is named: what is no reduction of a ufunc takes none.
+
+    Raises:
+        np.exceptions.AxisError: one is.
+    """
+    if rank(x) == 0 and axis is not None:
+        normalize_axis_tuple(axis, 0)
 
 
 def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:

@@ -9,7 +9,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, Axis, Int, op
+from np2tf.tnp.normalize import Array, Axis, OptionalInt, op
 
 __all__ = ["packbits", "unpackbits"]
 
@@ -65,7 +65,7 @@ def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
 
 
 @op(np.unpackbits)
-def unpackbits(a: Array, /, axis: Axis = None, count: Int = None, bitorder: str = "big") -> ndarray:
+def unpackbits(a: Array, /, axis: Axis = None, count: OptionalInt = None, bitorder: str = "big") -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.unpackbits.html"""
     if a.dtype != tf.uint8:
         raise TypeError("Expected an input array of unsigned byte data type")

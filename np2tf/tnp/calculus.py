@@ -15,8 +15,9 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.kernels import COMPLEX
-from np2tf.tnp.normalize import Array, Axis, Int, Operand, OptionalArray, op
+from np2tf.tnp.normalize import Array, Axis, Int, Operand, OptionalArray, OptionalInt, op
 from np2tf.tnp.promotion import result_type
+from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.searching import positions
 from np2tf.tnp.ufuncs_float import remainder
 
@@ -194,7 +195,7 @@ def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
 
 
 @op(np.trapezoid)
-def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1.0, axis: Int = -1) -> tf.Tensor:
+def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html"""
     along = normalize_axis(axis, rank(y))
     steps = dx
@@ -277,6 +278,7 @@ def _periodic(x: tf.Tensor, xp: tf.Tensor, fp: tf.Tensor, period: Any) -> tuple[
 
 
 @op(np.unwrap)
+@unrefused
 def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html"""
     along = normalize_axis(axis, rank(p))
@@ -312,7 +314,7 @@ def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
 
 @op(np.cross)
 def cross(
-    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: Int = None
+    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: OptionalInt = None
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.cross.html"""
     if axis is not None:

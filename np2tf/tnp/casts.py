@@ -5,8 +5,6 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.cells import staging_for_xla
-
 _TWO_63 = float(2**63)
 
 
@@ -22,10 +20,11 @@ _LOWEST = _takes_the_lowest()
 
 def to_signed(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
     """Floating-point numbers as signed integers: out of range they are what they are for NumPy here."""
-    if not (_LOWEST and staging_for_xla()):
-        return tf.cast(x, wanted)
     if wanted.size < 4:
+        # By way of 32 bits, of which the low ones stay: what processors convert to, and NumPy with them.
         return tf.cast(to_signed(x, tf.int32), wanted)
+    if not _LOWEST or tf.executing_eagerly():
+        return tf.cast(x, wanted)
     if x.dtype.size < 4:
         x = tf.cast(x, tf.float32)
     low = tf.constant(float(wanted.min), x.dtype)
@@ -51,9 +50,9 @@ def to_half(x: tf.Tensor) -> tf.Tensor:
 def to_unsigned(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
     """Floating-point numbers as unsigned integers: what is negative wraps."""
     if wanted != tf.uint64:
-        return tf.cast(to_signed(x, tf.int64), wanted)
+        return tf.cast(to_signed(x, tf.int32 if wanted.size < 4 else tf.int64), wanted)
     if x.dtype == tf.float16:
-        return tf.bitcast(to_signed(x, tf.int64), tf.uint64)
+        x = tf.cast(x, tf.float32)
     half = tf.constant(_TWO_63, x.dtype)
     large = tf.greater_equal(x, half)
     low = tf.bitcast(to_signed(tf.where(large, x - half, x), tf.int64), tf.uint64)

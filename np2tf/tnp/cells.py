@@ -17,6 +17,8 @@ from typing import Any
 
 from np2tf.lazy import tf
 from np2tf.staging import StagingError
+from np2tf.tnp.foreign_graphs import Foreign, tell
+from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.quick import count_regions
 
 #: Deeper than this, staged branches and loops come of calls that do not end while staging.
@@ -151,8 +153,10 @@ class Cell:
         "argument",
         "birth",
         "distinct",
+        "foreign",
         "identity",
         "may_alias",
+        "order",
         "owner",
         "owner_path",
         "poisoned",
@@ -167,6 +171,9 @@ class Cell:
         self.owner: weakref.ref[Any] | None = None
         #: How that array sees the memory, where not as it is: the lenses of its path.
         self.owner_path: tuple[Any, ...] = ()
+        #: The axes from the slowest to the fastest, as NumPy's memory would have them; None for C order. A
+        #: tensor has no other: this is what decides which reshapes are views.
+        self.order: tuple[int, ...] | None = None
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.
@@ -176,6 +183,8 @@ class Cell:
         #: Where this is known at run time only: a number, and the cells of which it is the number-th (-1:
         #: none).
         self.identity: tuple[tf.Tensor, tuple[Cell, ...]] | None = None
+        #: What somebody else's graph has made of this, if one has met it.
+        self.foreign: Foreign | None = None
 
     @property
     def value(self) -> tf.Tensor:
@@ -189,19 +198,46 @@ class Cell:
             raise StagingError(
                 "an array is read that a staged loop or branch may have written under another name"
             )
-        for entered in reversed(_stack.regions):
+        regions = _stack.regions
+        if not regions and surroundings.graphs is not None and surroundings.graphs.stack:
+            return self._in_foreign_graph()
+        for entered in reversed(regions):
             if entered is self.birth:
                 break
             entered.read.add(self)
         return self._value
 
+    def _in_foreign_graph(self) -> tf.Tensor:
+        """The base tensor as a graph that is not of our making sees it."""
+        if not hasattr(self._value, "numpy") or tf.executing_eagerly():
+            return self._value
+        graph = tf.compat.v1.get_default_graph()
+        if self.foreign is None or self.foreign.graph() is not graph:
+            self.foreign = Foreign(graph, self._value)
+        return self.foreign.value
+
     def write(self, value: tf.Tensor) -> None:
         """Replace the base tensor; enclosing regions learn that this cell has changed."""
+        if self.foreign is not None and not _stack.regions and self._is_foreign(value):
+            return
         self._replace(value)
         through = self._write_through(value)
         for other in aliases(self):
             if other not in through and not self.is_distinct_from(other):
                 other.poison()
+
+    def _is_foreign(self, value: tf.Tensor) -> bool:
+        """Whether the write is one of somebody else's graph, of which only that graph can know."""
+        foreign, self.foreign = self.foreign, None
+        if foreign is None or foreign.graph() is None or not hasattr(self._value, "numpy"):
+            return False
+        if hasattr(value, "numpy"):
+            tell("NP2TF538")
+            return False
+        tell("NP2TF537")
+        foreign.value = value
+        self.foreign = foreign
+        return True
 
     def is_distinct_from(self, other: Cell) -> bool:
         """Whether the two are certainly different memory, whatever else they may be the same as."""

@@ -12,7 +12,8 @@ from np2tf.staging import StagingError
 from np2tf.tnp.casts import to_half, to_signed, to_unsigned
 from np2tf.tnp.cells import current_region, resolved
 from np2tf.tnp.fitting import check_fits, refuse_unfit
-from np2tf.tnp.ndarray import array_over, is_array, is_foreign, ndarray, scalar, tensor_array
+from np2tf.tnp.layout import copied
+from np2tf.tnp.ndarray import array_over, is_array, is_foreign, is_ordinary, ndarray, scalar, tensor_array
 from np2tf.tnp.operand_kinds import PLAIN
 from np2tf.tnp.promotion import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp.rows import Rows
@@ -75,7 +76,7 @@ def as_view(value: Any) -> ndarray:
     entered = current_region()
     if entered is not None and isinstance(value, np.ndarray) and not is_guest(value):
         return array_over(entered.trace.captured(value))
-    return tensor_array(as_tensor(value))
+    return tensor_array(as_tensor(value)) if is_ordinary(value) else copied(as_tensor(value), value)
 
 
 def refuse_to_lose_gradient(values: Any) -> None:

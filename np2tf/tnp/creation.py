@@ -11,12 +11,27 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, is_guest, to_numpy
 from np2tf.tnp.hosted import hosted
-from np2tf.tnp.layout import is_contiguous, shadow
-from np2tf.tnp.lenses import Basic
+from np2tf.tnp.layout import copied, is_laid_out, laid_out, order_of_new
+from np2tf.tnp.lenses import Basic, Reshape
+from np2tf.tnp.memory import made_over
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.normalize import OPS, Array, DType, Int, Shape, _shape, attach, op
+from np2tf.tnp.normalize import (
+    OPS,
+    COrF,
+    DType,
+    Int,
+    MemoryOrder,
+    Shape,
+    View,
+    attach,
+    checked_device,
+    memory_order,
+    op,
+    shape_of,
+)
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
+from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "array",
@@ -42,18 +57,30 @@ __all__ = [
 ]
 
 _FLOAT = np.dtype(float)
-_ORDERS = (None, "C", "F", "A", "K")
 
 
-def fill(shape: tuple[Any, ...], value: tf.Tensor) -> ndarray:
-    """A new array of `shape` (whose lengths may be tensors) full of a 0-d `value`.
+def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> ndarray:
+    """A new array of `shape` (whose lengths may be tensors) full of `value`, laid out in C or F order.
 
     Raises:
         ValueError: a length is negative.
     """
+    return laid_out(_filled(shape, value), order_of_new(len(shape), order))
+
+
+def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
+    """The same, laid out like `source`, or in C order where it has other axes."""
+    if order in (None, "K") and source.tensor.shape.rank != len(shape):
+        return fill(shape, value)
+    return copied(_filled(shape, value), source, order)
+
+
+def _filled(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
     if any(isinstance(n, int) and n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
-    return tensor_array(tf.fill(_lengths(shape), value))
+    return (
+        tf.fill(_lengths(shape), value) if value.shape.rank == 0 else tf.broadcast_to(value, _lengths(shape))
+    )
 
 
 def _lengths(shape: tuple[Any, ...]) -> Any:
@@ -64,23 +91,23 @@ def _lengths(shape: tuple[Any, ...]) -> Any:
 
 @op(np.zeros)
 def zeros(
-    shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
+    shape: Shape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    return fill(shape, tf.zeros((), tf_dtype(dtype or float)))
+    return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
 @op(np.empty)
 def empty(
-    shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
+    shape: Shape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    return fill(shape, tf.zeros((), tf_dtype(dtype or float)))
+    return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
 @op(np.ones)
 def ones(
-    shape: Shape, dtype: DType = _FLOAT, order: Any = "C", *, device: Any = None, like: Any = None
+    shape: Shape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    return fill(shape, tf.ones((), tf_dtype(dtype or float)))
+    return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
 
 
 @op(np.full)
@@ -88,85 +115,83 @@ def full(
     shape: Shape,
     fill_value: Any,
     dtype: DType = None,
-    order: Any = "C",
+    order: COrF = "C",
     *,
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
     value = as_tensor(fill_value, dtype)
-    return fill(shape, value) if value.shape.rank == 0 else _spread(value, _lengths(shape))
+    return fill(shape, value, order)
 
 
-def _spread(value: tf.Tensor, shape: Any) -> ndarray:
-    return tensor_array(tf.broadcast_to(value, shape))
-
-
-def _shape_like(a: tf.Tensor, shape: Any) -> tuple[Any, ...]:
+def _shape_like(source: ndarray, shape: Any) -> tuple[Any, ...]:
     if shape is not None:
-        return _shape(shape)
+        return shape_of(shape)
+    a = source.tensor
     if a.shape.is_fully_defined():
         return tuple(a.shape.as_list())
     return tuple(tf.unstack(tf.shape(a, tf.int64), num=a.shape.rank))
 
 
-def _dtype_like(a: tf.Tensor, dtype: Any) -> tf.DType:
-    return a.dtype if dtype is None else tf_dtype(dtype)
+def _dtype_like(a: ndarray, dtype: Any) -> tf.DType:
+    return a.tensor.dtype if dtype is None else tf_dtype(dtype)
 
 
 @op(np.zeros_like)
 def zeros_like(
-    a: Array,
+    a: View,
     dtype: DType = None,
-    order: Any = "K",
+    order: MemoryOrder = "K",
     subok: bool = True,
     shape: Any = None,
     *,
     device: Any = None,
 ) -> ndarray:
-    return fill(_shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)))
+    return _alike(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
 
 
 @op(np.empty_like)
 def empty_like(
-    prototype: Array,
+    prototype: View,
     /,
     dtype: DType = None,
-    order: Any = "K",
+    order: MemoryOrder = "K",
     subok: bool = True,
     shape: Any = None,
     *,
     device: Any = None,
 ) -> ndarray:
-    return fill(_shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)))
+    return _alike(
+        prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
+    )
 
 
 @op(np.ones_like)
 def ones_like(
-    a: Array,
+    a: View,
     dtype: DType = None,
-    order: Any = "K",
+    order: MemoryOrder = "K",
     subok: bool = True,
     shape: Any = None,
     *,
     device: Any = None,
 ) -> ndarray:
-    return fill(_shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)))
+    return _alike(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
 
 
 @op(np.full_like)
 def full_like(
-    a: Array,
+    a: View,
     fill_value: Any,
     dtype: DType = None,
-    order: Any = "K",
+    order: MemoryOrder = "K",
     subok: bool = True,
     shape: Any = None,
     *,
     device: Any = None,
 ) -> ndarray:
     value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
-    lengths = _shape_like(a, shape)
-    return fill(lengths, value) if value.shape.rank == 0 else _spread(value, _lengths(lengths))
+    return _alike(a, _shape_like(a, shape), value, order)
 
 
 # -- from objects -------------------------------------------------------------------------------------------
@@ -178,21 +203,32 @@ def _made(
     dtype: DType = None,
     *,
     copy: Any = True,
-    order: Any = "K",
+    order: MemoryOrder = "K",
     subok: bool = False,
     ndmin: Int = 0,
     ndmax: Int = 0,
     like: Any = None,
 ) -> ndarray:
-    if order not in _ORDERS:
-        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got {order!r})")
     if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax:
         raise StagingError("ndmax=", "NP2TF503")
-    tensor = as_tensor(np.asarray(object) if is_guest(object) else object, dtype)
+    if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
+        raise StagingError("an array in another byte order", "NP2TF503")
+    object = np.asarray(object) if is_guest(object) else object
+    if dtype is not None and (is_array(object) or isinstance(object, (np.ndarray, tf.Tensor))):
+        warn_cast(as_tensor(object), dtype)
+    tensor = as_tensor(object, dtype)
     missing = (ndmin or 0) - tensor.shape.rank
-    return tensor_array(tensor[(None,) * missing + (...,)] if missing > 0 else tensor)
+    if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
+        order = "K"  # as NumPy does where it does not simply copy
+    if missing <= 0:
+        return copied(tensor, object, order)
+    made = copied(tensor[(None,) * missing + (...,)], object, order)
+    if tensor.shape.is_fully_defined():
+        # It is a view of an array of fewer axes.
+        made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
+    return made
 
 
 def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
@@ -204,12 +240,7 @@ def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
     shared = as_view(a)
     if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != shared.dtype:
         return None
-    if order not in _ORDERS or (order == "C" and not is_contiguous(shared)):
-        return None
-    if order == "F" and shared.ndim > 1:
-        layout = shadow(shared)
-        return shared if layout is not None and layout.flags.f_contiguous else None
-    return shared
+    return shared if order == "A" or is_laid_out(shared, order) else None
 
 
 def array(
@@ -224,6 +255,7 @@ def array(
     like: Any = None,
 ) -> ndarray:
     """An array of anything; see https://numpy.org/doc/stable/reference/generated/numpy.array.html."""
+    order = memory_order(order)
     if subok and is_guest(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
     if like is not None and not is_array(like):
@@ -238,7 +270,10 @@ def array(
         if shared is not None and shared.ndim >= ndmin:
             return shared
         if shared is not None:
-            return shared.view_through(Basic((None,) * (ndmin - shared.ndim) + (slice(None),) * shared.ndim))
+            added, shape = ndmin - shared.ndim, shared.tensor.shape
+            if shape.is_fully_defined():
+                return shared.view_through(Reshape((*[1] * added, *shape.as_list())))
+            return shared.view_through(Basic((None,) * added + (slice(None),) * shape.rank))
         if copy is False and is_array(object):
             raise ValueError("Unable to avoid copy while creating an array as requested.")
     extra = {} if ndmax == 0 else {"ndmax": ndmax}
@@ -255,6 +290,7 @@ def asarray(
     like: Any = None,
 ) -> ndarray:
     """`a` as an array: the same object where nothing has to change."""
+    checked_device(device)
     return array(a, dtype, copy=copy, order=order, like=like)
 
 
@@ -268,6 +304,7 @@ def asanyarray(
     like: Any = None,
 ) -> ndarray:
     """`a` as an array, perhaps of a class of its own: the same object where nothing has to change."""
+    checked_device(device)
     return array(a, dtype, copy=copy, order=order, subok=True, like=like)
 
 
@@ -277,17 +314,35 @@ def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array, in Fortran order on the host; tensors have no memory order."""
+    """`a` as an array in Fortran order, of at least one axis."""
     return array(a, dtype, copy=None, order="F", ndmin=1, like=like)
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array that fulfils `requirements`; tensors fulfil them all."""
+    """`a` as an array that fulfils `requirements`."""
     shared = asanyarray(a, dtype)
     if not is_array(shared):
         return np.require(shared, dtype, requirements)  # type: ignore[return-value]
-    wanted = {requirements} if isinstance(requirements, str) else set(requirements or ())
-    return array(shared, copy=None, order="C" if wanted & {"C", "C_CONTIGUOUS", "CONTIGUOUS"} else None)
+    wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()} - {"E"}
+    if wanted >= {"C", "F"}:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
+    made = array(shared, copy=None, order=order)
+    return made if all(made.flags[one] for one in wanted) else _copy_method(made, order)  # type: ignore[attr-defined,no-any-return]
+
+
+_REQUIREMENTS = {
+    letter: names[0]
+    for names in (
+        ("C", "C_CONTIGUOUS", "CONTIGUOUS"),
+        ("F", "F_CONTIGUOUS", "FORTRAN"),
+        ("A", "ALIGNED"),
+        ("W", "WRITEABLE"),
+        ("O", "OWNDATA"),
+        ("E", "ENSUREARRAY"),
+    )
+    for letter in names
+}
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
@@ -302,17 +357,27 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 
 
 @op(np.copy)
-def copy(a: Array, order: Any = "K", subok: bool = False) -> ndarray:
-    return tensor_array(a)
+def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
+    return copied(a.tensor, a, order)
 
 
-def _copy_method(a: ndarray, order: str = "C") -> Any:
-    return a if type(a) is scalar else copy(a)
+def _copy_method(a: ndarray, order: Any = "C") -> Any:
+    letter = memory_order(order) or "C"
+    return a if type(a) is scalar else copied(a.tensor, a, letter)
 
 
 attach("copy", _copy_method)
 
-frombuffer = hosted(np.frombuffer)
+_from_others_memory = hosted(np.frombuffer)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
+    """An array of one axis over memory: a view where it is that of an array on TensorFlow."""
+    view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
+    return _from_others_memory(buffer, dtype, count, offset, like=like) if view is None else view
+
+
+OPS[np.frombuffer] = frombuffer
 fromiter = hosted(np.fromiter)
 fromstring = hosted(np.fromstring)
 _from_others = hosted(np.from_dlpack)

@@ -11,6 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.layout import copied
 from np2tf.tnp.ndarray import cell_of, ndarray, tensor_array
 
 
@@ -33,7 +34,7 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
     with tf.device(device) if device is not None else nullcontext():
         tensor = as_tensor(x)
         # A copy: neither sees what is written to the other, and the device is the one that is asked for.
-        return tensor_array(tf.identity(tensor))
+        return copied(tf.identity(tensor), x)
 
 
 def device_get(x: Any) -> Any:

@@ -14,12 +14,16 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record
 from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops, gen_math_ops
 
 from np2tf.tnp.floating_errors import raises_floating_point_errors
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
+from np2tf.tnp.layout import copied, in_order_of, laid_out, order_of_reduced
+from np2tf.tnp.lenses import Transpose
+from np2tf.tnp.ndarray import is_ordinary, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
 from np2tf.tnp.quick import quick
+from np2tf.tnp.small_constants import constant
 
 #: The result of a call, or None for a call of another kind.
 Direct = Callable[[tuple[Any, ...]], Any]
@@ -38,20 +42,6 @@ _BOOL = tf.bool.as_datatype_enum
 #: Python integers up to here are exact in every float, and fit every integer, of the dtypes above.
 _EXACT = 2**24
 
-_constants: dict[Any, Any] = {}
-
-
-def constant(value: Any, dtype: tf.DType = tf.int64) -> Any:
-    """A small constant operand on the host; made once."""
-    key = (value, dtype)
-    found = _constants.get(key)
-    if found is None:
-        if len(_constants) > 20_000:
-            _constants.clear()
-        with tf.init_scope(), tf.device("CPU:0"):
-            found = _constants[key] = tf.constant(value, dtype)
-    return found
-
 
 def eager(value: Any) -> Any:
     """The eager tensor that an operand holds, None if it is anything else."""
@@ -62,10 +52,62 @@ def eager(value: Any) -> Any:
     return value if kind is EagerTensor else None
 
 
-def _wrapped(result: Any) -> Any:
+def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any:
     if type(result) is not EagerTensor:
         return wrap_tensor(result)
-    return tensor_array(result) if result._rank() else tensor_scalar(result)
+    rank = result._rank()
+    if rank < 2:
+        return tensor_array(result) if rank else tensor_scalar(result)
+    made = tensor_array(result)
+    for one in operands:
+        if type(one) is ndarray and (one._path or one._cell.order is not None):
+            return in_order_of(made, operands, iterated=iterated)
+    return made
+
+
+def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """An elementwise function of arrays that are the same permutation of their memory, without permuting it.
+
+    The result is that permutation of what the function gives for the memory: so it is laid out in NumPy.
+
+    Returns:
+        None for any other operands, and where a gradient tape may follow what is read.
+    """
+    for one in args:
+        if type(one) is ndarray and one._path:
+            break
+    else:
+        return None
+    path: Any = None
+    bases = []
+    for one in args:
+        if type(one) is ndarray:
+            base = _permuted_base(one)
+            if base is None or (path is not None and one._path[0].permutation != path[0].permutation):  # type: ignore[attr-defined]
+                return None
+            path = one._path
+            bases.append(base)
+        elif type(one) is int or type(one) is float:
+            bases.append(one)
+        else:
+            return None
+    shapes = {base._shape_tuple() for base in bases if type(base) is EagerTensor}
+    if len(shapes) > 1 or min(shapes.pop()) < 2 or record.could_possibly_record():
+        return None
+    made = function(*bases)
+    if type(made) is ndarray and not made._path:
+        made._cell.owner_path = path
+        made.move_to(made._cell, path)
+    return made
+
+
+def _permuted_base(array: ndarray) -> Any:
+    """The tensor of which an array is a permutation that has not been computed yet, else None."""
+    path = array._path
+    if len(path) != 1 or type(path[0]) is not Transpose or array._cache is not None:
+        return None
+    base = array._cell.value
+    return base if type(base) is EagerTensor and array._cell.order is None else None
 
 
 def _number(value: Any, enum: int) -> Any:
@@ -95,7 +137,7 @@ def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
             a = _number(first, enum)
         if a is None or b is None or enum not in enums or raises_floating_point_errors():
             return None
-        return _wrapped(kernel(a, b))
+        return _wrapped(kernel(a, b), args)
 
     return call
 
@@ -107,7 +149,7 @@ def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
         x = eager(args[0])
         if x is None or x._datatype_enum() not in enums or raises_floating_point_errors():
             return None
-        return _wrapped(kernel(x))
+        return _wrapped(kernel(x), args)
 
     return call
 
@@ -123,10 +165,13 @@ def reduction(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direc
         if len(args) == 1 or args[1] is None:
             axes = tuple(range(rank))
         elif type(args[1]) is int and -rank <= args[1] < rank:
-            axes = (args[1],)
+            axes = (args[1] % rank,)
         else:
             return None
-        return _wrapped(kernel(x, constant(axes, tf.int32)))
+        result = kernel(x, constant(axes, tf.int32))
+        if is_ordinary(args[0]):
+            return _wrapped(result, ())
+        return laid_out(result, order_of_reduced(args[0], axes, False)) if rank > len(axes) else None
 
     return call
 
@@ -135,7 +180,7 @@ def _joined(args: tuple[Any, ...]) -> Any:
     if len(args) != 1 or type(args[0]) not in (list, tuple) or not args[0]:
         return None
     tensors = [eager(value) for value in args[0]]
-    if any(tensor is None for tensor in tensors):
+    if any(tensor is None for tensor in tensors) or not all(map(is_ordinary, args[0])):
         return None
     enum = tensors[0]._datatype_enum()
     if any(tensor._datatype_enum() != enum or not tensor._rank() for tensor in tensors):
@@ -152,7 +197,7 @@ def _chosen(args: tuple[Any, ...]) -> Any:
     if a._datatype_enum() != b._datatype_enum():
         return None
     made = gen_math_ops.select_v2(condition, a, b)
-    return tensor_array(made) if made._rank() else None
+    return _wrapped(made, args, iterated=True) if made._rank() else None
 
 
 def _product(args: tuple[Any, ...]) -> Any:
@@ -187,9 +232,7 @@ def converted(array: ndarray, dtype: Any) -> Any:
         return None
     if wanted is None or x._datatype_enum() not in _CASTS[wanted]:
         return None
-    if x.dtype == wanted:
-        return tensor_array(x)
-    return tensor_array(gen_math_ops.cast(x, wanted))
+    return copied(x if x.dtype == wanted else gen_math_ops.cast(x, wanted), array)
 
 
 def _equal(a: Any, b: Any) -> Any:

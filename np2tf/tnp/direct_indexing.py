@@ -9,9 +9,10 @@ from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops
 
 from np2tf.tnp.cells import Cell
-from np2tf.tnp.direct import _BOOL, _number, constant, eager
+from np2tf.tnp.direct import _BOOL, _number, eager
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import ndarray, tensor_array, tensor_scalar
+from np2tf.tnp.small_constants import constant
 
 _FULL = slice(None)
 _ENDS = frozenset({int, type(None)})

@@ -17,6 +17,7 @@ import numpy as np
 
 from np2tf.lazy import LazyModule
 from np2tf.tnp.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors, operands_in
+from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 
 _routing: Any = LazyModule("np2tf.tnp.routing")
@@ -49,6 +50,8 @@ CREATES = frozenset(
 )
 #: They call what they are given with arguments that are not theirs to change.
 _AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings"})
+#: They answer for the rules of promotion, which are a setting.
+_ASK_THE_RULES = frozenset({"numpy.promote_types", "numpy.result_type"})
 #: NumPy's name -> the module whose functions draw random numbers.
 _RANDOM = "numpy.random."
 
@@ -103,6 +106,13 @@ def _calling(
     return call
 
 
+def _by_the_rules(
+    function: Callable[..., Any], otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
+) -> Callable[..., Any]:
+    """NumPy's function where NumPy's rules of promotion are in force, else `otherwise`."""
+    return lambda *args, **kwargs: function(*args, **kwargs) if by_numpys_rules() else otherwise(args, kwargs)
+
+
 def _given(*args: Any) -> tuple[Any, ...]:
     """The arguments that were given."""
     return tuple([arg for arg in args if arg is not _ABSENT])
@@ -126,7 +136,12 @@ class Function(functools.partial):  # type: ignore[type-arg]
 
     def __new__(cls, function: Callable[..., Any], qualified: str) -> Function:
         creates = qualified.removeprefix("numpy.") in CREATES or qualified.startswith(_RANDOM)
-        call = _calling(function, creates, WRITES.get(qualified), lambda *given: _routing.route(made, *given))
+
+        def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            return _routing.route(made, args, kwargs)
+
+        host = _by_the_rules(function, otherwise) if qualified in _ASK_THE_RULES else function
+        call = _calling(host, creates, WRITES.get(qualified), otherwise)
         made = super().__new__(cls, functools.update_wrapper(call, function))
         functools.update_wrapper(made, function)
         made.numpy = function

@@ -14,8 +14,9 @@ from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
-from np2tf.tnp.promotion import kind_of, result_type_of
+from np2tf.tnp.promotion import inexact_type, result_type_of
 from np2tf.tnp.searching import positions
+from np2tf.tnp.warn import warn_arithmetic
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
 
@@ -42,11 +43,9 @@ def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
             raise ValueError(f"supplied range of [{first}, {last}] is not finite")
         if first == last:
             first, last = first - 0.5, last + 0.5
-        dtype = result_type_of((_dtype(a), *map(kind_of, ends)))
-        if dtype.kind != "f":
-            dtype = result_type_of((dtype, float))
+        dtype = inexact_type(a, *ends)
         return tf.constant(first, dtype), tf.constant(last, dtype)
-    dtype = result_type_of((_dtype(a), float))
+    dtype = inexact_type(a)
     if a.shape.num_elements() == 0:
         return tf.constant(0, dtype), tf.constant(1, dtype)
     first, last = cast(tf.reduce_min(a), dtype), cast(tf.reduce_max(a), dtype)
@@ -176,6 +175,7 @@ def histogram(
     if not density:
         return counted, edges
     widths = cast(edges[1:] - edges[:-1], np.float64)
+    warn_arithmetic("invalid", tf.equal(tf.reduce_sum(counted), 0), "divide")
     return cast(counted, np.float64) / widths / cast(tf.reduce_sum(counted), np.float64), edges
 
 
@@ -189,8 +189,6 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
             else "object too deep for desired array"
         )
     if not (x.dtype.is_integer or x.dtype == tf.bool) or x.dtype == tf.uint64:
-        if x.shape[0] == 0:
-            return tf.zeros((minlength,), tf.int64)
         raise TypeError(
             f"Cannot cast array data from {_dtype(x)!r} to dtype('int64') according to the rule 'safe'"
         )
@@ -208,7 +206,7 @@ def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> 
         if not weights.shape.is_compatible_with(x.shape):
             raise ValueError("The weights and list don't have the same length.")
     if x.shape[0] == 0:
-        return tf.zeros((minlength,), tf.int64 if weights is None else tf.float64)
+        return tf.zeros((minlength,), tf.int64)
     if signed:
         lowest = tf.get_static_value(tf.reduce_min(x))
         if lowest is None:

@@ -15,6 +15,7 @@ from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.normalize import OptionalArray, op
 from np2tf.tnp.promotion import result_type_of
+from np2tf.tnp.promotion_mode import unrefused
 
 __all__ = ["histogram2d", "histogramdd"]
 
@@ -64,6 +65,7 @@ def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
 
 
 @op(np.histogramdd)
+@unrefused
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:

@@ -18,7 +18,7 @@ from np2tf.tnp.backwards import forwards
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
-from np2tf.tnp.keys import expand, holds, holds_0d_array
+from np2tf.tnp.keys import expand, holds, holds_0d_array, is_parted
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
 from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, tensor_scalar
@@ -52,7 +52,7 @@ def getitem(array: ndarray, key: Any) -> Any:
         check_mask(mask, tensor)
         selection = mask_selection(tensor, mask) if staging_for_xla() else None
         return selected_array(selection) if selection is not None else tensor_array(masked(tensor, mask))
-    return tensor_array(Advanced(tensor, items).gather())
+    return tensor_array(Advanced(tensor, items, is_parted(key)).gather())
 
 
 def setitem(array: ndarray, key: Any, value: Any) -> None:
@@ -104,7 +104,7 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
             _check_rank(new)
         array.store(write_masked(tensor, mask, new))
     else:
-        array.store(Advanced(tensor, items, new).scatter(new))
+        array.store(Advanced(tensor, items, is_parted(key), new).scatter(new))
 
 
 def _write_before(part: Any, value: Any) -> None:

@@ -14,9 +14,10 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, promote
 from np2tf.tnp.indexing import getitem
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.masks import masked, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, Axis, Operand, Operands, Shape, attach, op
+from np2tf.tnp.normalize import Array, Axis, COrF, Operand, Operands, Shape, attach, op
 from np2tf.tnp.promotion import result_type
 from np2tf.tnp.residence import placed, runs_on_host
 
@@ -67,6 +68,7 @@ def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
 
 def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
     """`index` brought into the axis by NumPy's `mode`."""
+    mode = "raise" if mode is None else mode
     if mode not in _MODES:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
     if mode == "raise":
@@ -90,7 +92,7 @@ def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str =
     if mode == "raise" and 0 in a.shape.as_list()[:axis]:
         # Of nothing, NumPy does not look at the indices.
         return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
-    return tf.gather(a, within(index, axis_length(a, axis), axis, mode), axis=axis)
+    return gathered(a, within(index, axis_length(a, axis), axis, mode), axis)
 
 
 def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
@@ -210,7 +212,7 @@ def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> tf.Tensor:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
         return masked(a, truth(condition), axis)
     found = true_places(truth(condition))[:, 0]
-    return tf.gather(a, positions(found, axis_length(a, axis), axis), axis=axis)
+    return gathered(a, positions(found, axis_length(a, axis), axis), axis)
 
 
 def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -335,7 +337,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 
 
 @op(np.unravel_index)
-def unravel_index(indices: Any, shape: Shape, order: str = "C") -> Any:
+def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -348,22 +350,22 @@ def unravel_index(indices: Any, shape: Shape, order: str = "C") -> Any:
     if static is None and current_region() is not None:
         record_violation(violated)
     parts = []
-    for n in reversed(shape) if order == "C" else shape:
+    for n in shape if order == "F" else reversed(shape):
         parts.append(index % n)
         index = index // n
-    return tuple(reversed(parts)) if order == "C" else tuple(parts)
+    return tuple(parts) if order == "F" else tuple(reversed(parts))
 
 
 @op(np.ravel_multi_index)
-def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: str = "C") -> Any:
+def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
-    steps = np.cumprod([1, *(dims[:0:-1] if order == "C" else dims[:-1])])
+    steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])])
     total: Any = tf.zeros((), tf.int64)
     ordered = list(zip(parts, dims, modes, strict=True))
-    for (part, length, how), step in zip(reversed(ordered) if order == "C" else ordered, steps, strict=True):
+    for (part, length, how), step in zip(ordered if order == "F" else reversed(ordered), steps, strict=True):
         if how == "raise":
             violated = tf.reduce_any((part < 0) | (part >= length))
             static = tf.get_static_value(violated)

@@ -10,6 +10,7 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
+from np2tf.tnp.layout import host_view
 from np2tf.tnp.ndarray import is_array, ndarray
 
 __all__ = ["nditer"]
@@ -24,17 +25,21 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
     """
     several = isinstance(op, (tuple, list))
     operands = list(op) if several else [op]
-    given = [to_numpy(one) for one in operands]
+    given = [_laid_out(one) for one in operands]
     wanted = [_flags_of(op_flags, place, several) for place in range(len(operands))]
     copies = []
     for place, one in enumerate(operands):
         if is_array(one) and not _WRITES.isdisjoint(wanted[place]):
-            given[place] = np.array(given[place])
             copies.append((one, given[place]))
     iterator = np.nditer(given if several else given[0], flags or (), op_flags, *args, **kwargs)
     if any(map(is_array, operands)) and current_region() is None:
         counts.host += 1
     return WritingIterator(iterator, copies) if copies else iterator
+
+
+def _laid_out(value: Any) -> Any:
+    """`value` as NumPy takes it, an array as the same view of a copy of its memory."""
+    return host_view(value) if type(value) is ndarray and tf.executing_eagerly() else to_numpy(value)
 
 
 def _flags_of(op_flags: Any, place: int, several: bool) -> Any:

@@ -14,12 +14,13 @@ from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, Axis, DType, Int, Operands, op
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
 from np2tf.tnp.operand_kinds import operands_in
-from np2tf.tnp.promotion import default_dtype, kind_of, result_type_of
+from np2tf.tnp.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
 from np2tf.tnp.ranges import arange, linspace
 from np2tf.tnp.residence import has_tensor, lifted, placed
 from np2tf.tnp.rows import Rows
+from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "append",
@@ -47,14 +48,17 @@ def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_ki
     """
     if not arrays:
         raise ValueError("need at least one array to concatenate")
-    kinds = {default_dtype(kind_of(array)) for array in arrays}
+    kinds = kinds_of_items(arrays)
     if dtype is None:
-        dtype = result_type_of(tuple(kinds))
-    for kind in kinds:
+        dtype = result_type_of(kinds)
+    for kind in map(default_dtype, kinds):
         if not np.can_cast(kind, dtype, casting):  # type: ignore[arg-type]
             raise TypeError(
                 f"Cannot cast array data from {kind!r} to {dtype!r} according to the rule {casting!r}"
             )
+    if casting == "unsafe":
+        for array in arrays:
+            warn_cast(as_tensor(array), dtype)
     return [as_tensor(array, dtype) for array in arrays]
 
 
@@ -239,12 +243,18 @@ class Joiner:
     def __getitem__(self, key: Any) -> Any:
         if not has_tensor(operands_in(key)):
             return placed(self.numpy[known(key)])
-        parts = key if isinstance(key, tuple) else (key,)
+        try:
+            return self._joined(key if isinstance(key, tuple) else (key,))
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or not repeatable(error, ()):
+                raise
+        made = lifted(self.numpy[known(key)])
+        counts.host += 1
+        return made
+
+    def _joined(self, parts: tuple[Any, ...]) -> ndarray:
         if any(isinstance(part, str) for part in parts):
-            if not tf.executing_eagerly():
-                raise StagingError("a directive string in r_ or c_", "NP2TF503")
-            counts.host += 1
-            return lifted(self.numpy[known(key)])
+            raise StagingError("a directive string in r_ or c_", "NP2TF503")
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]
         dtype = result_type_of(tuple(map(kind_of, made)))
         tensors = [at_least(1, as_tensor(part, dtype)) for part in made]

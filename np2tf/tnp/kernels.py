@@ -13,6 +13,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp.operand_kinds import surroundings
 
 Function = Callable[..., Any]
 
@@ -20,7 +21,7 @@ SIGNED = (tf.int8, tf.int16, tf.int32, tf.int64)
 UNSIGNED = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
 COMPLEX = (tf.complex64, tf.complex128)
 #: The signed integers that a tensor of floats is viewed as, bit by bit.
-BITS = {tf.float16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
+BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
 
 
 def kernel(
@@ -86,9 +87,34 @@ def identity(x: tf.Tensor) -> tf.Tensor:
     return x
 
 
+def gathered(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
+    """Parts of `x` along an axis; the gradient is a tensor, where TensorFlow's is a `tf.IndexedSlices`."""
+    if axis == 0 and (x.dtype.is_floating or x.dtype.is_complex) and _may_be_differentiated():
+        x = tf.reshape(x, tf.shape(x))  # the gradient of which is a tensor
+    return tf.gather(x, index, axis=axis)
+
+
+def _may_be_differentiated() -> bool:
+    return not tf.executing_eagerly() or (surroundings.found() and not surroundings.has_no_tape())
+
+
 def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
     """A number in the dtype of `like`."""
     return tf.constant(value, like.dtype)
+
+
+def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> bool:
+    """Whether all parts of eager numbers are finite, and at most `limit` of the dtype's largest number."""
+    if "CPU" in x.device:
+        numbers = np.asarray(x)
+        real = numbers.reshape(-1).view(numbers.real.dtype)
+        if limit is None:
+            return bool(np.isfinite(real).all())
+        top = limit(float(np.finfo(real.dtype).max))
+        return not len(real) or bool(np.minimum.reduce(real) >= -top and np.maximum.reduce(real) <= top)
+    size = tf.maximum(tf.abs(tf.math.real(x)), tf.abs(tf.math.imag(x)))
+    top = size.dtype.max if limit is None else limit(float(size.dtype.max))
+    return bool(tf.reduce_all(size <= constant(top, size)))
 
 
 def opaque(x: tf.Tensor) -> tf.Tensor:
@@ -101,18 +127,24 @@ def may_lose_nan() -> bool:
     return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
 
 
+def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
+    """Whether a is taken; of zeros with two signs NumPy takes the second one, in float16 the first one."""
+    found = compare(a, b) | tf.not_equal(a, a)
+    return found | tf.equal(a, b) if a.dtype == tf.float16 else found
+
+
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The larger one; NaN if either is."""
     if a.dtype.is_integer or not may_lose_nan():
         return tf.maximum(a, b)
-    return tf.where((a >= b) | tf.not_equal(a, a), a, b)
+    return tf.where(_prevails(a, b, tf.greater), a, b)
 
 
 def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The smaller one; NaN if either is."""
     if a.dtype.is_integer or not may_lose_nan():
         return tf.minimum(a, b)
-    return tf.where((a <= b) | tf.not_equal(a, a), a, b)
+    return tf.where(_prevails(a, b, tf.less), a, b)
 
 
 def always(value: bool) -> Function:
@@ -130,18 +162,5 @@ def as_signed(function: Function) -> Function:
 
     def call(*operands: tf.Tensor) -> tf.Tensor:
         return tf.bitcast(function(*[tf.bitcast(operand, tf.int64) for operand in operands]), tf.uint64)
-
-    return call
-
-
-def low_bits(function: Function) -> Function:
-    """An integer `function` computed in int64 and wrapped to the dtype of its operands."""
-    wide, same_bits = through(function, tf.int64), as_signed(function)
-
-    def call(*operands: tf.Tensor) -> tf.Tensor:
-        dtype = operands[0].dtype
-        if dtype == tf.int64:
-            return function(*operands)
-        return same_bits(*operands) if dtype == tf.uint64 else wide(*operands)
 
     return call

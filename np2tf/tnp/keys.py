@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.axes import MOST_AXES
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.ndarray import is_array, scalar, tensor_scalar
 from np2tf.tnp.symint import SymInt
@@ -36,12 +37,25 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     if len(ellipses) > 1:
         raise IndexError("an index can only have a single ellipsis ('...')")
     where = ellipses[0] if ellipses else len(parts)
+    if rank - used + len(parts) > MOST_AXES:
+        raise IndexError(f"number of dimensions must be within [0, {MOST_AXES}]")
     parts = [_settled(part) if type(part) is slice else part for part in parts]
     return [*parts[:where], *[FULL] * (rank - used), *parts[where + 1 :]]
 
 
 def _settled(part: slice) -> slice:
     return slice(*(None if end is None else _integer(end) for end in (part.start, part.stop, part.step)))
+
+
+def is_parted(key: Any) -> bool:
+    """Whether a slice, an Ellipsis (also one of no length) or a new axis stands between two other indices.
+
+    With index arrays the axes that they pick are then the first of the result.
+    """
+    parts = key if type(key) is tuple else (key,)
+    basic = (type(part) is slice or part is None or part is Ellipsis for part in parts)
+    others = [place for place, is_basic in enumerate(basic) if not is_basic]
+    return bool(others) and others[-1] - others[0] >= len(others)
 
 
 def holds(key: Any, wanted: Any) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import tensorflow as tf
@@ -23,6 +23,9 @@ from np2tf.tnp.symint import SymInt
 class Lens(Protocol):
     """One step from an array to a view of it."""
 
+    #: Whether what is in C order in memory is so in the view too, apart from lengths of 1.
+    keeps_order: ClassVar[bool]
+
     def get(self, base: tf.Tensor) -> tf.Tensor:
         """The view's value."""
 
@@ -35,6 +38,7 @@ class Basic:
     """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
 
     key: key_axes.BasicKey
+    keeps_order: ClassVar[bool] = True
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return slicing.read(base, self.key)
@@ -48,6 +52,7 @@ class Transpose:
     """A permutation of the axes."""
 
     permutation: tuple[int, ...]
+    keeps_order: ClassVar[bool] = False
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return tf.transpose(base, self.permutation)
@@ -61,6 +66,7 @@ class Reshape:
     """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown."""
 
     shape: Any
+    keeps_order: ClassVar[bool] = True
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return tf.reshape(base, self.shape)
@@ -75,6 +81,7 @@ class Part:
     """The real or the imaginary part of a complex array."""
 
     imaginary: bool
+    keeps_order: ClassVar[bool] = True
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return tf.math.imag(base) if self.imaginary else tf.math.real(base)
@@ -90,6 +97,7 @@ class Diagonal:
     """The diagonal at `offset` of the last two axes, as the last axis."""
 
     offset: int
+    keeps_order: ClassVar[bool] = False
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         if self._may_be_outside(base):
@@ -123,6 +131,7 @@ class ReadOnly:
     """A broadcast view: readable, never writable, as in NumPy."""
 
     shape: Any
+    keeps_order: ClassVar[bool] = False
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return tf.broadcast_to(base, self.shape)
@@ -134,6 +143,8 @@ class ReadOnly:
 @dataclass(frozen=True, eq=False)
 class Sealed:
     """The same array, never writable through this view."""
+
+    keeps_order: ClassVar[bool] = True
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return base
@@ -147,6 +158,7 @@ class Bitcast:
     """The same bytes as elements of another dtype; the last axis grows or shrinks where the sizes differ."""
 
     dtype: np.dtype[Any]
+    keeps_order: ClassVar[bool] = True
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
         return _bitcast(base, tf.as_dtype(self.dtype))

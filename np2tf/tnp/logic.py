@@ -14,7 +14,8 @@ from np2tf.tnp.conversion import cast
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.ndarray import is_array, scalar
 from np2tf.tnp.normalize import Array, Operand, op
-from np2tf.tnp.promotion import kind_of, result_type
+from np2tf.tnp.promotion import inexact_type, kind_of, result_type
+from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.reducing import isnan, raw_all
 from np2tf.tnp.tensor_ufunc import Ufunc
 
@@ -40,9 +41,15 @@ def _apply(name: str, *operands: Any) -> tf.Tensor:
 
 
 def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
+    result_type(a, b)  # whether they may meet
+    return _near(a, b, rtol, atol, equal_nan)
+
+
+@unrefused
+def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     y = float(b) if type(b) is int else b
     if isinstance(y, tf.Tensor):
-        y = cast(y, result_type(y, 1.0))
+        y = cast(y, inexact_type(y))
     gap = _apply("absolute", _apply("subtract", a, y))
     allowed = _apply("add", atol, _apply("multiply", rtol, _apply("absolute", y)))
     near = _apply("less_equal", gap, allowed) & _apply("isfinite", y)

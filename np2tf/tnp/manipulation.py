@@ -13,11 +13,12 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region, staging_for_xla
-from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, cast, promote, to_numpy
 from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
+from np2tf.tnp.layout import copied, is_laid_out
 from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, op
+from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
 from np2tf.tnp.warn import warn_cast
@@ -152,6 +153,8 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
         places = np.flatnonzero(places)
     if places.size == 0 and not isinstance(where, np.ndarray):
         places = places.astype(int)
+    if places.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
     if places.ndim > 1:
         raise ValueError("index array argument obj to insert must be one dimensional or scalar")
     bad = places[(places < -length) | (places > length)] if places.ndim else places
@@ -197,17 +200,24 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
 _GATHERED = frozenset({"edge", "reflect", "symmetric", "wrap"})
 
 
+_ABSENT = object()
+
+
 @op(np.pad)
 def pad(
     array: Array,
     pad_width: Any,
     mode: Any = "constant",
     *,
-    constant_values: Any = 0,
-    end_values: Any = 0,
-    stat_length: Any = None,
-    reflect_type: str = "even",
+    constant_values: Any = _ABSENT,
+    end_values: Any = _ABSENT,
+    stat_length: Any = _ABSENT,
+    reflect_type: Any = _ABSENT,
 ) -> ndarray:
+    if mode != "constant" and constant_values is not _ABSENT:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
+    if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
+        raise StagingError("pad with the keywords of its other modes", "NP2TF503")
     width = _known(pad_width)
     if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
         raise StagingError("pad by widths known only at run time, or given as a dict", "NP2TF503")
@@ -218,8 +228,8 @@ def pad(
     if np.any(np.asarray(pairs) < 0):
         raise ValueError("index can't contain negative values")
     if mode in ("constant", "empty"):
-        return tensor_array(_pad_constant(array, pairs, constant_values if mode == "constant" else 0))
-    if mode not in _GATHERED or reflect_type != "even":
+        return tensor_array(_pad_constant(array, pairs, 0 if constant_values is _ABSENT else constant_values))
+    if mode not in _GATHERED:
         raise StagingError(f"pad with mode {mode!r}", "NP2TF503")
     for k, pair in enumerate(pairs):
         if any(pair):
@@ -296,14 +306,17 @@ def size(a: Any, axis: Any = None) -> Any:
 
 
 @op(np.astype)
-def astype(x: Array, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    return tensor_array(cast(x, dtype))
+def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
+    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
+    return made
 
 
 def _astype_method(
-    a: ndarray, dtype: Any, order: str = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+    a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
-    if copy and casting == "unsafe":
+    if copy and casting == "unsafe" and order == "K":
         direct = converted(a, dtype)
         if direct is not None:
             return direct
@@ -313,14 +326,15 @@ def _astype_method(
         raise TypeError(
             f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
         )
-    if not copy and have == wanted:
+    letter = memory_order(order)
+    if not copy and have == wanted and is_laid_out(a, letter):
         return a
     if is_foreign(wanted) or not wanted.isnative:
         counts.host += 1
         return np.array(a.numpy()).astype(wanted)
     warn_cast(a.tensor, wanted)
     made = cast(a.tensor, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else tensor_array(made)
+    return wrap_tensor(made) if type(a) is not ndarray else copied(made, a, letter)
 
 
 attach("astype", _astype_method)

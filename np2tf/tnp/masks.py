@@ -8,7 +8,21 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.keys import FULL
+from np2tf.tnp.promotion import default_dtype, kind_of
+
+
+def where_mask(where: Any) -> tf.Tensor:
+    """The `where` of a function that writes: an array of another type is none, numbers and lists are.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if hasattr(where, "dtype") and default_dtype(kind_of(where)).kind != "b":
+        raise TypeError("Cannot cast array data to dtype('bool') according to the rule 'safe'")
+    return as_tensor(where, np.bool_)
 
 
 def leading_mask(items: list[Any]) -> tf.Tensor | None:
@@ -34,7 +48,7 @@ def masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
     if tf.executing_eagerly() or tf.get_static_value(mask) is None:
         return tf.boolean_mask(tensor, mask, axis=axis)
     if mask.shape.rank == 1:
-        return tf.gather(tensor, true_places(mask)[:, 0], axis=axis)
+        return gathered(tensor, true_places(mask)[:, 0], axis)
     return tf.gather_nd(tensor, true_places(mask))
 
 

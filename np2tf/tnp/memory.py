@@ -1,4 +1,4 @@
-"""shares_memory and may_share_memory: arrays that view one cell share what they both see of it."""
+"""Whose memory is whose: shares_memory and may_share_memory, `x.data`, and arrays made over it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.layout import shadow
-from np2tf.tnp.lenses import read_path
-from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp.layout import host_view, memory_of, shadow
+from np2tf.tnp.lenses import Basic, Bitcast, Reshape, read_path
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of
 from np2tf.tnp.normalize import OPS
+from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp.views import permuted
 
 __all__ = ["may_share_memory", "shares_memory"]
 
@@ -34,23 +36,23 @@ def _positions(array: ndarray) -> np.ndarray:
 
 
 def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
-    if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
-        # Tensors of TensorFlow's own cannot be written to in part: nobody sees whether two share memory.
-        return a is b
     if not (is_array(a) and is_array(b)):
+        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
+            # Tensors of TensorFlow's own cannot be written to in part: nobody sees whether two share memory.
+            return a is b
         # Memory of NumPy's and memory of TensorFlow's are never the same.
         return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
-    first, second = a.storage(), b.storage()
-    if first[0] is not second[0]:
-        if second[0] in first[0].may_alias:
+    cell = cell_of(a)
+    if cell is not cell_of(b):
+        if cell_of(b) in cell.may_alias:
             raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
         return False
-    if a is b or not (first[1] or second[1]):
-        return a.size > 0
-    memory = shadow(tensor_array(first[0].value))
-    seen = [shadow(array, memory) for array in (a, b)] if memory is not None else [None]
-    if all(one is not None for one in seen):
-        return numpy(*seen)
+    if a is b or not (path_of(a) or path_of(b)):
+        return a.size > 0  # type: ignore[no-any-return]
+    memory = memory_of(a)
+    first, second = shadow(a, memory), shadow(b, memory)
+    if first is not None and second is not None:
+        return numpy(first, second)
     return bool(np.isin(_positions(a), _positions(b)).any())
 
 
@@ -62,6 +64,58 @@ def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Whether the stretches of memory of two arrays overlap."""
     return _compared(np.may_share_memory, a, b)
+
+
+class _Memory(np.ndarray):
+    """A copy on the host of what an array on TensorFlow sees, which knows that array."""
+
+    source: ndarray
+
+
+def _data(self: ndarray) -> memoryview:
+    """What the array holds, to be read, and to be given to ``ndarray(…, buffer)``."""
+    buffer: Any = self.numpy()[()]
+    if type(self) is ndarray:
+        buffer = host_view(self).view(_Memory)
+        buffer.source = self
+    # Nobody would see what is written to a copy.
+    return memoryview(buffer).toreadonly()
+
+
+ndarray.data = property(_data, doc=np.ndarray.data.__doc__)  # type: ignore[attr-defined]
+
+
+def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
+    """The array that `make` makes over a buffer: a view, if that is the memory of an array on TensorFlow.
+
+    Returns:
+        None if `buffer` is anything else.
+
+    Raises:
+        StagingError: the view is none that an array on TensorFlow can be.
+    """
+    given = _data(buffer) if type(buffer) is ndarray else buffer
+    memory = given.obj if isinstance(given, memoryview) else None
+    if not isinstance(memory, _Memory):
+        return None
+    wanted = make(given)
+    in_c, in_f = wanted.flags.c_contiguous, wanted.flags.f_contiguous
+    start = np.lib.array_utils.byte_bounds(wanted)[0] - np.lib.array_utils.byte_bounds(memory)[0]
+    size = memory.itemsize
+    if not has_tf_dtype(wanted.dtype):
+        return wanted
+    if start % size or wanted.nbytes % size or not (in_c or in_f):
+        raise StagingError("memory seen otherwise than in whole elements, one after the other", "NP2TF503")
+    source = memory.source
+    if memory.flags.fnc:
+        source = permuted(source, reversed(range(memory.ndim)))
+    part = slice(start // size, (start + wanted.nbytes) // size)
+    view = source.view_through(Reshape((memory.size,))).view_through(Basic((part,)))
+    if wanted.dtype != memory.dtype:
+        view = view.view_through(Bitcast(wanted.dtype))
+    if in_c:
+        return view.view_through(Reshape(wanted.shape))
+    return permuted(view.view_through(Reshape(wanted.shape[::-1])), reversed(range(wanted.ndim)))
 
 
 OPS[np.shares_memory] = shares_memory

@@ -5,8 +5,11 @@ An array computes what depends on its contents and its layout, and hands a copy 
 
 from __future__ import annotations
 
+import operator
+import sys
 import weakref
 from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -18,11 +21,11 @@ from np2tf.tnp.cells import Cell, is_from_outside
 from np2tf.tnp.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.layout import shadow
+from np2tf.tnp.layout import copied, owns_memory, settled, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
 from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp.normalize import attach
+from np2tf.tnp.normalize import attach, memory_order
 from np2tf.tnp.ranks import DOUBTFUL, over_ranks
 from np2tf.tnp.residence import lifted
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
@@ -68,10 +71,9 @@ def _real(self: ndarray) -> ndarray:
 def _imag(self: ndarray) -> ndarray:
     tensor = self.tensor
     if not tensor.dtype.is_complex:
-        zeros = wrap_tensor(tf.zeros_like(tensor))
         if type(self) is scalar:
-            return zeros
-        view = zeros.view_through(Sealed())
+            return wrap_tensor(tf.zeros_like(tensor))
+        view = copied(tf.zeros_like(tensor), self, "A").view_through(Sealed())
         # It has nothing that it is a view of: its memory is its own.
         view.storage()[0].owner = weakref.ref(view)
         return view
@@ -163,6 +165,7 @@ def _item_method(self: ndarray, *args: Any) -> Any:
     tensor = self.tensor
     if len(args) == 1 and isinstance(args[0], tuple):
         args = args[0]
+    args = tuple(map(operator.index, args))
     if not args:
         if tensor.shape.num_elements() not in (1, None):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
@@ -190,6 +193,12 @@ def _nested(tensor: tf.Tensor) -> Any:
     return [_nested(part) for part in tf.unstack(tensor)]
 
 
+def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
+    letter: Any = memory_order(order)
+    letter = settled(shadow(self), letter) if letter == "A" else letter
+    return self.numpy().tobytes(letter)
+
+
 def _read_only(name: str) -> None:
     """A method that only reads: a copy on the host answers it."""
     own = getattr(np.ndarray, name)
@@ -199,14 +208,18 @@ def _read_only(name: str) -> None:
 
     method.__name__ = name
     method.__doc__ = own.__doc__
+    method.__wrapped__ = own  # type: ignore[attr-defined]
     setattr(ndarray, name, method)
 
 
 # -- in place --------------------------------------------------------------------------------------
 
 
-def _fill_method(self: ndarray, value: Any) -> None:
-    setitem(self, ..., as_tensor(value, self.dtype))
+def _fill_method(self: ndarray, value: Any, /) -> None:
+    number = as_tensor(value, self.dtype)
+    if number.shape.rank:
+        raise ValueError("setting an array element with a sequence.")
+    setitem(self, ..., number)
 
 
 def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
@@ -220,6 +233,8 @@ def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
 
 
 def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: Any = None) -> None:
+    if uic:
+        raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
     if write is not None:
         cell, path = self.storage()
         while path and isinstance(path[-1], Sealed):
@@ -236,9 +251,18 @@ def _layout(self: ndarray) -> np.ndarray:
     made = shadow(self)
     if made is None or not self.tensor.shape.is_fully_defined():
         raise StagingError("the memory layout of an array whose shape is known only at run time")
-    if any(isinstance(lens, (Sealed, ReadOnly)) for lens in self.storage()[1]):
-        made.flags.writeable = False
+    made = made.view()
+    made.flags.writeable = not self.is_read_only
     return made
+
+
+#: The flags that can be set, and what `setflags` calls them.
+_SETTABLE = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
+_LETTERS = {
+    **dict.fromkeys(("W", "WRITEABLE"), "writeable"),
+    **dict.fromkeys(("A", "ALIGNED"), "aligned"),
+    **dict.fromkeys(("X", "WRITEBACKIFCOPY"), "writebackifcopy"),
+}
 
 
 class Flags:
@@ -249,19 +273,21 @@ class Flags:
 
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
-            return not self._array.storage()[1]
+            return owns_memory(self._array)
         return getattr(_layout(self._array).flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name != "writeable":
-            raise StagingError(f"the flag {name!r} of an array on TensorFlow", "NP2TF503")
-        _setflags_method(self._array, write=value)
+        if name not in _SETTABLE:
+            raise AttributeError(f"attribute {name!r} of numpy.flagsobj objects is not writable")
+        _setflags_method(self._array, **{_SETTABLE[name]: value})
 
     def __getitem__(self, name: str) -> Any:
         return self.owndata if name in ("OWNDATA", "O") else _layout(self._array).flags[name]  # type: ignore[index]
 
     def __setitem__(self, name: str, value: Any) -> None:
-        setattr(self, {"W": "writeable"}.get(name, name.lower()), value)
+        if name not in _LETTERS:
+            raise KeyError("Unknown flag")
+        setattr(self, _LETTERS[name], value)
 
     def __repr__(self) -> str:
         return repr(_layout(self._array).flags)
@@ -273,14 +299,23 @@ def _flat(self: ndarray) -> flatiter:
 
 
 def _base(self: ndarray) -> Any:
-    cell, path = self.storage()
-    owner = cell.owner() if cell.owner is not None else None
-    if owner is self or path == cell.owner_path:
+    if owns_memory(self):
         return None
+    cell = self.storage()[0]
+    owner = cell.owner() if cell.owner is not None else None
     if owner is None or owner.storage()[0] is not cell:
         owner = array_over(cell, cell.owner_path)
         cell.owner = weakref.ref(owner)
     return owner
+
+
+def _array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
+    """The module whose functions take such arrays; NumPy says which versions of the standard it knows."""
+    _ANY.__array_namespace__(api_version=api_version)  # type: ignore[arg-type]
+    return sys.modules["np2tf.tnp"]
+
+
+_ANY = np.zeros(1)
 
 
 def _device(self: ndarray) -> str:
@@ -301,6 +336,7 @@ def _remaining(self: ndarray, name: str) -> Any:
     if not callable(value) or isinstance(value, type):
         return lifted(value)
 
+    @wraps(value)
     def call(*args: Any, **kwargs: Any) -> Any:
         result = lifted(value(*map(to_numpy, args), **kwargs))
         if name in _WRITING:
@@ -328,7 +364,7 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
     if not np.may_share_memory(memory, held):
         held = np.ascontiguousarray(held)
         memory = held.ravel()
-    return {**held.__array_interface__, "data": memory, "strides": held.strides}
+    return {**held.__array_interface__, "data": memory}
 
 
 def _round(self: scalar, ndigits: int | None = None) -> Any:
@@ -357,15 +393,19 @@ def _install() -> None:
     ndarray.flat = property(_flat, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
     read_shape: Any = ndarray.shape.fget  # type: ignore[attr-defined]
     ndarray.shape = property(read_shape, _set_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
-    for name in ("tobytes", "tofile", "dump", "dumps", "getfield"):
+    for name in ("tofile", "dump", "dumps", "getfield"):
         _read_only(name)
+    attach("__array_namespace__", _array_namespace)
     attach("view", _view_method)
+    attach("tobytes", _tobytes_method)
     attach("item", _item_method)
     attach("tolist", _tolist_method)
     attach("fill", _fill_method)
     ndarray.resize = _resize_method  # type: ignore[attr-defined]
     ndarray.setflags = _setflags_method  # type: ignore[attr-defined]
     ndarray.__getattr__ = _remaining  # type: ignore[method-assign, assignment]
+    for name in ("put", "resize", "setflags"):
+        vars(ndarray)[name].__wrapped__ = getattr(np.ndarray, name)
     scalar.__round__ = _round  # type: ignore[attr-defined]
 
 

@@ -86,6 +86,9 @@ def nanmean(
     where: Any = True,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html"""
+    inexact = a.dtype.is_floating or a.dtype.is_complex
+    if inexact and dtype is not None and dtype.kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
     return mean_of(a, axis, dtype, keepdims, _mask(a, where))
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import types
 import weakref
+from operator import is_, is_not
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +22,15 @@ from np2tf.tnp.quick import quick
 from np2tf.tnp.symint import SymInt
 
 if TYPE_CHECKING:
-    from np2tf.tnp import lenses
+    from np2tf.tnp import layout, lenses
     from np2tf.tnp.lenses import Lens
 else:
+    layout = LazyModule("np2tf.tnp.layout")
     lenses = LazyModule("np2tf.tnp.lenses")
+
+
+#: What makes an array, by position.
+_MAKING = ("shape", "dtype", "buffer", "offset", "strides", "order")
 
 
 class _ArrayType(type):
@@ -52,7 +58,13 @@ class _ArrayType(type):
         )
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        """``ndarray(shape, dtype, …)`` makes an uninitialised array; over a buffer it is NumPy's own."""
+        """``ndarray(shape, dtype, …)`` makes an array of anything; over a buffer, of the buffer's kind."""
+        given = {**dict(zip(_MAKING, args, strict=False)), **kwargs}
+        if given.get("buffer") is not None and quick.tensors:
+            made_over = importlib.import_module("np2tf.tnp.memory").made_over
+            view = made_over(given["buffer"], lambda buffer: np.ndarray(**{**given, "buffer": buffer}))
+            if view is not None:
+                return view
         made: np.ndarray = np.ndarray(*args, **kwargs)
         if quick.host or made.base is not None:
             return made
@@ -125,11 +137,13 @@ class ndarray(metaclass=_ArrayType):
         return lenses.is_read_only(self._path)
 
     def numpy(self) -> np.ndarray:
-        """The contents as np.ndarray, copied from the tensor.
+        """The contents as np.ndarray in the same memory order, copied from the tensor.
 
         Raises:
             StagingError: the value is not known while staging.
         """
+        if self._path and self._cache is None and all(type(lens) is lenses.Transpose for lens in self._path):
+            return lenses.view_on_host(array_over(self._cell).numpy(), self._path)
         tensor = self.tensor
         if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
             static = tf.get_static_value(tensor)
@@ -137,6 +151,8 @@ class ndarray(metaclass=_ArrayType):
                 raise StagingError("the value of a staged array is needed while staging")
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
+        if value.ndim > 1 and not is_ordinary(self):
+            value = layout.host_copy(self, value)
         if self._path and self.is_read_only:
             value.flags.writeable = False
         return value
@@ -236,10 +252,19 @@ def is_foreign(dtype: np.dtype[Any]) -> bool:
     """Whether TensorFlow has no such elements (objects, strings, records, dates, long doubles)."""
     if dtype.kind in "biufc":
         return dtype.char in "gG"
-    return dtype.kind != "V" or dtype.char == "V"
+    return dtype.kind != "V" or dtype.char == "V" or "int" in dtype.name
 
 
 _OURS = frozenset({ndarray, scalar})
+
+
+def is_ordinary(operand: Any) -> bool:
+    """Whether an operand is certainly in C order in memory, told without a closer look."""
+    if type(operand) is ndarray:
+        if operand._cell.order is not None:
+            return False
+        return not operand._path or all(lens.keeps_order for lens in operand._path)
+    return not isinstance(operand, np.ndarray) or is_array(operand) or operand.flags.c_contiguous
 
 
 def cell_of(array: Any) -> Cell:
@@ -300,4 +325,19 @@ def wrap_tensor(value: Any) -> Any:
         return type(value)(map(wrap_tensor, value))
     if isinstance(value, tuple):
         return type(value)(*map(wrap_tensor, value))
+    return value
+
+
+def as_raw(value: Any) -> Any:
+    """`value` with tensors in the places of arrays on TensorFlow, also in tuples, lists and dicts."""
+    if is_array(value):
+        return value.tensor
+    kind = type(value)
+    if kind is dict:
+        items = list(map(as_raw, value.values()))
+        return value if all(map(is_, items, value.values())) else dict(zip(value, items))
+    if kind is list or isinstance(value, tuple):
+        items = list(map(as_raw, value))
+        if any(map(is_not, items, value)):
+            return kind(*items) if hasattr(value, "_fields") else kind(items)
     return value

@@ -11,20 +11,24 @@ import functools
 import inspect
 import operator
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Container
+from contextlib import nullcontext
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
+from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
-from np2tf.tnp.outputs import store_into
+from np2tf.tnp.operand_kinds import surroundings
+from np2tf.tnp.orders import ORDERS, Rule
+from np2tf.tnp.outputs import check_fit, check_memory, check_output, store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
 from np2tf.tnp.ranks import DOUBTFUL, over_ranks
@@ -75,8 +79,12 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
     return dtype
 
 
-def _static_int(value: Any) -> Any:
-    return value if value is None or type(value) is int else operator.index(value)
+def _int(value: Any) -> int:
+    return value if type(value) is int else operator.index(value)
+
+
+def _optional_int(value: Any) -> int | None:
+    return None if value is None else _int(value)
 
 
 def _axis(value: Any) -> Any:
@@ -93,12 +101,51 @@ def _length(value: Any) -> Any:
     return operator.index(value)
 
 
-def _shape(value: Any) -> tuple[Any, ...]:
+def shape_of(value: Any) -> tuple[Any, ...]:
+    """The lengths of axes, as numbers; tensors, where they are known only at run time."""
     if isinstance(value, (tf.Tensor, np.ndarray)) or (is_array(value) and value.ndim == 1):
-        return tuple(int(n) for n in to_numpy(value))
+        return tuple(operator.index(n) for n in to_numpy(value))
     if isinstance(value, (tuple, list, tf.TensorShape)):
+        checked_rank(len(value))
         return tuple(_length(item) for item in value)
     return (_length(value),)
+
+
+def checked_device(value: Any) -> Any:
+    """A device by the name that `x.device` has.
+
+    Raises:
+        ValueError: there is none of that name.
+    """
+    if value not in (None, "cpu") and not (value == "gpu" and surroundings.has_accelerator):
+        raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {value}')
+    return value
+
+
+def memory_order(value: Any) -> str | None:
+    """A letter that says how to lay out memory, as a capital; None says nothing.
+
+    Raises:
+        TypeError, ValueError: NumPy's, for what is none.
+    """
+    if value is None:
+        return None
+    letter = value.decode() if isinstance(value, bytes) else value
+    if not isinstance(letter, str):
+        raise TypeError(f"order must be str, not {type(value).__name__}")
+    if letter.upper() not in _LETTERS:
+        raise ValueError(f"order must be one of 'C', 'F', 'A', or 'K' (got '{letter}')")
+    return letter.upper()
+
+
+_LETTERS = frozenset("CFAK")
+
+
+def _c_or_f(value: Any) -> str | None:
+    letter = memory_order(value)
+    if letter not in ("C", "F", None):
+        raise ValueError("only 'C' or 'F' order is permitted")
+    return letter
 
 
 Array = Annotated[tf.Tensor, as_tensor]
@@ -108,25 +155,51 @@ OptionalArray = Annotated[Any, _optional_tensor]
 View = Annotated[ndarray, as_view]
 DType = Annotated[Any, _dtype]
 Axis = Annotated[Any, _axis]
-Int = Annotated[Any, _static_int]
-Shape = Annotated[tuple[Any, ...], _shape]
+Int = Annotated[Any, _int]
+OptionalInt = Annotated[Any, _optional_int]
+Shape = Annotated[tuple[Any, ...], shape_of]
+MemoryOrder = Annotated[Any, memory_order]
+COrF = Annotated[Any, _c_or_f]
 
 
 # -- the plan ------------------------------------------------------------------------------------------------
 
 
-class _Plan:
-    """A signature compiled to (name, normaliser, default) rows."""
+class _Everything:
+    """The parameters of a function that does not tell them."""
 
-    def __init__(self, implementation: Callable[..., Any]) -> None:
+    def __contains__(self, name: object) -> bool:
+        return True
+
+
+def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
+    try:
+        parameters = inspect.signature(numpy).parameters
+    except ValueError:  # before NumPy 2.4 its functions in C have no signature
+        return _Everything()
+    takes_any = any(one.kind is inspect.Parameter.VAR_KEYWORD for one in parameters.values())
+    return _Everything() if takes_any else parameters
+
+
+class _Plan:
+    """A signature compiled to (name, normaliser, default) rows, as far as the installed NumPy has it."""
+
+    def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
         self.name = implementation.__name__
+        #: What gives results their memory order, where it is not always C order.
+        self.rule: Rule | None = None
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
         self.keyword_only = 0
+        known = _parameters_of(numpy)
         for parameter in inspect.signature(implementation).parameters.values():
+            if parameter.kind is inspect.Parameter.KEYWORD_ONLY and parameter.name not in known:
+                continue
             hint = hints.get(parameter.name)
             normaliser = get_args(hint)[1] if get_origin(hint) is Annotated else None
+            if parameter.name == "device":
+                normaliser = checked_device
             if parameter.kind is inspect.Parameter.VAR_POSITIONAL:
                 self.variadic = normaliser or (lambda value: value)
             else:
@@ -144,20 +217,21 @@ class _Plan:
         Raises:
             TypeError: the arguments do not fit NumPy's signature.
         """
+        unknown = kwargs.keys() - self.names
+        if unknown:
+            raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
         if self.variadic is not None:
             by_name = {name: (normaliser, default) for name, normaliser, default in self.rows}
-            extra = {
-                name: self._one(value, by_name[name][0]) for name, value in kwargs.items() if name in by_name
-            }
+            extra = {name: self._one(value, by_name[name][0]) for name, value in kwargs.items()}
             return [self.variadic(arg) for arg in args], extra
         positional = len(self.rows) - self.keyword_only
         if len(args) > positional:
             raise TypeError(
                 f"{self.name}() takes {positional} positional arguments but {len(args)} were given"
             )
-        unknown = kwargs.keys() - self.names
-        if unknown:
-            raise TypeError(f"{self.name}() got an unexpected keyword argument {min(unknown)!r}")
+        twice = kwargs.keys() & self.order[: len(args)] if kwargs else None
+        if twice:
+            raise TypeError(f"{self.name}() got multiple values for argument {min(twice)!r}")
         values = []
         for k, (name, normaliser, default) in enumerate(self.rows):
             value = args[k] if k < len(args) else kwargs.get(name, default)
@@ -221,8 +295,10 @@ def op(
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
-        plan = _Plan(implementation)
+        plan = _Plan(implementation, numpy)
+        made = _placing(implementation, plan) if "device" in plan.names else implementation
         direct = FUNCTIONS.get(numpy)
+        plan.rule = ORDERS.get(numpy)
         creates = f"{numpy.__module__}.{numpy.__name__}".removeprefix("numpy.") in CREATES
 
         @functools.wraps(implementation)
@@ -233,7 +309,7 @@ def op(
                     return result
             if (new_arrays_on_host() or not creates) and runs_on_host(args, kwargs):
                 return on_host(numpy, args, kwargs)
-            return _on_tensors(implementation, plan, numpy, args, kwargs)
+            return _on_tensors(made, plan, numpy, args, kwargs)
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
@@ -242,6 +318,18 @@ def op(
         return call
 
     return decorate
+
+
+def _placing(implementation: Callable[..., Any], plan: _Plan) -> Callable[..., Any]:
+    """An implementation that makes its array on the device that is asked for; a graph has its own."""
+    position = plan.order.index("device")
+
+    def call(*values: Any, **named: Any) -> Any:
+        device = values[position] if position < len(values) else named.get("device")
+        with tf.device(device) if device is not None and tf.executing_eagerly() else nullcontext():
+            return implementation(*values, **named)
+
+    return call
 
 
 def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
@@ -272,6 +360,8 @@ def _on_tensors(
         args = args[: plan.before_out]
     out = kwargs.get("out")
     given = {name: value for name, value in kwargs.items() if name != "out"} if out is not None else kwargs
+    if out is not None:
+        check_memory(numpy, out)
     staging = not tf.executing_eagerly()
     if staging and staging_for_xla():
         again = functools.partial(_on_tensors, implementation, plan, numpy)
@@ -279,17 +369,17 @@ def _on_tensors(
         if selected is not None:
             return selected
     try:
-        if out is not None and numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3:
-            given = {**given, "dtype": out.dtype}
-        if out is not None and numpy in _JOINING:
-            if given.get("dtype") is not None:
-                raise TypeError("only one of `out` and `dtype` may be given")
-            given = {**given, "dtype": out.dtype}
+        if out is not None:
+            given = _typed_by_output(numpy, out, args, given)
         if given.get("like") is not None and not is_array(given["like"]):
             raise StagingError("like= what NumPy is to ask", "NP2TF503")
         values, extra = plan.bind(args, given)
         values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))
+        if out is not None:
+            check_fit(numpy, out, result)
+        if plan.rule is not None and out is None:
+            result = plan.rule(result, args, given)
         stored = result if out is None else store_into(out, result, kwargs.get("casting", "same_kind"))
     except LEFT_TO_NUMPY as error:
         if staging:
@@ -303,6 +393,19 @@ def _on_tensors(
     return left_to_numpy(numpy, args, kwargs)
 
 
+def _typed_by_output(
+    numpy: Callable[..., Any], out: Any, args: tuple[Any, ...], given: dict[str, Any]
+) -> dict[str, Any]:
+    """The arguments by keyword, with the dtype of `out` where it is what the function computes in."""
+    check_output(out)
+    joins = numpy in _JOINING
+    if joins and given.get("dtype") is not None:
+        raise TypeError("only one of `out` and `dtype` may be given")
+    if joins or (numpy in _TYPED_BY_OUTPUT and given.get("dtype") is None and len(args) < 3):
+        return {**given, "dtype": out.dtype}
+    return given
+
+
 #: What an operation on tensors may end with: what it leaves out, or an error in what it was given. Eagerly
 #: NumPy answers then: with the result, or with its own error in its own words.
 LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexError, OverflowError)
@@ -310,6 +413,8 @@ LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexEr
 
 def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
     """Whether a call may be made again after `error`: a function among the arguments is not to run twice."""
+    if isinstance(error, PromotionError):
+        return False
     return isinstance(error, (StagingError, tf.errors.OpError)) or not any(map(callable, args))
 
 
@@ -323,12 +428,14 @@ def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
 def attach(name: str, function: Callable[..., Any]) -> None:
     """Make ``x.name(*args)`` call `function(x, *args)`."""
 
-    def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+    def method(self: ndarray, /, *args: Any, **kwargs: Any) -> Any:
         try:
             return function(self, *args, **kwargs)
         except DOUBTFUL as error:
             return over_ranks(function, (self, *args), kwargs, error)
 
+    # Who asks for the signature is told NumPy's.
+    method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]
     method.__name__ = name
     method.__doc__ = function.__doc__
     setattr(ndarray, name, method)

@@ -49,7 +49,8 @@ _COMPARISON = {
 }
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 _NUMERIC = frozenset({ndarray, scalar, np.ndarray, int, float, complex, bool, list, tuple})
-_FOREIGN = (str, bytes, type(None), dict, set)
+_REFUSED = (type(None), dict, set)
+_FOREIGN = (str, bytes, *_REFUSED)
 
 
 def _general(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
@@ -99,7 +100,7 @@ def _refuses(other: Any) -> bool:
     kind = type(other)
     if kind in _NUMERIC:
         return False
-    if isinstance(other, _FOREIGN) or is_guest(other):
+    if isinstance(other, _REFUSED) or is_guest(other):
         return True
     override = getattr(kind, "__array_ufunc__", ufuncs)
     if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):

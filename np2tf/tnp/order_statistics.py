@@ -9,14 +9,16 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.axes import length, normalize_axes, rank
+from np2tf.tnp.axes import length, normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.normalize import Array, Axis, op
 from np2tf.tnp.promotion import result_type_of
+from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.reducing import isnan
+from np2tf.tnp.reductions import refuse_extended
 from np2tf.tnp.warn import ALL_NAN, EMPTY_MEAN, warn_where
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -45,6 +47,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     Raises:
         StagingError: there is one in what np2tf.jit stages; the host knows it.
     """
+    refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank(a))
     kept = [k for k in range(rank(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
@@ -159,6 +162,7 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
     raise ValueError(f"{method!r} is not a valid method")
 
 
+@unrefused
 def _interpolated(
     ordered: tf.Tensor, virtual: np.ndarray, n: int, given: np.dtype[Any], weak: bool
 ) -> tf.Tensor:
@@ -263,6 +267,7 @@ def median(
     """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
     if a.dtype in COMPLEX:
         raise StagingError("the median of complex numbers", "NP2TF503")
+    refuse_extended(a)
     rows, axes, n = _rows(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
     wanted = given if given.kind == "f" else np.dtype(np.float64)
@@ -291,6 +296,7 @@ def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, 
     return ordered, last, axes
 
 
+@unrefused
 def _of_the_rest(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:

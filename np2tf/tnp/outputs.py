@@ -47,6 +47,38 @@ def check_output(out: Any) -> None:
         raise ValueError("output array is read-only")
 
 
+#: They write to an array that is just like the result, and to no other.
+_EXACT = frozenset({np.dot, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft})
+#: They write to an array of the result's shape whose dtype is safely cast to the result's.
+_READ = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
+
+
+def check_memory(numpy: Any, out: Any) -> None:
+    """See that a function that hands its output to C takes this one.
+
+    Raises:
+        ValueError: it does not. (A copy on the host would be contiguous: NumPy cannot be asked.)
+    """
+    if numpy is np.dot and is_array(out) and not out.flags.c_contiguous:
+        raise ValueError("output array is not acceptable (must be a C-array)")
+
+
+def check_fit(numpy: Any, out: Any, result: Any) -> None:
+    """See that a function that is particular about its output takes this one.
+
+    Raises:
+        ValueError: it does not, or that is for NumPy to say.
+    """
+    if numpy in _EXACT:
+        fits = out.shape == result.shape and out.dtype == result.dtype
+    else:
+        fits = numpy not in _READ or (
+            out.shape == result.shape and np.can_cast(out.dtype, result.dtype, "safe")
+        )
+    if not fits:
+        raise ValueError("output array is not acceptable to this function")
+
+
 def _check_shapes(result: Any, out: Any) -> None:
     made, have = tf.TensorShape(result.shape), tf.TensorShape(out.shape)
     if not made.is_fully_defined() or not have.is_fully_defined():

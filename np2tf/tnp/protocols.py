@@ -11,7 +11,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.devices import device_put
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array
+from np2tf.tnp.layout import copied
+from np2tf.tnp.ndarray import ndarray, scalar
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
@@ -45,6 +46,12 @@ def _complex(self: ndarray) -> complex:
 
 def _index(self: ndarray) -> int:
     return self.numpy().__index__()
+
+
+def _bytes(self: ndarray) -> bytes:
+    """``bytes(x)``: the memory of an array, and what a number means to Python."""
+    held = self.numpy()
+    return bytes(held[()] if type(self) is scalar else held)
 
 
 # -- containers ----------------------------------------------------------------------------------------------
@@ -98,7 +105,7 @@ def _format(self: ndarray, spec: str) -> str:
 
 
 def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
-    return tensor_array(self.tensor)
+    return copied(self.tensor, self)
 
 
 def _reduce(self: ndarray) -> tuple[Any, ...]:
@@ -122,6 +129,7 @@ _OF_ARRAYS = {
     "__float__": _float,
     "__complex__": _complex,
     "__index__": _index,
+    "__bytes__": _bytes,
     "__len__": _len,
     "__iter__": _iter,
     "__contains__": _contains,
@@ -135,6 +143,9 @@ _OF_ARRAYS = {
     "__hash__": None,
 }
 _OF_NUMBERS = {
+    # Of a complex number NumPy takes the real part, and warns; of an array it refuses to.
+    "__int__": lambda self: int(self.numpy()[()]),
+    "__float__": lambda self: float(self.numpy()[()]),
     "__repr__": _number_shown_by(repr),
     "__str__": _number_shown_by(str),
     "__reduce__": _reduce_number,

@@ -12,11 +12,11 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.hosted import SMALL, hosted, known
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import Array, DType, Int, Operand, Shape, op
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
 from np2tf.tnp.operand_kinds import operands_in
-from np2tf.tnp.promotion import kind_of, result_type, result_type_of, tf_dtype
-from np2tf.tnp.residence import has_tensor, placed
+from np2tf.tnp.promotion import inexact_type, kind_of, result_type_of, tf_dtype
+from np2tf.tnp.residence import has_tensor, lifted, placed
 
 __all__ = [
     "arange",
@@ -126,7 +126,7 @@ def linspace(
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     if _is_known(start, stop) and num <= SMALL:
         return _constants(_NUMPY.linspace(start, stop, num, endpoint, retstep, dtype, axis))
-    result = result_type(start, stop, float(num))
+    result = inexact_type(start, stop)
     wanted = result if dtype is None else dtype
     begin, end = as_tensor(start, result), as_tensor(stop, result)
     parts = num - 1 if endpoint else num
@@ -179,10 +179,12 @@ def geomspace(
 ) -> ndarray:
     if _is_known(start, stop) and num <= SMALL:
         return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
-    result = result_type(start, stop, float(num))
+    result = inexact_type(start, stop)
     if result.kind != "f" or axis != 0:
         raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
     begin, end = as_tensor(start, result), as_tensor(stop, result)
+    if tf.get_static_value(tf.reduce_any(tf.equal(begin, 0)) | tf.reduce_any(tf.equal(end, 0))):
+        raise ValueError("Geometric sequence cannot include zero")
     ten = tf.constant(math.log(10.0), begin.dtype)
     logs = [tf.math.log(end_point / begin) / ten for end_point in (begin, end)]
     powers = as_tensor(linspace(*logs, num, endpoint))
@@ -214,9 +216,12 @@ def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str 
 
 
 @op(np.indices)
-def indices(dimensions: Shape, dtype: DType = _INT, sparse: bool = False) -> Any:
+def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
+    dimensions = shape_of(tuple(dimensions))
     rank = len(dimensions)
     wanted = tf_dtype(dtype or int)
+    if wanted == tf.bool:
+        raise StagingError("indices as truth values", "NP2TF503")
     grids = [
         tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
         for j, n in enumerate(dimensions)
@@ -242,11 +247,18 @@ class Grid:
 
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
-        if has_tensor(operands_in(key)):
+        if not has_tensor(operands_in(key)):
+            return placed(self.numpy[known(key)])
+        try:
             return self._on_tensors(key, parts)
-        return placed(self.numpy[known(key)])
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or not repeatable(error, ()):
+                raise
+        return lifted(self.numpy[known(key)])
 
     def _on_tensors(self, key: Any, parts: tuple[slice, ...]) -> Any:
+        if any(is_array(end) and end.ndim for part in parts for end in (part.start, part.stop, part.step)):
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
         axes = [self._axis(part) for part in parts]
         if not isinstance(key, tuple):
             return axes[0]

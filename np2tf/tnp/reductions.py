@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.axes import flattened, length, normalize_axes, rank
+from np2tf.tnp.axes import flattened, length, normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.extremes import reduce_extreme
 from np2tf.tnp.kernels import COMPLEX
-from np2tf.tnp.normalize import Array, Axis, DType, op
+from np2tf.tnp.ndarray import weak_scalar
+from np2tf.tnp.normalize import Array, Axis, DType, attach, on_host, op
 from np2tf.tnp.reducing import (
     Reducer,
     accumulating,
@@ -21,12 +23,13 @@ from np2tf.tnp.reducing import (
     divided,
     isnan,
     masked,
-    narrow_float,
+    mean_dtype,
     raw_all,
     raw_any,
     raw_prod,
     raw_sum,
     tree_reduce,
+    widened,
 )
 from np2tf.tnp.ufuncs_compare import EXTREMES, truth
 from np2tf.tnp.warn import EMPTY_MEAN, TOO_FEW, warn_where
@@ -62,10 +65,12 @@ def _total(
 ) -> tf.Tensor:
     axes = normalize_axes(axis, rank(a))
     wanted = accumulating(a, dtype)
-    wide = np.dtype(np.float32) if wanted == np.float16 else wanted
+    wide = widened(wanted)
     result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
+        if rank(start) != 0:
+            raise ValueError("setting an array element with a sequence.")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 
@@ -101,13 +106,23 @@ def prod(
 # -- means ---------------------------------------------------------------------------------------------------
 
 
+def refuse_extended(a: tf.Tensor) -> None:
+    """Leave bfloat16 and its like to NumPy, to which they are neither floats nor integers.
+
+    Raises:
+        StagingError: `a` is of such a dtype.
+    """
+    if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
+        raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")
+
+
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
     """The mean over axes, accumulated and rounded as NumPy does."""
     axes = normalize_axes(axis, rank(a))
+    refuse_extended(a)
     if dtype is None:
-        given = np.dtype(a.dtype.as_numpy_dtype)
-        dtype = given if given.kind in "fc" else np.dtype(np.float64)
-    wide = np.dtype(np.float32) if dtype == np.float16 and narrow_float(a) else dtype
+        dtype = mean_dtype(a)
+    wide = widened(dtype) if a.dtype == dtype else dtype
     total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
     number = count(a, axes, keepdims, where)
     if where is not True or _is_zero(number):
@@ -128,6 +143,7 @@ def mean(
     where: Any = True,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    refuse_axis_of_number(axis, a)
     return mean_of(a, axis, dtype, keepdims, where)
 
 
@@ -135,10 +151,12 @@ def variance_of(
     a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
     """The variance over axes, in the dtype in which NumPy accumulates."""
+    refuse_extended(a)
     axes = normalize_axes(axis, rank(a))
-    given = np.dtype(a.dtype.as_numpy_dtype)
-    wide = dtype if dtype is not None else given if given.kind in "fc" else np.dtype(np.float64)
-    wide = np.dtype(np.float32) if wide == np.float16 else wide
+    if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
+        # The mean loses its imaginary part, the distances from it keep theirs.
+        raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
+    wide = widened(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
     if mean is None:
@@ -159,10 +177,12 @@ def variance_of(
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
-    given = np.dtype(dtype if dtype is not None else a.dtype.as_numpy_dtype)
+    given = np.dtype(dtype) if dtype is not None else mean_dtype(a)
+    if given.kind == "c" and dtype is not None:
+        return given
     if given.kind == "c":
         return np.dtype(f"f{given.itemsize // 2}")
-    return given if given.kind == "f" else np.dtype(np.float64)
+    return np.dtype(np.float64) if given.kind in "biu" else given
 
 
 def degrees(ddof: Any, correction: Any) -> Any:
@@ -178,7 +198,7 @@ def degrees(ddof: Any, correction: Any) -> Any:
     return correction
 
 
-@op(np.var, method=True)
+@op(np.var)
 def var(
     a: Array,
     axis: Axis = None,
@@ -192,11 +212,12 @@ def var(
     correction: Any = None,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(found, _result_of_variance(a, dtype))
 
 
-@op(np.std, method=True)
+@op(np.std)
 def std(
     a: Array,
     axis: Axis = None,
@@ -210,8 +231,32 @@ def std(
     correction: Any = None,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
+
+
+def _spread_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method, which knows `correction` by the name of `ddof` only."""
+
+    def method(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+    ) -> Any:
+        return function(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
+
+    return method
+
+
+attach("var", _spread_method(var))
+attach("std", _spread_method(std))
 
 
 # -- extremes ------------------------------------------------------------------------------------------------
@@ -306,7 +351,7 @@ amax = op(np.amax)(max.__wrapped__)  # type: ignore[attr-defined]
 amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 
 
-@op(np.ptp, method=True)
+@op(np.ptp)
 def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
     require_elements(a, normalize_axes(axis, rank(a)), "maximum")
@@ -361,7 +406,7 @@ def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = Fals
 # -- truth ---------------------------------------------------------------------------------------------------
 
 
-@op(np.any, method=True)
+@op(np.any)
 def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
@@ -369,7 +414,7 @@ def any(
     return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank(a)), keepdims)
 
 
-@op(np.all, method=True)
+@op(np.all)
 def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
@@ -377,7 +422,38 @@ def all(
     return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank(a)), keepdims)
 
 
+def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method, which has a `dtype` that the function has not."""
+    numpy = getattr(np.ndarray, function.__name__)
+
+    def method(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+    ) -> Any:
+        if dtype is None:
+            return function(a, axis, out, keepdims, where=where)
+        return on_host(numpy, (a, axis, dtype, out, keepdims), {"where": where})
+
+    return method
+
+
+attach("any", _truth_method(any))
+attach("all", _truth_method(all))
+
+
 @op(np.count_nonzero)
-def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> tf.Tensor:
+def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
-    return raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
+    count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
+    if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
+        return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)
+    return count
+
+
+#: Before NumPy 2.3.
+_COUNTS_ARE_PYTHONS = isinstance(np.count_nonzero(()), int)

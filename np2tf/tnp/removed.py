@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.rules import Rule, find
-from np2tf.tnp.front import universal
+from np2tf.tnp.front import provide, universal
 
 
 def removed(name: str, namespace: Any) -> Any:
@@ -24,8 +24,10 @@ def removed(name: str, namespace: Any) -> Any:
         AttributeError: there is no such name, or nothing stands for it.
     """
     rule = find(f"numpy.{name}")
+    if rule is not None and not rule.new_name and hasattr(np, name):
+        return provide(getattr(np, name), rule.name)  # NumPy does not list what it is about to remove
     if rule is None or not rule.new_name:
-        reason = f": {rule.reason}" if rule is not None and rule.reason else ""
+        reason = f": {_why_not(rule)}" if rule is not None else ""
         raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}{reason}")
     if rule.builtin:
         return getattr(builtins, rule.new_name)
@@ -33,6 +35,12 @@ def removed(name: str, namespace: Any) -> Any:
     if rule.negated:
         return -value
     return _adapted(rule, value, namespace) if rule.arguments or rule.flattens else value
+
+
+def _why_not(rule: Rule) -> str:
+    if rule.reason:
+        return rule.reason
+    return f"NumPy has it since {rule.since}" if rule.since else f"NumPy had it until {rule.until}"
 
 
 def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:

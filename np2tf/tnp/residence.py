@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array
+from np2tf.tnp.layout import copied
+from np2tf.tnp.ndarray import ndarray, scalar
 from np2tf.tnp.operand_kinds import PLAIN, new_arrays_are_tensors
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.rows import Rows
@@ -81,7 +82,7 @@ def lifted(value: Any) -> Any:
     kind = type(value)
     if kind is np.ndarray:
         has_dtype = has_tf_dtype(value.dtype) and value.dtype.isnative
-        return tensor_array(tf.constant(value)) if has_dtype else value
+        return copied(tf.constant(value), value) if has_dtype else value
     if kind in (tuple, list):
         return kind(map(lifted, value))
     if isinstance(value, tuple):

@@ -10,11 +10,12 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
+from np2tf.tnp.axes import rank
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.kernels import COMPLEX, by_parts, constant
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.normalize import OPS, Array, Int, Operand, attach, op
-from np2tf.tnp.promotion import kind_of, result_type, ufunc_loop
+from np2tf.tnp.promotion import inexact_type, kind_of, ufunc_loop
 from np2tf.tnp.ufuncs_compare import EXTREMES
 
 __all__ = [
@@ -96,19 +97,24 @@ def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
 @op(np.clip)
 def clip(
     a: Operand,
-    a_min: Operand = None,
-    a_max: Operand = None,
+    a_min: Operand = np._NoValue,
+    a_max: Operand = np._NoValue,
     out: Any = None,
     *,
-    min: Operand = None,
-    max: Operand = None,
+    min: Operand = np._NoValue,
+    max: Operand = np._NoValue,
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.clip.html"""
-    if (a_min is not None or a_max is not None) and (min is not None or max is not None):
+    if (a_min is np._NoValue) != (a_max is np._NoValue):
+        raise TypeError("clip() missing 1 required positional argument")
+    limits = [a_min, a_max]
+    if a_min is np._NoValue:
+        limits = [None if limit is np._NoValue else limit for limit in (min, max)]
+    elif min is not np._NoValue or max is not np._NoValue:
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
-    return _clipped(a, min if a_min is None else a_min, max if a_max is None else a_max)
+    return _clipped(a, *limits)
 
 
 def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
@@ -132,9 +138,14 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     limits = np.finfo(dtype)
     high = as_tensor(limits.max if posinf is None else posinf, dtype)
     low = as_tensor(limits.min if neginf is None else neginf, dtype)
+    number = as_tensor(nan, dtype)
+    for value in [value for value in (number, high, low) if value.shape.rank != 0]:
+        pairs = zip(reversed(value.shape.as_list()), reversed(x.shape.as_list()), strict=False)
+        if rank(value) > rank(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
+            raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {x.shape}")
     infinity = constant(np.inf, x)
     finite = tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
-    return tf.where(tf.math.is_nan(x), as_tensor(nan, dtype), finite)
+    return tf.where(tf.math.is_nan(x), number, finite)
 
 
 def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
@@ -180,7 +191,7 @@ def i0(x: Array) -> tf.Tensor:
 @op(np.sinc)
 def sinc(x: Array) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.sinc.html"""
-    x = cast(x, result_type(x, 1.0))
+    x = cast(x, inexact_type(x))
     zero = tf.equal(x, constant(0, x))
     y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
     return tf.where(zero, constant(1, x), tf.sin(y) / y)

@@ -159,6 +159,9 @@ def isin(
 ) -> ndarray:
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    whole = (x.dtype.is_integer or x.dtype == tf.bool for x in (element, test_elements))
+    if kind == "table" and not all(whole):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays.")
     left, right = promote(element, test_elements)
     found = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
     return tensor_array(tf.reshape(found, tf.shape(left) if None in left.shape.as_list() else left.shape))

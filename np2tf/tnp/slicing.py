@@ -15,8 +15,8 @@ from tensorflow.python.ops import gen_array_ops
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import staging_at_once, staging_for_xla
-from np2tf.tnp.direct import constant
 from np2tf.tnp.key_axes import Axis, BasicKey, axes_of, span, stop_of, vector
+from np2tf.tnp.small_constants import constant
 from np2tf.tnp.symint import Int, SymInt
 from np2tf.tnp.vectorised import gathered
 from np2tf.tnp.xla_updates import update_dynamic_size, update_under_xla

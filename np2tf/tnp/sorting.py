@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast, promote
-from np2tf.tnp.indexing_functions import gather_along
+from np2tf.tnp.indexing_functions import axis_length, gather_along, within
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, Operands, attach, op
 
@@ -47,32 +47,36 @@ def keys(values: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.math.is_nan(values), tf.constant(mask, integer), ordered)
 
 
-def order_of(values: tf.Tensor) -> tf.Tensor:
-    """``argsort`` along the last axis, stable, as int64."""
+def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
+    """``argsort`` along the last axis, stable, as int64; NaN is last either way."""
     if values.dtype.is_complex:
-        return _order_of_complex(values)
-    ranked = tf.bitwise.invert(keys(values))
+        return _order_of_complex(values, descending)
+    ranked = keys(values)
+    if not descending:
+        ranked = tf.bitwise.invert(ranked)
+    elif values.dtype.is_floating:
+        ranked = tf.where(tf.math.is_nan(values), ranked.dtype.min, ranked)
     return tf.cast(tf.math.top_k(ranked, k=tf.shape(ranked)[-1]).indices, tf.int64)
 
 
-def _order_of_complex(values: tf.Tensor) -> tf.Tensor:
+def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
     """By real, then by imaginary part; last those with NaN in the imaginary, the real one, in both."""
     real, imaginary = tf.math.real(values), tf.math.imag(values)
     nans = 2 * tf.cast(tf.math.is_nan(real), tf.int32) + tf.cast(tf.math.is_nan(imaginary), tf.int32)
     last = values.shape.rank - 1
-    order = order_of(imaginary)
-    for key in (real, nans):
-        order = gather_along(order, order_of(gather_along(key, order, last)), last)
+    order = order_of(imaginary, descending)
+    for key, backwards in ((real, descending), (nans, False)):
+        order = gather_along(order, order_of(gather_along(key, order, last), backwards), last)
     return order
 
 
-def order_along(a: tf.Tensor, axis: int) -> tf.Tensor:
+def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
     """``argsort`` along any axis."""
     rank = a.shape.rank
     if axis == rank - 1:
-        return order_of(a)
+        return order_of(a, descending)
     order = [k for k in range(rank) if k != axis] + [axis]
-    return tf.transpose(order_of(tf.transpose(a, order)), np.argsort(order))
+    return tf.transpose(order_of(tf.transpose(a, order), descending), np.argsort(order))
 
 
 def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
@@ -83,28 +87,46 @@ def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
     return a, normalize_axis_index(axis, a.shape.rank)
 
 
-def _check_kind(kind: Any, stable: Any) -> None:
-    if kind is not None and stable is not None:
-        raise ValueError("`kind` and `stable` parameters can't be provided at the same time.")
+def _check_kind(kind: Any, *instead: Any) -> None:
+    if kind is not None and any(other is not None for other in instead):
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     if kind is not None and str(kind)[:1].lower() not in "qhms":
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
 
 
 @op(np.sort)
-def sort(a: Array, axis: Axis = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> ndarray:
-    _check_kind(kind, stable)
+def sort(
+    a: Array,
+    axis: Axis = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
+) -> ndarray:
+    _check_kind(kind, stable, descending)
     a, axis = _prepared(a, axis, order)
-    return tensor_array(gather_along(a, order_along(a, axis), axis))
+    return tensor_array(gather_along(a, order_along(a, axis, bool(descending)), axis))
 
 
 @op(np.argsort, method=True)
-def argsort(a: Array, axis: Axis = -1, kind: Any = None, order: Any = None, *, stable: Any = None) -> ndarray:
-    _check_kind(kind, stable)
-    a, axis = _prepared(a, axis, order) if a.shape.rank != 0 else (tf.reshape(a, [1]), 0)
-    return tensor_array(order_along(a, axis))
+def argsort(
+    a: Array,
+    axis: Axis = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
+) -> ndarray:
+    _check_kind(kind, stable, descending)
+    a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
+    return tensor_array(order_along(a, axis, bool(descending)))
 
 
-def _check_kth(kth: Any, length: Any) -> None:
+def _check_partition(kth: Any, kind: Any, length: Any) -> None:
+    if kind != "introselect":
+        raise TypeError(f"sort kind must be 'introselect' (got {kind!r})")
     for place in np.atleast_1d(np.asarray(kth)).tolist():
         if not isinstance(place, int):
             raise TypeError("Partition index must be integer")
@@ -115,7 +137,7 @@ def _check_kth(kth: Any, length: Any) -> None:
 @op(np.partition)
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
     a, axis = _prepared(a, axis, order)
-    _check_kth(kth, a.shape[axis])
+    _check_partition(kth, kind, a.shape[axis])
     return tensor_array(gather_along(a, order_along(a, axis), axis))
 
 
@@ -124,15 +146,13 @@ def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
     a, axis = _prepared(a, axis, order)
-    _check_kth(kth, a.shape[axis])
+    _check_partition(kth, kind, a.shape[axis])
     return tensor_array(order_along(a, axis))
 
 
-def _sort_method(
-    self: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, *, stable: Any = None
-) -> None:
+def _sort_method(self: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, **how: Any) -> None:
     axis = normalize_axis_index(axis, self.ndim)
-    self.store(as_tensor(sort(tensor_array(self.tensor), axis, kind, order, stable=stable)))
+    self.store(as_tensor(sort(tensor_array(self.tensor), axis, kind, order, **how)))
 
 
 def _partition_method(
@@ -147,13 +167,13 @@ attach("partition", _partition_method)
 
 
 @op(np.lexsort)
-def lexsort(keys: Operands, axis: Axis = -1) -> ndarray:
+def lexsort(keys: Operands, axis: Axis = -1) -> Any:
     tensors: Sequence[tf.Tensor] = [as_tensor(key) for key in keys]
     if not tensors:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
+    axis = normalize_axis_index(axis, tensors[0].shape.rank or 1)
     if tensors[0].shape.rank == 0:
-        return tensor_array(tf.zeros((), tf.int64))
-    axis = normalize_axis_index(axis, tensors[0].shape.rank)
+        return tf.zeros((), tf.int64)
     if not all(tensor.shape.is_compatible_with(tensors[0].shape) for tensor in tensors):
         raise ValueError("all keys need to be the same shape")
     order = order_along(tensors[0], axis)
@@ -163,6 +183,20 @@ def lexsort(keys: Operands, axis: Axis = -1) -> ndarray:
     return tensor_array(order)
 
 
+def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
+    """The places that sort `a`, as NumPy takes them.
+
+    Raises:
+        TypeError, ValueError: they are none.
+    """
+    order = as_tensor(sorter)
+    if not order.dtype.is_integer or order.shape.rank != 1:
+        raise TypeError("sorter must only contain integers, along one axis")
+    if not order.shape.is_compatible_with(a.shape):
+        raise ValueError("sorter.size must equal a.size")
+    return within(tf.cast(order, tf.int64), axis_length(a, 0), 0, "raise")
+
+
 @op(np.searchsorted)
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
     if side not in ("left", "right"):
@@ -170,7 +204,7 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf
     if a.shape.rank != 1:
         raise ValueError("object of too small depth for desired array")
     if sorter is not None:
-        a = tf.gather(a, as_tensor(sorter, np.int64))
+        a = tf.gather(a, _sorting(sorter, a))
     row, wanted = promote(a, v)
     if wanted.shape.num_elements() == 0:
         # TensorFlow's kernel refuses to look for nothing.

@@ -9,15 +9,18 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.agreeing import agreeing
-from np2tf.tnp.axes import normalize_axes, rank
+from np2tf.tnp.axes import normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.kernels import COMPLEX
+from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, DType, OptionalArray, op
-from np2tf.tnp.promotion import result_type
+from np2tf.tnp.promotion import inexact_type, result_type
+from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.reducing import count, raw_sum
 from np2tf.tnp.reductions import mean_of
 from np2tf.tnp.ufuncs_matrix import matmul
+from np2tf.tnp.warn import EMPTY_MEAN, TOO_FEW, warn_arithmetic, warn_where
 
 __all__ = ["average", "convolve", "corrcoef", "correlate", "cov"]
 
@@ -69,14 +72,17 @@ def average(
     keepdims: Any = False,
 ) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.average.html"""
+    refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank(a))
     if weights is None:
         result = mean_of(a, axis, None, keepdims, True)
+        if result.shape.num_elements() == 0:
+            raise ZeroDivisionError("division by zero")  # the number of elements for each mean
         total = cast(tf.convert_to_tensor(count(a, axes, keepdims, True), tf.int64), _dtype(result))
     else:
-        dtype = result_type(a, weights, *([1.0] if _dtype(a).kind in "bui" else []))
-        if _dtype(a).kind in "bui":
-            dtype = np.result_type(_dtype(a), _dtype(weights), np.float64)
+        dtype = inexact_type(a, weights) if _dtype(a).kind in "bui" else result_type(a, weights)
+        if _dtype(a).kind in "bui" and by_numpys_rules():
+            dtype = np.promote_types(dtype, np.float64)
         weights = cast(_fitted_weights(weights, a, axis), dtype)
         weights = tf.broadcast_to(weights, tf.shape(a))
         total = raw_sum(weights, axes, keepdims)
@@ -137,6 +143,9 @@ def _covariance(
         raise StagingError("a covariance over an axis of unknown length", "NP2TF503")
     frequencies, importances = _frequencies(fweights, "fweights", n), _frequencies(aweights, "aweights", n)
     if frequencies is None and importances is None:
+        warn_where(n == 0, EMPTY_MEAN)
+        warn_arithmetic("invalid", tf.constant(n == 0), "divide")
+        warn_where(n <= ddof, TOO_FEW)
         factor: Any = tf.constant(max(n - ddof, 0), tf.float64)
         off = x - tf.reduce_sum(x, 1, keepdims=True) / tf.constant(n, x.dtype)
         right = off
@@ -151,6 +160,7 @@ def _covariance(
             if importances is not None:
                 lost = lost * tf.reduce_sum(weights * importances) / total
             spread = total - lost
+        warn_where(spread <= 0, TOO_FEW)
         factor = tf.maximum(spread, tf.zeros((), tf.float64))
         scaled = cast(weights, dtype)
         off = x - tf.reduce_sum(x * scaled, 1, keepdims=True) / cast(total, dtype)
@@ -158,8 +168,16 @@ def _covariance(
     product = (
         tf.matmul(off, right, adjoint_b=True) if x.dtype != tf.float16 else matmul(off, tf.transpose(right))
     )
+    warn_arithmetic("divide", tf.equal(factor, 0), "divide")
     result = product * cast(1 / factor, dtype)
+    _warn_of_new_nans(product, result, "multiply")
     return tf.squeeze(result)
+
+
+def _warn_of_new_nans(before: tf.Tensor, after: tf.Tensor, name: str) -> None:
+    """What NumPy warns of where an operation with a number made NaN of what was none."""
+    if tf.executing_eagerly():
+        warn_arithmetic("invalid", tf.math.is_nan(tf.abs(after)) & ~tf.math.is_nan(tf.abs(before)), name)
 
 
 @op(np.cov)
@@ -173,9 +191,10 @@ def cov(
     aweights: OptionalArray = None,
     *,
     dtype: DType = None,
-) -> tf.Tensor:
+) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.cov.html"""
-    return _covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype)
+    # Of one variable it is an array of no axes, not a number.
+    return tensor_array(_covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype))
 
 
 @op(np.corrcoef)
@@ -183,10 +202,14 @@ def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: D
     """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""
     c = _covariance(x, y, rowvar, False, None, None, None, dtype)
     if rank(c) == 0:
+        _warn_of_new_nans(c, c / c, "divide")
         return c / c
     deviation = tf.sqrt(tf.math.real(tf.linalg.diag_part(c)))
     scale = cast(deviation, _dtype(c))
-    c = c / scale[:, None] / scale[None, :]
+    by_rows = c / scale[:, None]
+    _warn_of_new_nans(c, by_rows, "divide")
+    c = by_rows / scale[None, :]
+    _warn_of_new_nans(by_rows, c, "divide")
     if c.dtype not in COMPLEX:
         return tf.where(tf.abs(c) > 1, tf.sign(c), c)
     one = tf.ones((), c.dtype.real_dtype)
@@ -231,9 +254,16 @@ def _promoted(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     return as_tensor(a, dtype), as_tensor(v, dtype)
 
 
+def _refuse_number(x: tf.Tensor) -> None:
+    if rank(x) == 0:
+        raise ValueError("object of too small depth for desired array")
+
+
 @op(np.correlate)
 def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.correlate.html"""
+    _refuse_number(a)
+    _refuse_number(v)
     a = _row(a, "correlate", "first array argument cannot be empty")
     v = _row(v, "correlate", "second array argument cannot be empty")
     a, v = _promoted(a, v)

@@ -10,15 +10,20 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import UFUNCS as DIRECT
+from np2tf.tnp.direct import on_bases
 from np2tf.tnp.floating_errors import raises_floating_point_errors
+from np2tf.tnp.lattice import is_known
+from np2tf.tnp.layout import in_order_of
+from np2tf.tnp.masks import where_mask
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, on_host
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
 from np2tf.tnp.outputs import check_output, store_into
 from np2tf.tnp.promotion import promotion_kind, ufunc_loop
+from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
@@ -44,6 +49,7 @@ class Ufunc:
         self.numpy = numpy
         self.implementation = implementation
         self.direct = DIRECT.get(numpy.__name__)
+        self.elementwise = numpy.signature is None and numpy.nout == 1
         self.__name__ = numpy.__name__
         self.__doc__ = numpy.__doc__
         self.nin, self.nout, self.nargs = numpy.nin, numpy.nout, numpy.nargs
@@ -80,19 +86,23 @@ class Ufunc:
         staging = not tf.executing_eagerly()
         if not staging and raises_floating_point_errors():
             counts.host += 1
-            return on_host(self.numpy, args, kwargs)
+            return on_host(self.numpy, self._promoted(args, kwargs), kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
-        except LEFT_TO_NUMPY:
-            if staging:
+        except LEFT_TO_NUMPY as error:
+            if staging or isinstance(error, PromotionError):
                 raise
         else:
             counts.eager += not staging
             return result
-        return left_to_numpy(self.numpy, args, kwargs)
+        return left_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
 
     def directly(self, args: tuple[Any, ...]) -> Any:
         """The result if this is a call that one kernel answers (see `direct`), else None."""
+        if self.elementwise and len(args) == self.nin:
+            result = on_bases(self, args)
+            if result is not None:
+                return result
         if self.direct is None or len(args) != self.nin:
             return None
         try:
@@ -110,9 +120,10 @@ class Ufunc:
         where: Any = True,
         dtype: Any = None,
         casting: str = "same_kind",
+        order: Any = None,
         **rest: Any,
     ) -> Any:
-        if rest.keys() - {"order", "subok"}:
+        if rest.keys() - {"subok"}:
             raise StagingError(f"{min(rest)}=", "NP2TF503")
         operands = args
         if len(operands) < self.nin:
@@ -127,7 +138,11 @@ class Ufunc:
         if where is not True:
             result = self._masked(result, where, out)
         wrapped = wrap_tensor(result)
-        return wrapped if out is None else store_into(out, wrapped, casting, self.numpy)
+        if out is not None:
+            return store_into(out, wrapped, casting, self.numpy)
+        if self.signature is not None:
+            return wrapped
+        return in_order_of(wrapped, operands, memory_order(order), self.nout > 1 or where is not True)
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
         if self.signature is not None:
@@ -143,6 +158,16 @@ class Ufunc:
             return cast(result, loop[-1])
         return tuple(cast(part, wanted) for part, wanted in zip(result, loop[self.nin :], strict=True))
 
+    def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The operands for NumPy, in the dtypes that other rules than NumPy's give them."""
+        if by_numpys_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
+            return args
+        kinds = tuple(map(promotion_kind, args))
+        if not is_known(kinds):
+            return args
+        loop = ufunc_loop(self.numpy, kinds)
+        return tuple(as_tensor(operand, wanted) for operand, wanted in zip(args, loop, strict=False))
+
     def _masked(self, result: Any, where: Any, out: Any) -> Any:
         if self.nout != 1:
             raise StagingError("where= with several results", "NP2TF503")
@@ -151,7 +176,7 @@ class Ufunc:
             if out is None
             else as_tensor(out[0] if isinstance(out, tuple) else out, result.dtype.as_numpy_dtype)
         )
-        return tf.where(as_tensor(where, np.bool_), result, before)
+        return tf.where(where_mask(where), result, before)
 
     def reduce(
         self,
@@ -209,8 +234,8 @@ class Ufunc:
                 raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
             result = function(*args, **kwargs)
             return result if out is None else store_into(out, result)
-        except LEFT_TO_NUMPY:
-            if staging:
+        except LEFT_TO_NUMPY as error:
+            if staging or isinstance(error, PromotionError):
                 raise
         return left_to_numpy(numpy, args, given)
 
@@ -228,8 +253,8 @@ class Ufunc:
         target = as_view(array)
         try:
             Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
-        except (StagingError, tf.errors.OpError):
-            if not tf.executing_eagerly():
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or isinstance(error, PromotionError):
                 raise
             counts.host += 1
             copy = np.array(target.numpy())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import tensorflow as tf
 from np2tf.tnp.conversion import cast
 from np2tf.tnp.creation import asarray
 from np2tf.tnp.hosted import SMALL, hosted
+from np2tf.tnp.layout import laid_out, order_of_new
 from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, DType, Int, Shape, _shape, op
+from np2tf.tnp.normalize import Array, COrF, DType, Int, Shape, op, shape_of
 from np2tf.tnp.promotion import tf_dtype
 
 __all__ = [
@@ -49,18 +51,18 @@ def eye(
     M: Any = None,
     k: Int = 0,
     dtype: DType = _FLOAT,
-    order: str = "C",
+    order: COrF = "C",
     *,
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
     rows = N[0]
-    columns = rows if M is None else _shape(M)[0]
+    columns = rows if M is None else shape_of(M)[0]
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
-        return tensor_array(tf.constant(np.eye(rows, columns, k, dtype)))
+        return laid_out(tf.constant(np.eye(rows, columns, k, dtype)), order_of_new(2, order))
     row = tf.range(tf.cast(rows, tf.int64))[:, None]
     unit = tf.equal(tf.range(tf.cast(columns, tf.int64)), row + k)
-    return tensor_array(tf.cast(unit, tf_dtype(dtype or float)))
+    return laid_out(tf.cast(unit, tf_dtype(dtype or float)), order_of_new(2, order))
 
 
 @op(np.identity)
@@ -70,7 +72,7 @@ def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
 
 @op(np.tri)
 def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
-    columns = N[0] if M is None else _shape(M)[0]
+    columns = N[0] if M is None else shape_of(M)[0]
     return tensor_array(tf.cast(lower(N[0], columns, k), tf_dtype(dtype or float)))
 
 
@@ -119,7 +121,9 @@ def diagflat(v: Array, k: Int = 0) -> ndarray:
 def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
     if x.shape.rank != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
-    count = x.shape[0] if N is None else int(N)
+    count = x.shape[0] if N is None else operator.index(N)
+    if count is not None and count < 0:
+        raise ValueError("negative dimensions are not allowed")
     x = cast(x, np.promote_types(x.dtype.as_numpy_dtype, int))
     powers = tf.repeat(x[:, None], max(count - 1, 0), axis=1)
     made = tf.concat([tf.ones_like(x)[:, None], tf.math.cumprod(powers, axis=1)], 1)[:, :count]

@@ -2,26 +2,35 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_tuple
 
+from np2tf.staging import StagingError
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.ndarray import ndarray, wrap_tensor
-from np2tf.tnp.normalize import OPS, Axis, View, op
+from np2tf.tnp.normalize import OPS, Axis, View
+from np2tf.tnp.views import view
 
 __all__ = ["trim_zeros"]
 
 
-@op(np.trim_zeros)
+#: NumPy 2.1 trims arrays of one axis.
+_ANY_AXES = "axis" in inspect.signature(np.trim_zeros).parameters
+
+
+@view(np.trim_zeros)
 def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
     sides = trim.lower()
     if sides not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
     values = filt.tensor
     rank = values.shape.rank
+    if rank != 1 and not _ANY_AXES:
+        raise StagingError("trim_zeros of several axes", "NP2TF503")
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, argname="axis")
     if not axes:
         return filt
@@ -56,10 +65,10 @@ def _number(place: Any) -> Any:
 _of_known = hosted(np.trim_zeros)
 
 
-def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> Any:
+def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html"""
     # A list is trimmed to a list.
-    return (_of_known if isinstance(filt, (list, tuple)) else _trimmed)(filt, trim, axis)
+    return (_of_known if isinstance(filt, (list, tuple)) else _trimmed)(filt, *args, **kwargs)
 
 
 OPS[np.trim_zeros] = trim_zeros

@@ -12,9 +12,11 @@ from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.creation import asarray
 from np2tf.tnp.ndarray import is_array, tensor_array
 from np2tf.tnp.normalize import OPS
-from np2tf.tnp.promotion import kind_of
+from np2tf.tnp.promotion import kind_of, promotion_kind, result_type_of
+from np2tf.tnp.promotion_mode import by_numpys_rules
+from np2tf.tnp.residence import has_array, runs_on_host
 
-__all__ = ["can_cast", "common_type", "imag", "iterable", "real", "result_type"]
+__all__ = ["can_cast", "common_type", "imag", "iterable", "promote_types", "real", "result_type"]
 
 
 def _without_values(value: Any) -> Any:
@@ -29,8 +31,29 @@ def _without_values(value: Any) -> Any:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """The dtype that NumPy's promotion gives these arrays, numbers and dtypes."""
-    return np.result_type(*map(_without_values, arrays_and_dtypes))
+    """The dtype that promotion gives these arrays, numbers and dtypes."""
+    if by_numpys_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
+        return np.result_type(*map(_without_values, arrays_and_dtypes))
+    if not arrays_and_dtypes:
+        raise ValueError("at least one array or dtype is required")
+    return result_type_of(tuple(map(_kind, arrays_and_dtypes)))
+
+
+def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+    """The dtype that promotion gives arrays of these two; Python's int is weak where the rules are JAX's."""
+    if by_numpys_rules():
+        return np.promote_types(*map(_without_values, (type1, type2)))
+    return result_type_of((_kind(type1), _kind(type2)))
+
+
+def _kind(value: Any) -> Any:
+    """What an operand, or a dtype by any name of it, brings to promotion."""
+    if value is int or value is float or value is complex:
+        return value
+    if isinstance(value, tf.DType):
+        return np.dtype(value.as_numpy_dtype)
+    named = value is None or isinstance(value, (type, str, np.dtype))
+    return np.dtype(value) if named else promotion_kind(value)
 
 
 def common_type(*arrays: Any) -> Any:
@@ -70,5 +93,5 @@ def imag(val: Any) -> Any:
     return _part(val, "imag")
 
 
-for _function in (result_type, common_type, can_cast, iterable, real, imag):
+for _function in (result_type, promote_types, common_type, can_cast, iterable, real, imag):
     OPS[getattr(np, _function.__name__)] = _function

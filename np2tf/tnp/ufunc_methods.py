@@ -80,9 +80,25 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
 def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
     def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
         x, wanted = _operand(ufunc, array, dtype)
+        _refuse_number(x)
         along = normalize_axis(axis, rank(x))
         _known_length(x, along)
         return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
+
+    return accumulate
+
+
+def _refuse_number(array: Any) -> None:
+    if rank(as_tensor(array)) == 0:
+        raise TypeError("cannot accumulate on a scalar")
+
+
+def _of_axes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A running sum or product as a method, which takes no number."""
+
+    def accumulate(array: Any, **kwargs: Any) -> Any:
+        _refuse_number(array)
+        return function(array, **kwargs)
 
     return accumulate
 
@@ -101,7 +117,10 @@ def _install() -> None:
         "logical_or": reductions.any,
     }
     Ufunc.segments = staticmethod(reduceat)
-    Ufunc.accumulators |= {"add": cumulative.cumsum, "multiply": cumulative.cumprod}
+    Ufunc.accumulators |= {
+        "add": _of_axes(cumulative.cumsum),
+        "multiply": _of_axes(cumulative.cumprod),
+    }
 
 
 _install()

@@ -24,6 +24,7 @@ from np2tf.tnp.kernels import (
     constant,
     identity,
     kernel,
+    opaque,
     real,
 )
 from np2tf.tnp.ndarray import ndarray, tensor_array
@@ -63,7 +64,7 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
     "remainder": kernel(real(floats.remainder), signed=integers.remainder),
     "divmod": kernel(
         real(floats.divmod),
-        signed=lambda a, b: (integers.floor_divide(a, b), integers.remainder(a, b)),
+        signed=integers.divmod,
     ),
     "fmod": kernel(real(floats.fmod), signed=integers.fmod),
     "power": kernel(real(tf.pow), signed=integers.power, complex=of_complex.power),
@@ -78,9 +79,9 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
         unsigned=lambda x: tf.cast(tf.not_equal(x, constant(0, x)), x.dtype),
         complex=of_complex.sign,
     ),
-    "square": tf.square,
+    "square": kernel(tf.square, complex=of_complex.square),
     "reciprocal": kernel(
-        lambda x: constant(1, x) / x, signed=integers.reciprocal, complex=of_complex.reciprocal
+        lambda x: opaque(constant(1, x)) / x, signed=integers.reciprocal, complex=of_complex.reciprocal
     ),
     "conjugate": kernel(identity, complex=tf.math.conj),
     "gcd": integers.gcd,
@@ -120,11 +121,11 @@ _ROUNDING: dict[str, Callable[..., Any]] = {
     "heaviside": floats.heaviside,
 }
 _MATHS: dict[str, Callable[..., Any]] = {
-    **{name: real(getattr(tf.math, name)) for name in ("log", "tan", "sinh", "cosh", "tanh")},
     **{
         name: real(getattr(tf.math, name), complex=getattr(of_complex, name))
-        for name in ("sqrt", "exp", "expm1", "log1p", "sin", "cos")
+        for name in ("log", "sqrt", "exp", "expm1", "log1p", "sin", "cos", "tan", "tanh")
     },
+    **{name: real(getattr(floats, name), complex=getattr(of_complex, name)) for name in ("sinh", "cosh")},
     **{
         f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(of_complex, f"arc{name}"))
         for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
@@ -181,11 +182,11 @@ globals().update(_TABLE)
 __all__ = sorted(_TABLE)
 
 
-def _conjugate_method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
+def _conjugate_method(self: ndarray, out: Any = None, /) -> Any:
     """``x.conj()``: of real numbers, truth values among them, the array itself."""
-    if not args and not kwargs and self.dtype.kind != "c":
+    if out is None and self.dtype.kind != "c":
         return self
-    return _TABLE["conjugate"](self, *args, **kwargs)
+    return _TABLE["conjugate"](self, out=out)
 
 
 attach("conjugate", _conjugate_method)

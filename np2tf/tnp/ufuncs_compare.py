@@ -96,7 +96,8 @@ def logical(function: Function) -> Function:
 
 def _unless_nan(function: Function, nan: Function) -> Function:
     """`function` of two numbers, of which one that is NaN does not count."""
-    return lambda a, b: tf.where(nan(a), b, tf.where(nan(b), a, function(a, b)))
+    # Where both are, the first one stays.
+    return lambda a, b: tf.where(nan(b), a, tf.where(nan(a), b, function(a, b)))
 
 
 _EXTREMES: dict[str, tuple[Function, Function, Function]] = {

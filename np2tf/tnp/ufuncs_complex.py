@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.kernels import Function, constant
-from np2tf.tnp.ufuncs_float import hypot, signbit
+from np2tf.tnp.kernels import Function, are_within, constant
+from np2tf.tnp.kernels import maximum as larger_of
+from np2tf.tnp.kernels import minimum as smaller_of
+from np2tf.tnp.ufuncs_float import copysign, hypot, signbit, times_cosh, times_sinh
 
 
 def parts(z: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """The real and the imaginary part."""
     return tf.math.real(z), tf.math.imag(z)
-
-
-def sign(z: tf.Tensor) -> tf.Tensor:
-    """``z / |z|``, and 0 of 0; of numbers with one infinite part its direction, with two NaN."""
-    length = tf.abs(z)
-    zero, one, nan = (constant(value, length) for value in (0, 1, math.nan))
-    infinite = [tf.math.is_inf(part) for part in parts(z)]
-    unit = tf.where(tf.equal(length, zero), one, tf.where(infinite[0] & infinite[1], nan, length))
-    directions = (
-        tf.where(infinite[0] ^ infinite[1], tf.where(is_infinite, tf.sign(part), zero), part / unit)
-        for part, is_infinite in zip(parts(z), infinite, strict=True)
-    )
-    return tf.complex(*directions)
 
 
 def isnan(z: tf.Tensor) -> tf.Tensor:
@@ -62,30 +53,68 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(isnan(a) | (~isnan(b) & ~less(b, a)), a, b)
 
 
-def divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a / b``; by zero each part is divided by 0."""
+# -- quotients and products: NumPy's formulas, to the part that becomes infinite or NaN ---------------------
+
+
+def settled(
+    kernel: Function,
+    formula: Function,
+    limit: Callable[[float], float] | None = None,
+    but_zero: bool = False,
+) -> Function:
+    """TensorFlow's `kernel` where its eager results are moderate, elsewhere and in graphs NumPy's `formula`.
+
+    Kernels of numbers in vectors go by the squared length, which overflows, and XLA has limits of its own.
+
+    Args:
+        kernel: right for ordinary numbers, and fast.
+        formula: right for all.
+        limit: the largest part of a result to be trusted, given the largest number of the dtype; None: any
+            that is finite.
+        but_zero: whether the kernel loses the signs of a result that is zero.
+    """
+
+    def call(*operands: tf.Tensor) -> tf.Tensor:
+        if tf.executing_eagerly():
+            result = kernel(*operands)
+            if are_within(result, limit) and not (but_zero and tf.reduce_any(tf.equal(result, 0))):
+                return result
+        return formula(*operands)
+
+    return call
+
+
+def _sign(z: tf.Tensor) -> tf.Tensor:
+    (real, imag), length = parts(z), absolute(z)
+    zero, one, nan = (constant(value, length) for value in (0, 1, math.nan))
+    is_zero, endless, along = tf.equal(length, zero), tf.math.is_inf(length), tf.math.is_inf(real)
+    unit = tf.where(is_zero | endless, one, length)
+    # The length of finite numbers overflows, too: those point along the imaginary axis for NumPy.
+    width = tf.where(endless, tf.where(along, copysign(one, real), zero), real / unit)
+    height = tf.where(endless, tf.where(along, zero, copysign(one, imag)), imag / unit)
+    undefined = (along & tf.math.is_inf(imag)) | tf.math.is_nan(length)
+    width, height = (tf.where(undefined, nan, tf.where(is_zero, zero, part)) for part in (width, height))
+    return tf.complex(width, height)
+
+
+def sign(z: tf.Tensor) -> tf.Tensor:
+    """``z / |z|``, and 0 of 0; of numbers with one infinite part its direction, with two NaN."""
+    if tf.executing_eagerly():
+        (real, imag), length = parts(z), tf.abs(z)
+        if are_within(length):
+            result = tf.complex(real / length, imag / length)
+            if are_within(result):
+                return result
+    return _sign(z)
+
+
+def _quotient(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
-    zero = constant(0, real_b)
-    by_zero = tf.complex(real_a / zero, imag_a / zero)
-    if tf.executing_eagerly() and tf.reduce_all(tf.math.is_finite(tf.abs(a) + tf.abs(b))):
-        quotient = tf.raw_ops.RealDiv(x=a, y=b)
-    else:
-        ratio, whole, is_wide = _smith(real_b, imag_b)
-        real = tf.where(is_wide, real_a + imag_a * ratio, real_a * ratio + imag_a)
-        imag = tf.where(is_wide, imag_a - real_a * ratio, imag_a * ratio - real_a)
-        quotient = tf.complex(real / whole, imag / whole)
-    return tf.where(tf.equal(b, constant(0, b)), by_zero, quotient)
-
-
-def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a ** b``, with ``0 ** 0 == 1``; 0 to a power with no positive real part is NaN."""
-    zero, one, nan = (constant(value, a) for value in (0, 1, math.nan))
-    of_zero = tf.equal(a, zero)
-    real = tf.math.real(b)
-    is_positive = tf.greater(real, constant(0, real))
-    result = tf.pow(tf.where(of_zero, one, a), b)
-    result = tf.where(of_zero, tf.where(is_positive, zero, nan), result)
-    return tf.where(tf.equal(b, zero), one, result)
+    ratio, whole, is_wide = _smith(real_b, imag_b)
+    real = tf.where(is_wide, real_a + imag_a * ratio, real_a * ratio + imag_a) / whole
+    imag = tf.where(is_wide, imag_a - real_a * ratio, imag_a * ratio - real_a) / whole
+    by_zero, zero = tf.equal(b, constant(0, b)), constant(0, real_b)
+    return tf.complex(tf.where(by_zero, real_a / zero, real), tf.where(by_zero, imag_a / zero, imag))
 
 
 def reciprocal(z: tf.Tensor) -> tf.Tensor:
@@ -107,12 +136,134 @@ def _smith(real: tf.Tensor, imag: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.T
     return ratio, large + small * ratio, is_wide
 
 
-# -- each part by itself, where a complex product would be inf * 0 -------------------------------------------
+def _subtracts_at_once() -> bool:
+    with np.errstate(all="ignore"):
+        return bool(np.square(np.full(8, 1e200 + 1e200j)).real[0] == -np.inf)
+
+
+#: Whether NumPy, on this processor, subtracts a product from another without rounding that one first.
+_FUSED = _subtracts_at_once()
+
+
+def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
+    one, other = real_a * real_b, imag_a * imag_b
+    real, imag = one - other, real_a * imag_b + imag_a * real_b
+    if _FUSED:
+        is_finite = tf.math.is_finite(real_a) & tf.math.is_finite(real_b)
+        real = tf.where(tf.math.is_inf(other) & is_finite, -other, real)
+    return tf.complex(real, imag)
+
+
+def _product_in_c(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """C's product, which is infinite where a factor is and the other is not zero (C17, annex G.5.1)."""
+    (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
+    real, imag = real_a * real_b - imag_a * imag_b, real_a * imag_b + imag_a * real_b
+    mended = tf.math.is_nan(real) & tf.math.is_nan(imag) & (isinf(a) | isinf(b))
+    (real_a, imag_a), (real_b, imag_b) = _direction(a), _direction(b)
+    infinity = constant(math.inf, real)
+    return tf.complex(
+        tf.where(mended, infinity * (real_a * real_b - imag_a * imag_b), real),
+        tf.where(mended, infinity * (real_a * imag_b + imag_a * real_b), imag),
+    )
+
+
+def _direction(z: tf.Tensor) -> list[tf.Tensor]:
+    """The parts, 0 for NaN; those of an infinite number 1 for infinity and else 0."""
+    infinite = isinf(z)
+    return [
+        copysign(
+            tf.where(
+                infinite,
+                tf.cast(tf.math.is_inf(part), part.dtype),
+                tf.where(tf.math.is_nan(part), tf.zeros_like(part), part),
+            ),
+            part,
+        )
+        for part in parts(z)
+    ]
+
+
+def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """As NumPy has them: small whole exponents by multiplication, the others by the logarithm."""
+    real, imag = parts(b)
+    zero, one, nan = (constant(value, a) for value in (0, 1, complex(math.nan, math.nan)))
+    of_zero = tf.equal(a, zero)
+    base = tf.where(of_zero, one, a)
+    result = exp(_product_in_c(b, log(base)))
+    is_whole = tf.equal(imag, constant(0, imag)) & tf.equal(real, tf.round(real))
+    is_small = is_whole & tf.less(tf.abs(real), constant(100, real))
+    count = tf.cast(tf.where(is_small, tf.abs(real), tf.zeros_like(real)), tf.int32)
+    product, factor = tf.broadcast_to(one, tf.shape(result)), base
+    for bit in range(7):
+        multiplied = _product(product, factor) if bit else factor
+        product = tf.where(tf.equal(tf.bitwise.right_shift(count, bit) & 1, 1), multiplied, product)
+        factor = _product(factor, factor)
+    product = tf.where(tf.less(real, constant(0, real)), reciprocal(product), product)
+    result = tf.where(is_small, product, result)
+    is_positive = tf.greater(real, constant(0, real))
+    result = tf.where(of_zero, tf.where(is_positive, zero, nan), result)
+    return tf.where(tf.equal(b, zero), one, result)
+
+
+divide = settled(lambda a, b: tf.raw_ops.RealDiv(x=a, y=b), _quotient)
+square = settled(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
+power = settled(tf.pow, _powers)
+
+
+# -- exponentials and logarithms, each part by itself -------------------------------------------------------
+
+
+@tf.custom_gradient
+def _log_of_parts(z: tf.Tensor) -> Any:
+    real, imag = parts(z)
+    a, b = tf.abs(real), tf.abs(imag)
+    long, short = larger_of(a, b), smaller_of(a, b)
+    is_plain = tf.equal(long, constant(0, long)) | tf.math.is_inf(long)
+    ratio = tf.where(is_plain, constant(0, long), short / long)
+    length = tf.math.log(long) + constant(0.5, long) * tf.math.log1p(ratio * ratio)
+    length = tf.where(tf.math.is_inf(a) | tf.math.is_inf(b), constant(math.inf, long), length)
+    length = tf.where(isnan(z) & ~isinf(z), constant(math.nan, long), length)
+    return tf.complex(length, tf.math.atan2(imag, real)), lambda upstream: upstream / tf.math.conj(z)
+
+
+log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
 
 
 def scaled_log(base: float) -> Function:
     """Logarithm to another base."""
-    return lambda z: _scaled(tf.math.log(z), 1 / math.log(base))
+    return lambda z: _scaled(log(z), 1 / math.log(base))
+
+
+def log1p(z: tf.Tensor) -> tf.Tensor:
+    """``log(1 + z)``"""
+    real, imag = parts(z)
+    real = real + constant(1, real)
+    return tf.complex(tf.math.log(hypot(real, imag)), tf.math.atan2(imag, real))
+
+
+def _scaled(z: tf.Tensor, factor: float) -> tf.Tensor:
+    real, imag = parts(z)
+    return tf.complex(real * constant(factor, real), imag * constant(factor, imag))
+
+
+def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
+    real, imag = parts(z)
+    # In two factors: with the other one's cosine the product may be less than infinite.
+    root = tf.exp(real * constant(0.5, real))
+    result = [root * function(imag) * root for function in (tf.cos, tf.sin)]
+    endless = ~tf.math.is_finite(imag)
+    above = endless & tf.equal(real, constant(math.inf, real))
+    below = endless & tf.equal(real, constant(-math.inf, real))
+    zero = constant(0, real)
+    on_axis = tf.equal(imag, zero)
+    return tf.complex(
+        tf.where(above, real, tf.where(below, zero, tf.where(on_axis, tf.exp(real), result[0]))),
+        tf.where(below, copysign(zero, imag), tf.where(on_axis, imag, result[1])),
+    )
+
+
+exp = settled(tf.exp, _exp_of_parts)
 
 
 def exp2(z: tf.Tensor) -> tf.Tensor:
@@ -128,97 +279,174 @@ def expm1(z: tf.Tensor) -> tf.Tensor:
     return tf.complex(cosine, tf.exp(real) * tf.sin(imag))
 
 
-def log1p(z: tf.Tensor) -> tf.Tensor:
-    """``log(1 + z)``"""
+# -- where XLA has other limits than C's functions, which NumPy calls ---------------------------------------
+
+
+def in_graphs(formula: Function, kernel: Function) -> Function:
+    """`formula` in graphs, which XLA may compile; TensorFlow's `kernel` eagerly."""
+    return lambda z: kernel(z) if tf.executing_eagerly() else formula(z)
+
+
+def _signed(x: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:
+    return tf.where(signbit(sign), -x, x)
+
+
+def _mirrored(function: Function) -> Function:
+    """By ``f(conj z) = conj f(z)``, in which XLA takes -0 for 0."""
+
+    def call(z: tf.Tensor) -> tf.Tensor:
+        real, imag = parts(z)
+        above, height = parts(function(tf.complex(real, _signed(imag, imag))))
+        return tf.complex(above, _signed(height, imag))
+
+    return call
+
+
+def _odd(function: Function) -> Function:
+    """By the same, and by ``f(-z) = -f(z)``: `function` gets no part with a sign."""
+
+    def call(z: tf.Tensor) -> tf.Tensor:
+        real, imag = parts(z)
+        width, height = parts(function(tf.complex(_signed(real, real), _signed(imag, imag))))
+        return tf.complex(_signed(width, real), _signed(height, imag))
+
+    return call
+
+
+def _quarter(z: tf.Tensor) -> tf.Tensor:
+    """``iz``"""
     real, imag = parts(z)
-    real = real + constant(1, real)
-    return tf.complex(tf.math.log(hypot(real, imag)), tf.math.atan2(imag, real))
+    return tf.complex(-imag, real)
 
 
-def _scaled(z: tf.Tensor, factor: float) -> tf.Tensor:
-    real, imag = parts(z)
-    return tf.complex(real * constant(factor, real), imag * constant(factor, imag))
+def _turned(function: Function) -> Function:
+    """``-i f(iz)``: the function of the circle that belongs to one of the hyperbola."""
+
+    def call(z: tf.Tensor) -> tf.Tensor:
+        width, height = parts(function(_quarter(z)))
+        return tf.complex(height, -width)
+
+    return call
 
 
-# -- where TensorFlow or XLA has other limits than C's functions, which NumPy calls --------------------------
+def _on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = True) -> Function:
+    """A function that maps an axis onto itself, also where NaN and infinities are on it."""
+
+    def call(z: tf.Tensor) -> tf.Tensor:
+        (real, imag), (width, height) = parts(z), parts(function(z))
+        zero = constant(0, real)
+        if imaginary_axis:
+            width = tf.where(tf.equal(real, zero) & ~tf.math.is_finite(imag), real, width)
+        if real_axis:
+            height = tf.where(tf.equal(imag, zero) & ~tf.math.is_finite(real), imag, height)
+        return tf.complex(width, height)
+
+    return call
 
 
-def in_graphs(mended: Callable[[Function, tf.Tensor], tf.Tensor]) -> Callable[[Function], Function]:
-    """`mended` of the function and its operand, in graphs: XLA may compile them, not TensorFlow's kernels."""
-    return lambda function: lambda z: function(z) if tf.executing_eagerly() else mended(function, z)
+def _with_nan(function: Function) -> Function:
+    """NaN wherever one part is and the other is finite: XLA keeps the other one's distance."""
+
+    def call(z: tf.Tensor) -> tf.Tensor:
+        undefined = isnan(z) & ~isinf(z)
+        return tf.where(undefined, constant(complex(math.nan, math.nan), z), function(z))
+
+    return call
 
 
-@in_graphs
-def with_cut_on_real_axis(function: Function, z: tf.Tensor) -> tf.Tensor:
-    """By ``f(conj z) = conj f(z)``: XLA takes -0 beside the cut for 0."""
-    real, imag = parts(z)
-    below = signbit(imag)
-    above = function(tf.complex(real, tf.where(below, -imag, imag)))
-    return tf.where(below, tf.math.conj(above), above)
-
-
-@in_graphs
-def with_cut_on_imaginary_axis(function: Function, z: tf.Tensor) -> tf.Tensor:
-    """The same by ``f(-conj z) = -conj f(z)``."""
-    real, imag = parts(z)
-    left = signbit(real)
-    right = function(tf.complex(tf.where(left, -real, real), imag))
-    return tf.where(left, -tf.math.conj(right), right)
-
-
-@in_graphs
-def _atan(function: Function, z: tf.Tensor) -> tf.Tensor:
-    real, result = tf.math.real(z), function(z)
-    return tf.where(tf.math.is_nan(real), tf.complex(real, tf.math.imag(result)), result)
-
-
-@in_graphs
-def _atanh(function: Function, z: tf.Tensor) -> tf.Tensor:
-    imag, result = tf.math.imag(z), function(z)
-    return tf.where(tf.math.is_nan(imag), tf.complex(tf.math.real(result), imag), result)
-
-
-@in_graphs
-def _absolute(function: Function, z: tf.Tensor) -> tf.Tensor:
-    length = function(z)
+def _absolute(z: tf.Tensor) -> tf.Tensor:
+    length = tf.abs(z)
     length = tf.where(isnan(z), constant(math.nan, length), length)
     return tf.where(isinf(z), constant(math.inf, length), length)
 
 
-@in_graphs
-def _exp(function: Function, z: tf.Tensor) -> tf.Tensor:
+def _sinh(z: tf.Tensor) -> tf.Tensor:
     real, imag = parts(z)
-    vanishes = tf.equal(real, constant(-math.inf, real)) & ~tf.math.is_finite(imag)
-    return tf.where(vanishes, constant(0, z), function(z))
+    width = tf.where(_is_endless(z), tf.abs(real), times_sinh(real, tf.cos(imag)))
+    return tf.complex(width, times_cosh(real, tf.sin(imag)))
 
 
-@in_graphs
-def _sin(function: Function, z: tf.Tensor) -> tf.Tensor:
-    real, result = tf.math.real(z), function(z)
-    return tf.where(tf.equal(real, constant(0, real)), tf.complex(real, tf.math.imag(result)), result)
+def _sin(z: tf.Tensor) -> tf.Tensor:
+    width, height = parts(_turned(_on_axes(_sinh))(z))
+    return tf.complex(width, tf.where(_is_endless(_quarter(z)), tf.abs(height), height))
 
 
-@in_graphs
-def _cos(function: Function, z: tf.Tensor) -> tf.Tensor:
-    (real, imag), result = parts(z), function(z)
-    return tf.where(
-        tf.equal(real, constant(0, real)), tf.complex(tf.math.real(result), -real * tf.sign(imag)), result
-    )
+def _cosh(z: tf.Tensor) -> tf.Tensor:
+    real, imag = parts(z)
+    zero = constant(0, real)
+    height = times_sinh(real, tf.sin(imag))
+    on_real, on_imaginary = tf.equal(imag, zero), tf.equal(real, zero) & ~tf.math.is_finite(imag)
+    height = tf.where(on_real & tf.math.is_inf(real), _signed(imag, real), height)
+    height = tf.where(on_imaginary, zero, tf.where(on_real & tf.math.is_nan(real), imag, height))
+    width = tf.where(_is_endless(z), tf.abs(real), times_cosh(real, tf.cos(imag)))
+    return tf.complex(width, height)
 
 
-absolute, exp, sin, cos = _absolute(tf.abs), _exp(tf.exp), _sin(tf.sin), _cos(tf.cos)
-arcsin, arccos, arccosh = map(with_cut_on_real_axis, (tf.math.asin, tf.math.acos, tf.math.acosh))
-arcsinh = with_cut_on_imaginary_axis(tf.math.asinh)
-arctan, arctanh = (
-    with_cut_on_imaginary_axis(_atan(tf.math.atan)),
-    with_cut_on_real_axis(_atanh(tf.math.atanh)),
-)
+def _is_endless(z: tf.Tensor) -> tf.Tensor:
+    real, imag = parts(z)
+    return tf.math.is_inf(real) & ~tf.math.is_finite(imag)
 
 
-def sqrt(z: tf.Tensor) -> tf.Tensor:
-    """The root with no negative real part."""
-    (real, imag), result = parts(z), tf.sqrt(z)
-    infinite = tf.where(signbit(imag), constant(-math.inf, imag), constant(math.inf, imag))
-    is_left = tf.equal(real, constant(-math.inf, real)) & tf.math.is_finite(imag)
-    result = tf.where(is_left, tf.complex(tf.zeros_like(real), infinite), result)
-    return tf.where(tf.math.is_nan(imag) & tf.math.is_finite(real), constant(math.nan, z), result)
+def _arctanh(z: tf.Tensor) -> tf.Tensor:
+    real, imag = parts(z)
+    one, quarter = constant(1, real), constant(0.25, real)
+    length, distance = hypot(real, imag), hypot(one - real, imag)
+    is_near, is_far = distance < quarter, length > constant(1e9, real)
+    safe = tf.where(is_near | is_far, one, distance)
+    aside = quarter * tf.math.log1p(constant(4, real) * tf.where(is_far, one, real) / (safe * safe))
+    close = tf.math.log(hypot(one + real, imag) / tf.where(is_near, distance, one)) / constant(2, real)
+    width = tf.where(is_far, real / length / length, tf.where(is_near, close, aside))
+    angle = tf.math.atan2(imag + imag, (one - real) * (one + real) - imag * imag) / constant(2, real)
+    height = tf.where(is_far & ~tf.math.is_nan(imag), constant(math.pi / 2, real), angle)
+    return tf.complex(tf.where(isinf(z), tf.zeros_like(real), width), height)
+
+
+def _arccos(z: tf.Tensor) -> tf.Tensor:
+    (real, imag), (width, height) = parts(z), parts(_mirrored(_with_nan(tf.math.acos))(z))
+    upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
+    return tf.complex(tf.where(upright, constant(math.pi / 2, real), width), height)
+
+
+def _arccosh(z: tf.Tensor) -> tf.Tensor:
+    """``i arccos(z)`` or ``-i arccos(z)``: the one with no negative real part."""
+    imag = tf.math.imag(z)
+    width, height = parts(_arccos(z))
+    return tf.complex(tf.abs(height), tf.where(tf.math.is_nan(imag), width, _signed(width, imag)))
+
+
+@tf.custom_gradient
+def _root(z: tf.Tensor) -> Any:
+    real, imag = parts(z)
+    a, b = tf.abs(real), tf.abs(imag)
+    long, short = larger_of(a, b), smaller_of(a, b)
+    zero, one, half = (constant(value, long) for value in (0, 1, 0.5))
+    is_zero = tf.equal(long, zero)
+    ratio = short / tf.where(is_zero, one, long)
+    length = tf.sqrt(one + ratio * ratio)
+    larger = tf.sqrt(long) * tf.sqrt(half * (tf.where(a >= b, one, ratio) + length))
+    smaller = tf.where(is_zero, zero, b / tf.where(is_zero, one, larger + larger))
+    is_right = ~signbit(real)
+    width, height = tf.where(is_right, larger, smaller), tf.where(is_right, smaller, larger)
+    # An infinite part stands alone, and NaN beside a finite one makes all NaN.
+    nan, infinity = constant(math.nan, long), constant(math.inf, long)
+    above, beside = tf.math.is_inf(b), tf.math.is_inf(a)
+    rest = tf.where(tf.math.is_nan(imag), nan, zero)
+    width = tf.where(above, infinity, tf.where(beside, tf.where(is_right, infinity, rest), width))
+    height = tf.where(above | (beside & ~is_right), infinity, tf.where(beside, rest, height))
+    undefined = isnan(z) & ~isinf(z)
+    width, height = (tf.where(undefined, nan, part) for part in (width, height))
+    result = tf.complex(width, _signed(height, imag))
+    return result, lambda upstream: upstream / (constant(2, z) * tf.math.conj(result))
+
+
+sqrt = settled(tf.sqrt, _root, but_zero=True)
+absolute = in_graphs(_absolute, tf.abs)
+sinh, cosh = in_graphs(_on_axes(_sinh), tf.sinh), in_graphs(_cosh, tf.cosh)
+sin, cos = in_graphs(_sin, tf.sin), in_graphs(lambda z: _cosh(_quarter(z)), tf.cos)
+tanh, tan = (in_graphs(_on_axes(_odd(function)), function) for function in (tf.tanh, tf.tan))
+arcsin = in_graphs(_on_axes(_odd(_with_nan(tf.math.asin)), real_axis=False), tf.math.asin)
+arcsinh = in_graphs(_on_axes(_odd(_with_nan(tf.math.asinh)), imaginary_axis=False), tf.math.asinh)
+_arctanh_everywhere = _on_axes(_odd(_with_nan(_arctanh)), real_axis=False)
+arctanh = in_graphs(_arctanh_everywhere, tf.math.atanh)
+arctan = in_graphs(_turned(_arctanh_everywhere), tf.math.atan)
+arccos, arccosh = in_graphs(_arccos, tf.math.acos), in_graphs(_arccosh, tf.math.acosh)

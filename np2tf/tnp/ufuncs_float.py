@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import StagingError
 from np2tf.tnp.kernels import BITS, constant, maximum, may_lose_nan, minimum, opaque
-
-_LN2 = math.log(2.0)
 
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
     """Whether the sign bit is set, also of zeros and NaN."""
+    if x.dtype not in BITS:
+        raise StagingError(f"the sign bit of {x.dtype.name}", "NP2TF503")
     bits = tf.bitcast(x, BITS[x.dtype])
     return tf.less(bits, constant(0, bits))
 
@@ -87,7 +89,11 @@ def modf(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 def sign(x: tf.Tensor) -> tf.Tensor:
     """-1, 0 or 1; NaN of NaN."""
-    return tf.where(tf.math.is_nan(x), x, tf.sign(x))
+    result = tf.where(tf.math.is_nan(x), x, tf.sign(x))
+    if tf.executing_eagerly():
+        return result
+    zero = constant(0, x)
+    return tf.where(tf.equal(x, zero), zero, result)  # XLA leaves -0
 
 
 def heaviside(x: tf.Tensor, at_zero: tf.Tensor) -> tf.Tensor:
@@ -109,6 +115,46 @@ def hypot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(infinite, constant(np.inf, a), tf.where(plain, long, length))
 
 
+#: From here on, the smaller of the two exponentials is lost beside the larger.
+_FAR = 22.0
+
+
+def _hyperbolic(x: tf.Tensor, factor: tf.Tensor, rest: float) -> tf.Tensor:
+    """Half of ``factor * (exp(|x|) + rest * exp(-|x|))``, also where the exponential alone overflows."""
+    half, size = constant(0.5, x), tf.abs(x)
+    is_far = size > constant(_FAR, x)
+    near = tf.where(is_far, constant(0, x), size)
+    grown = tf.math.expm1(near)
+    if rest < 0:
+        sum = grown + grown / (grown + constant(1, x))
+    else:
+        sum = grown + constant(1, x) + constant(1, x) / (grown + constant(1, x))
+    root = tf.exp(half * size)
+    far = tf.where(tf.equal(factor, constant(0, x)), factor, half * root * factor * root)
+    return tf.where(is_far, far, half * sum * factor)
+
+
+def times_sinh(x: tf.Tensor, factor: tf.Tensor) -> tf.Tensor:
+    """``sinh(x) * factor``."""
+    result = _hyperbolic(x, factor, -1.0)
+    return tf.where(signbit(x), -result, result)
+
+
+def times_cosh(x: tf.Tensor, factor: tf.Tensor) -> tf.Tensor:
+    """``cosh(x) * factor``."""
+    return _hyperbolic(x, factor, 1.0)
+
+
+def sinh(x: tf.Tensor) -> tf.Tensor:
+    """Hyperbolic sine; XLA's own takes the logarithm of 2 off the exponent, which rounds."""
+    return tf.sinh(x) if tf.executing_eagerly() else times_sinh(x, constant(1, x))
+
+
+def cosh(x: tf.Tensor) -> tf.Tensor:
+    """Hyperbolic cosine."""
+    return tf.cosh(x) if tf.executing_eagerly() else times_cosh(x, constant(1, x))
+
+
 def cbrt(x: tf.Tensor) -> tf.Tensor:
     """Cube root."""
     plain = tf.equal(x, constant(0, x)) | ~tf.math.is_finite(x)
@@ -126,29 +172,30 @@ def _with_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)
 
 
-@tf.custom_gradient
-def _logaddexp(a: tf.Tensor, b: tf.Tensor) -> Any:
-    # Infinities of the same sign have no difference.
-    difference = tf.where(tf.equal(a, b), constant(0, a), a - b)
-    result = _with_nan(a, b, maximum(a, b) + tf.math.log1p(tf.exp(-tf.abs(difference))))
-    # By hand, because at a == b the maximum has none.
-    return result, lambda upstream: (upstream * tf.exp(a - result), upstream * tf.exp(b - result))
-
-
-def logaddexp(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``log(exp(a) + exp(b))``."""
-    return _logaddexp(*_together(a, b))
-
-
-def logaddexp2(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``log2(2**a + 2**b)``."""
-    ln2 = constant(_LN2, a)
-    return logaddexp(a * ln2, b * ln2) / ln2
-
-
 def exp2(x: tf.Tensor) -> tf.Tensor:
     """``2**x``."""
     return tf.pow(constant(2, x), x)
+
+
+def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callable[..., tf.Tensor]:
+    """Logarithm of the sum of two powers, `scale` being the logarithm of e."""
+
+    @tf.custom_gradient
+    def call(a: tf.Tensor, b: tf.Tensor) -> Any:
+        # Infinities of the same sign have no difference.
+        same = tf.equal(a, b)
+        difference = tf.where(same, constant(0, a), a - b)
+        rest = tf.math.log1p(power(-tf.abs(difference))) * constant(scale, a)
+        rest = tf.where(same, constant(scale * math.log(2), a), rest)
+        result = _with_nan(a, b, maximum(a, b) + rest)
+        # By hand, because at a == b the maximum has none.
+        return result, lambda upstream: (upstream * power(a - result), upstream * power(b - result))
+
+    return lambda a, b: call(*_together(a, b))
+
+
+#: ``log(exp(a) + exp(b))`` and ``log2(2**a + 2**b)``.
+logaddexp, logaddexp2 = _log_of_sum(tf.exp, 1.0), _log_of_sum(exp2, 1 / math.log(2.0))
 
 
 _POWERS_OF_2 = np.ldexp(1.0, np.arange(-1074, 1024))
@@ -185,7 +232,8 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     smallest = tf.bitcast(constant(1, bits), a.dtype)
     moved = tf.where(tf.equal(a, constant(0, a)), copysign(smallest, b), moved)
     undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
-    return tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), b, moved))
+    kept = a if a.dtype == tf.float16 else b  # of zeros with two signs
+    return tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), kept, moved))
 
 
 def spacing(x: tf.Tensor) -> tf.Tensor:

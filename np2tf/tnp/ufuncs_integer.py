@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.kernels import SIGNED, UNSIGNED, as_signed, constant, low_bits, through, width
+from np2tf.tnp.kernels import SIGNED, UNSIGNED, as_signed, constant, through, width
 from np2tf.tnp.warn import warn_arithmetic
 
 
@@ -24,33 +24,42 @@ def _divisible(b: tf.Tensor) -> tf.Tensor:
     return tf.where(trapping, constant(1, b), b)
 
 
-def floor_divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Quotient rounded down; 0 where the divisor is 0."""
+def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.Tensor:
+    """Quotient rounded down; 0 where the divisor is 0. `name` is what warnings say."""
     if _harmless(b):
         return tf.math.floordiv(a, b)
     quotient = tf.math.floordiv(a, _divisible(b))
     if b.dtype not in UNSIGNED:
         negated = tf.equal(b, constant(-1, b))
-        warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), "floor_divide")
+        warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), name)
         quotient = tf.where(negated, -quotient, quotient)
     by_zero = tf.equal(b, constant(0, b))
-    warn_arithmetic("divide", by_zero, "floor_divide")
+    warn_arithmetic("divide", by_zero, name)
     return tf.where(by_zero, constant(0, a), quotient)
 
 
-def remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+def remainder(a: tf.Tensor, b: tf.Tensor, name: str = "remainder") -> tf.Tensor:
     """Remainder with the divisor's sign; 0 where the divisor is 0."""
     if _harmless(b):
         return tf.math.floormod(a, b)
-    warn_arithmetic("divide", tf.equal(b, constant(0, b)), "remainder")
+    warn_arithmetic("divide", tf.equal(b, constant(0, b)), name)
+    return _remainder(a, b)
+
+
+def _remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     # By 1 and by -1 the remainder is 0, and so it is by 0.
     return tf.math.floormod(a, _divisible(b))
+
+
+def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Both; NumPy warns once."""
+    return floor_divide(a, b, "divmod"), _remainder(a, b)
 
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Remainder with the dividend's sign; 0 where the divisor is 0."""
     if a.dtype in UNSIGNED:
-        return remainder(a, b)
+        return remainder(a, b, "fmod")
     warn_arithmetic("divide", tf.equal(b, constant(0, b)), "fmod")
     divisor = _divisible(b)
     return a - tf.truncatediv(a, divisor) * divisor
@@ -129,15 +138,38 @@ def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Lowest common multiple."""
     one, other = _magnitude(a), _magnitude(b)
-    return tf.bitcast(floor_divide(one, _euclid(one, other)) * other, a.dtype)
+    return tf.bitcast(tf.math.floordiv(one, _divisible(_euclid(one, other))) * other, a.dtype)
 
 
 def reciprocal(a: tf.Tensor) -> tf.Tensor:
-    """1/a rounded to zero: of integers only 1 and -1 have one; of 0 it is undefined, here 0."""
+    """1/a rounded to zero: of integers only 1 and -1 have one; of 0 it is what NumPy has for it here."""
+    is_zero = tf.equal(a, constant(0, a))
     has_one = tf.equal(a, constant(1, a))
     if a.dtype not in UNSIGNED:
         has_one |= tf.equal(a, constant(-1, a))
-    return tf.where(has_one, a, constant(0, a))
+    result = tf.where(has_one, a, constant(0, a))
+    if tf.executing_eagerly() and not np.asarray(is_zero).any():
+        return result
+    of_zero, undefined = _RECIPROCALS_OF_0[a.dtype]
+    warn_arithmetic("divide", is_zero, "reciprocal")
+    warn_arithmetic("invalid", is_zero & undefined, "reciprocal")
+    return tf.where(is_zero, constant(of_zero, a), result)
+
+
+def _reciprocal_of_0(dtype: tf.DType) -> tuple[int, bool]:
+    """What infinity becomes as an integer on this processor, and whether NumPy calls it invalid."""
+    zero = np.zeros(1, dtype.as_numpy_dtype)
+    with np.errstate(all="ignore"):
+        found = int(np.reciprocal(zero)[0])
+    try:
+        with np.errstate(divide="ignore", invalid="raise"):
+            np.reciprocal(zero)
+    except FloatingPointError:
+        return found, True
+    return found, False
+
+
+_RECIPROCALS_OF_0 = {dtype: _reciprocal_of_0(dtype) for dtype in (*SIGNED, *UNSIGNED)}
 
 
 def positive_power(a: tf.Tensor, exponent: int) -> tf.Tensor:
@@ -170,25 +202,29 @@ def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def _power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Square and multiply over the 64 bits of the exponent, as far as any exponent has bits."""
-    one = constant(1, a)
 
     def step(result: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, ...]:
         odd = tf.not_equal(tf.bitwise.bitwise_and(b, constant(1, b)), constant(0, b))
         return tf.where(odd, result * a, result), a * a, tf.bitwise.right_shift(b, constant(1, b))
 
     shape = tf.broadcast_static_shape(a.shape, b.shape)
-    start = tf.ones_like(a) * tf.ones_like(b)
-    start = start * one
+    start = tf.ones_like(a) * tf.cast(tf.ones_like(b), a.dtype)
     return tf.while_loop(
-        lambda result, a, b: tf.reduce_any(tf.greater(b, constant(0, b))),
+        lambda result, a, b: tf.reduce_any(tf.not_equal(b, constant(0, b))),
         step,
         (start, a, b),
         (shape, a.shape, b.shape),
     )[0]
 
 
-#: ``a ** b`` where b is known not to be negative.
-nonnegative_power = low_bits(_power)
+_power_of_small = through(_power, tf.int64)
+
+
+def nonnegative_power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a ** b`` where b is known not to be negative: computed in int64, of which the low bits are wanted."""
+    if a.dtype == tf.uint64:
+        return tf.bitcast(_power(tf.bitcast(a, tf.int64), b), tf.uint64)
+    return _power(a, b) if a.dtype == tf.int64 else _power_of_small(a, b)
 
 
 #: Matrix products of dtypes that TensorFlow has none for.

@@ -9,14 +9,14 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.kernels import constant
+from np2tf.tnp.kernels import constant, opaque
 from np2tf.tnp.ndarray import scalar
 from np2tf.tnp.promotion import kind_of, promotion_kind, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
 from np2tf.tnp.ufuncs_integer import nonnegative_power, positive_power
 
 _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
-    -1: lambda x: constant(1, x) / x,
+    -1: lambda x: opaque(constant(1, x)) / x,
     0.5: tf.sqrt,
     1: tf.identity,
     2: tf.square,

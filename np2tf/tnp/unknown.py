@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.ndarray import is_array
 
 #: With ``axis=None`` they go over all elements, in whatever axes these are.
@@ -34,7 +34,7 @@ def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
 
 def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
     """What to raise while staging: an error that comes from a length or a rank that is not known says so."""
-    if isinstance(error, StagingError) or not any(map(_is_incomplete, args)):
+    if isinstance(error, (StagingError, PromotionError)) or not any(map(_is_incomplete, args)):
         return error
     made = StagingError(f"{name} of an array whose shape is known only at run time", "NP2TF503")
     made.__cause__ = error

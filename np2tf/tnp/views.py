@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,12 +13,20 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
+from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.layout import is_contiguous, reshapes_in_place, shadow
+from np2tf.tnp.layout import (
+    copied,
+    is_contiguous,
+    order_of_iteration,
+    reshapes_in_place,
+    settled,
+    shadow,
+)
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.normalize import OPS, Axis, Int, Shape, View, attach, op
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp.normalize import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
 
 __all__ = [
     "atleast_1d",
@@ -39,18 +48,27 @@ __all__ = [
 
 
 def view(
-    numpy: Callable[..., Any], *, method: bool | str = False
+    numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings."""
+    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings.
+
+    Args:
+        numpy: NumPy's function.
+        method: see `op`.
+        numbers: a number stays one: NumPy calls the method of what it is given.
+    """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
         on_tensors = op(numpy)(implementation)
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if args and _viewed_on_host(args[0]):
+            if args and viewed_on_host(args[0]):
                 return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
-            return on_tensors(*args, **kwargs)
+            made = on_tensors(*args, **kwargs)
+            if numbers and args and type(args[0]) is scalar and made.ndim == 0:
+                return wrap_tensor(made.tensor)
+            return made
 
         call.numpy = numpy  # type: ignore[attr-defined]
         OPS[numpy] = call
@@ -61,7 +79,8 @@ def view(
     return decorate
 
 
-def _viewed_on_host(value: Any) -> bool:
+def viewed_on_host(value: Any) -> bool:
+    """Whether a view of an array is NumPy's: it lives on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
     return on_host and current_region() is None and tf.executing_eagerly()
 
@@ -116,33 +135,24 @@ def _reversed(a: ndarray) -> ndarray:
     return permuted(a, reversed(range(a.ndim)))
 
 
-def _goes_backwards(a: ndarray, order: Any, known: str) -> bool:
-    """Whether `order` means that the first axis varies fastest.
-
-    Raises:
-        ValueError: it is none of the letters in `known`.
-    """
-    letter = "C" if order is None else order[:1].upper() if isinstance(order, str) else ""
-    if letter not in known or not letter:
-        raise ValueError(f"order must be one of {', '.join(map(repr, known))} (got {order!r})")
-    if letter == "A":
-        made = shadow(a)
-        return made is not None and bool(made.flags.fnc)
-    return letter == "F"
+def _goes_backwards(a: ndarray, order: str | None) -> bool:
+    """Whether `order` means that the first axis varies fastest."""
+    return order == "F" or (order == "A" and settled(shadow(a), "A") == "F")
 
 
 def _in_memory_order(a: ndarray) -> ndarray:
     """`a` with its axes in the order of NumPy's memory, as a view."""
     made = shadow(a)
-    if made is None or made.flags.c_contiguous:
-        return a
-    return permuted(a, sorted(range(a.ndim), key=lambda k: -abs(made.strides[k])))
+    order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
+    return a if order is None else permuted(a, order)
 
 
-@view(np.reshape)
-def reshape(a: View, /, shape: Shape, order: str = "C", *, copy: Any = None) -> ndarray:
-    backwards = _goes_backwards(a, order, "CFA") and (a.ndim > 1 or len(shape) > 1)
-    source = tensor_array(a.tensor) if copy else a
+@view(np.reshape, numbers=True)
+def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
+    if order == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
+    source = copied(a.tensor, a, "F" if backwards else "C") if copy else a
     if backwards:
         flipped = reshaped(_reversed(source), tuple(reversed(shape)))
         made = _reversed(flipped)
@@ -164,21 +174,22 @@ attach("reshape", _reshape_method)
 
 
 @view(np.ravel, method=True)
-def ravel(a: View, order: str = "C") -> ndarray:
+def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
     if order == "K":
         a = _in_memory_order(a)
-    elif _goes_backwards(a, order, "CFAK"):
+    elif _goes_backwards(a, order):
         a = _reversed(a)
     # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
     return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
 
 
-def _flatten_method(a: ndarray, order: str = "C") -> ndarray:
+def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
+    letter = memory_order(order)
     if type(a) is scalar:
         return tensor_array(tf.reshape(a.tensor, [-1]))
-    if order == "K":
+    if letter == "K":
         a = _in_memory_order(a)
-    elif _goes_backwards(a, order, "CFAK"):
+    elif _goes_backwards(a, letter):
         a = _reversed(a)
     return tensor_array(tf.reshape(a.tensor, [-1]))
 
@@ -186,7 +197,7 @@ def _flatten_method(a: ndarray, order: str = "C") -> ndarray:
 attach("flatten", _flatten_method)
 
 
-@view(np.squeeze, method=True)
+@view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
     have = a.tensor.shape.as_list()
     if axis is None:
@@ -211,7 +222,7 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
 @view(np.expand_dims)
 def expand_dims(a: View, axis: Axis) -> ndarray:
     axes = axis if isinstance(axis, tuple) else (axis,)
-    rank = a.ndim + len(axes)
+    rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
     return a.view_through(Basic(tuple(None if k in axes else slice(None) for k in range(rank))))
 
@@ -274,14 +285,14 @@ def permuted(a: ndarray, order: Any) -> ndarray:
     return a.view_through(Transpose(tuple(order)))
 
 
-@view(np.transpose)
+@view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
     rank = a.ndim
     if axes is None:
         return permuted(a, reversed(range(rank)))
     if len(axes) != rank:
         raise ValueError("axes don't match array")
-    order = tuple(normalize_axis_index(int(axis), rank) for axis in axes)
+    order = tuple(normalize_axis_index(operator.index(axis), rank) for axis in axes)
     if len(set(order)) != rank:
         raise ValueError("repeated axis in transpose")
     return permuted(a, order)
@@ -299,7 +310,7 @@ def _transpose_method(a: Any, *axes: Any) -> ndarray:
 attach("transpose", _transpose_method)
 
 
-@view(np.swapaxes, method=True)
+@view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
@@ -307,7 +318,14 @@ def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
     return permuted(a, order)
 
 
-@view(np.moveaxis)
+def _swapaxes_method(a: Any, axis1: Any, axis2: Any, /) -> ndarray:
+    return swapaxes(a, axis1, axis2)
+
+
+attach("swapaxes", _swapaxes_method)
+
+
+@view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")

@@ -45,9 +45,16 @@ def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
         warn_where(True, message, np.exceptions.ComplexWarning)
         tensor = tf.math.real(tensor) if wanted.kind in "iu" else tensor
     if wanted.kind in "iu" and tensor.dtype.is_floating and tf.executing_eagerly():
-        low, high = np.iinfo(wanted).min - 1.0, np.iinfo(wanted).max + 1.0
         wide = tf.cast(tensor, tf.float64)
+        low, high = _convertible(wanted)
         warn_arithmetic("invalid", ~(tf.greater(wide, low) & tf.less(wide, high)), "cast")
+
+
+def _convertible(wanted: np.dtype[Any]) -> tuple[float, float]:
+    """Between which numbers a processor converts to integers without complaint: to 32 or 64 bits."""
+    bits = 32 if wanted.itemsize < 4 or wanted == np.int32 else 64
+    low = -(2.0 ** (bits - 1)) - 1 if bits == 32 else float(np.nextafter(-(2.0**63), -np.inf))
+    return low, 2.0**64 if wanted == np.uint64 else 2.0 ** (bits - 1)
 
 
 def _callers_level() -> int:

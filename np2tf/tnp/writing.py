@@ -22,12 +22,13 @@ from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradie
 from np2tf.tnp.flat import cycled, flat_view, flatiter
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
-from np2tf.tnp.keys import expand
-from np2tf.tnp.masks import leading_mask
+from np2tf.tnp.keys import expand, is_parted
+from np2tf.tnp.masks import leading_mask, where_mask
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import OPS
-from np2tf.tnp.promotion import kind_of, ufunc_loop
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS
+from np2tf.tnp.promotion import kind_of, kind_of_item, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp.warn import warn_cast
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
 
@@ -65,7 +66,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
                 return target
             try:
                 implementation(array, *args, **kwargs)
-            except (StagingError, tf.errors.OpError):
+            except LEFT_TO_NUMPY:
                 if not tf.executing_eagerly():
                     raise
                 counts.host += 1
@@ -174,6 +175,7 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
 
 @writes(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    np.can_cast(np.bool_, np.bool_, casting)  # type: ignore[arg-type]  # says what is no rule
     kind = kind_of(src)
     sample = kind(1) if isinstance(kind, type) and kind in (int, float, complex) else None
     allowed = (
@@ -187,6 +189,8 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise TypeError(
             f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
+    if isinstance(kind, np.dtype):
+        warn_cast(as_tensor(src), dst.dtype)
     if where is True:
         setitem(dst, ..., tensor_array(as_tensor(src)) if isinstance(src, (list, tuple)) else src)
         return
@@ -194,7 +198,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     given = as_tensor(src, dst.dtype)
     while given.shape.rank > target.shape.rank and given.shape[0] == 1:
         given = given[0]
-    value = tf.where(as_tensor(where, np.bool_), given, target)
+    value = tf.where(where_mask(where), given, target)
     if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
         raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
     dst.store(value)
@@ -252,15 +256,13 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
     tensor = array.tensor
     if array.is_read_only:
         raise ValueError("array is read-only")
-    if operand is not None:
-        # Here a Python number is an array like any other, and not weak.
-        operand = as_tensor(operand)
     operands = (tensor,) if operand is None else (tensor, operand)
-    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of, operands)))
+    # For NumPy a Python number is an array like any other here, and not weak.
+    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of_item, operands)))
     items = expand(indices, tensor.shape.rank)
     if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
         old = getitem(array, indices)
-        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(operand))
+        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(as_tensor(operand, loop[1])))
         if not new.tensor.shape.is_compatible_with(old.tensor.shape):
             raise ValueError("array is not broadcastable to correct shape")
         setitem(array, indices, new)
@@ -269,7 +271,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
     combine = _SCATTER.get(ufunc.__name__)
     value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
     stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
-    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items)
+    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
     picked.check_value(value)
     if value.shape.rank > picked.rank:
         raise ValueError("array is not broadcastable to correct shape")

@@ -25,6 +25,8 @@ def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
 @op(np.fft.fftfreq)
 def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
     """The frequencies of `fft` of `n` samples at distance `d`."""
+    if n < 0:
+        raise ValueError("negative dimensions are not allowed")
     half = (n - 1) // 2 + 1
     return _frequencies(np.concatenate([np.arange(half), np.arange(-(n // 2), 0)]), n, d)
 

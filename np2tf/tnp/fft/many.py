@@ -7,10 +7,13 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
 
+from np2tf.staging import StagingError
 from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.fft.one import complex_transform, real_inverse, real_transform, result_dtype, scale
 from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.ndarray import tensor_array
 from np2tf.tnp.normalize import Array, Axis, op
 
 __all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn"]
@@ -34,6 +37,8 @@ def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[in
         count = rank if s is None else len(s)
         axes = range(-count, 0)
     where = [int(axis) for axis in np.atleast_1d(axes)]
+    if len({normalize_axis_index(axis, rank) for axis in where}) < len(where):
+        raise StagingError("transforms along one axis several times", "NP2TF503")
     given = [None] * len(where) if s is None else to_numpy(s)
     lengths = [None if n in (None, -1) else int(n) for n in given]
     if len(lengths) != len(where):
@@ -41,7 +46,7 @@ def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[in
     return lengths, where
 
 
-def _complex(x: tf.Tensor, s: Any, axes: Any, norm: Any, inverse: bool) -> tf.Tensor:
+def _complex(x: tf.Tensor, s: Any, axes: Any, norm: Any, inverse: bool) -> Any:
     lengths, where = _lengths(x, s, axes)
     rank, count = rank_of(x), len(where)
     together = _TOGETHER[inverse].get(count)
@@ -59,7 +64,7 @@ def _complex(x: tf.Tensor, s: Any, axes: Any, norm: Any, inverse: bool) -> tf.Te
         return result if factor is None else result * factor
     for n, axis in zip(reversed(lengths), reversed(where)):
         x = complex_transform(x, n, axis, norm, inverse)
-    return x
+    return x if where else tensor_array(x)
 
 
 def _real(x: tf.Tensor, s: Any, axes: Any, norm: Any) -> tf.Tensor:

@@ -13,7 +13,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import cast
 from np2tf.tnp.linalg.products import rank_of, transposed
-from np2tf.tnp.normalize import Array, Int, op
+from np2tf.tnp.normalize import Array, Int, OptionalInt, op
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
 
@@ -156,36 +156,36 @@ def conjugate(x: tf.Tensor) -> tf.Tensor:
 
 
 @op(np.fft.fft)
-def fft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+def fft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
     """The discrete Fourier transform."""
     return complex_transform(a, n, axis, norm, inverse=False)
 
 
 @op(np.fft.ifft)
-def ifft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+def ifft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
     """The inverse of `fft`."""
     return complex_transform(a, n, axis, norm, inverse=True)
 
 
 @op(np.fft.rfft)
-def rfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+def rfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
     """The first half of the transform of real numbers; the rest is its mirror image."""
     return real_transform(a, n, axis, norm)
 
 
 @op(np.fft.irfft)
-def irfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+def irfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
     """The inverse of `rfft`."""
     return real_inverse(a, n, axis, norm)
 
 
 @op(np.fft.hfft)
-def hfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+def hfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
     """The transform of a signal whose spectrum is real."""
     return real_inverse(conjugate(a), n, axis, opposite(norm))
 
 
 @op(np.fft.ihfft)
-def ihfft(a: Array, n: Int = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
+def ihfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
     """The inverse of `hfft`."""
     return tf.math.conj(real_transform(a, n, axis, opposite(norm)))

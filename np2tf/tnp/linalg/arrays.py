@@ -18,12 +18,12 @@ from np2tf.tnp.linalg.products import (
     rank_of,
     transposed,
 )
-from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, DType, Int, Operands, View, op
 from np2tf.tnp.tensor_ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul as matrix_product
 from np2tf.tnp.ufuncs_matrix import vecdot as vector_product
-from np2tf.tnp.views import matrix_transpose
+from np2tf.tnp.views import matrix_transpose, view
 
 __all__ = [
     "cross",
@@ -57,7 +57,7 @@ def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
     return diagonal_sum(x, offset, dtype)
 
 
-@op(np.linalg.diagonal)
+@view(np.linalg.diagonal)
 def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
     """The diagonals of the last two axes, a view."""
     if x.ndim < 2:
@@ -101,9 +101,9 @@ def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
 
 
 @op(np.linalg.tensordot)
-def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> tf.Tensor:
+def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
     """Sum of products over pairs of axes."""
-    return contracted(x1, x2, axes)
+    return tensor_array(contracted(x1, x2, axes))
 
 
 def _best_splits(sizes: list[int]) -> list[list[int]]:

@@ -10,7 +10,8 @@ from np2tf.tnp.bounds import record_violation, refuse_where
 from np2tf.tnp.cells import staging_handlers
 from np2tf.tnp.conversion import cast
 from np2tf.tnp.linalg.products import rank_of
-from np2tf.tnp.promotion import result_type
+from np2tf.tnp.promotion import inexact_type, result_type
+from np2tf.tnp.promotion_mode import by_numpys_rules
 
 
 def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -22,8 +23,11 @@ def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
     for operand in operands:
         if operand.dtype in (tf.float16, tf.bfloat16):
             raise TypeError(f"array type {operand.dtype.name} is unsupported in linalg")
-    inexact = [operand for operand in operands if not (operand.dtype.is_integer or operand.dtype == tf.bool)]
-    dtype = result_type(*inexact) if len(inexact) == len(operands) else result_type(*inexact, np.empty(0))
+    if by_numpys_rules():
+        integers = [operand.dtype.is_integer or operand.dtype == tf.bool for operand in operands]
+        dtype = result_type(*(np.empty(0) if one else x for one, x in zip(integers, operands, strict=True)))
+    else:
+        dtype = inexact_type(*operands)
     return tuple(cast(operand, dtype) for operand in operands)
 
 

@@ -11,10 +11,14 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.conversion import as_tensor, as_view, cast, promote
+from np2tf.tnp.layout import laid_out, layout_of, order_of_products
 from np2tf.tnp.lenses import Diagonal, Transpose
 from np2tf.tnp.linalg.products import rank_of
-from np2tf.tnp.ndarray import is_array, ndarray
-from np2tf.tnp.normalize import OPS, DType, op
+from np2tf.tnp.ndarray import is_array, is_ordinary, ndarray
+from np2tf.tnp.normalize import OPS, DType, MemoryOrder, op
+from np2tf.tnp.promotion import default_dtype, kind_of
+from np2tf.tnp.views import viewed_on_host
+from np2tf.tnp.warn import warn_cast
 
 __all__ = ["einsum", "einsum_path"]
 
@@ -136,16 +140,19 @@ def _check_square(x: tf.Tensor, letter: str) -> None:
 
 
 def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
-    """One operand with its axes reordered, or its diagonal: a view in NumPy. None for anything else."""
+    """One operand with its axes reordered, or its diagonals: a view in NumPy. None for anything else."""
     if set(labels) != set(result):
         return None
-    if len(labels) == len(result):
-        return as_view(operand).view_through(Transpose(tuple(labels.index(letter) for letter in result)))
-    if len(set(labels)) == len(labels) - 1 and labels[-1] == labels[-2] and result == labels[:-1]:
-        viewed = as_view(operand)
-        _check_square(viewed.tensor, labels[-1])
-        return viewed.view_through(Diagonal(0))
-    raise StagingError("einsum that makes a view of a diagonal of many axes", "NP2TF503")
+    view = as_view(operand)
+    while len(labels) > len(result):
+        repeated = next(letter for letter in labels if labels.count(letter) > 1)
+        places = [k for k, letter in enumerate(labels) if letter == repeated][:2]
+        order = [k for k in range(len(labels)) if k not in places] + places
+        view = view.view_through(Transpose(tuple(order)))
+        _check_square(view.tensor, repeated)
+        view = view.view_through(Diagonal(0))
+        labels = "".join(labels[k] for k in order[:-1])
+    return view.view_through(Transpose(tuple(labels.index(letter) for letter in result)))
 
 
 def _computed(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
@@ -162,12 +169,23 @@ def _computed(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
     return tf.einsum(equation, *operands)
 
 
+def _check_casting(array: Any, dtype: Any, casting: Any) -> None:
+    """See that an operand may be converted to `dtype`.
+
+    Raises:
+        TypeError: it may not.
+    """
+    kind = default_dtype(kind_of(array))
+    if not np.can_cast(kind, kind if dtype is None else dtype, casting):
+        raise TypeError(f"cannot cast an operand from {kind!r} to {dtype!r} under the rule {casting!r}")
+
+
 @op(np.einsum)
 def einsum(
     *operands: Any,
     out: Any = None,
     dtype: DType = None,
-    order: Any = "K",
+    order: MemoryOrder = "K",
     casting: Any = "safe",
     optimize: Any = False,
 ) -> Any:
@@ -178,16 +196,35 @@ def einsum(
         subscripts, arrays = operands[0], list(operands[1:])
     else:
         subscripts, arrays = _from_sublists(operands)
+    np.can_cast(np.int64, np.int64, casting)  # says what is no rule
     tensors = [as_tensor(array) for array in arrays]
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
-    if len(tensors) == 1 and dtype is None:
+    if len(tensors) == 1 and result:
+        # A view, whatever `dtype` is, as in NumPy.
+        if set(labels[0]) == set(result) and viewed_on_host(arrays[0]):
+            return np.einsum(subscripts, arrays[0])
         view = _as_view(arrays[0], labels[0], result)
         if view is not None:
             return view
+    for array in arrays:
+        _check_casting(array, dtype, casting)
     wanted = promote(*tensors)
+    for tensor in tensors if dtype is not None else ():
+        warn_cast(tensor, dtype)
     typed = list(wanted) if dtype is None else [cast(tensor, dtype) for tensor in wanted]
     squeezed, shorter = _without_ones(typed, labels)
-    return _computed(f"{','.join(shorter)}->{result}", squeezed)
+    made = _computed(f"{','.join(shorter)}->{result}", squeezed)
+    if len(result) < 2 or order == "C":
+        return made
+    if order in (None, "K") and all(map(is_ordinary, arrays)) and _appear_in_order(labels, result):
+        return made
+    layouts = [layout_of(as_view(array)) for array in arrays]
+    return laid_out(made, order_of_products(layouts, labels, result, order or "K"))
+
+
+def _appear_in_order(labels: list[str], result: str) -> bool:
+    """Whether the labels of every operand are in the order of the result's."""
+    return all([letter for letter in result if letter in term] == [*term] for term in labels)
 
 
 def _stand_in(operand: Any) -> Any:

@@ -16,6 +16,7 @@ from np2tf.tnp.linalg.factoring import singular_values
 from np2tf.tnp.linalg.products import lengths, product_of, rank_of, transposed
 from np2tf.tnp.normalize import Array, op
 from np2tf.tnp.reducing import raw_sum
+from np2tf.tnp.warn import warn_arithmetic
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
@@ -70,6 +71,8 @@ def norm_of_vectors(x: tf.Tensor, order: Any, axis: int, keepdims: bool) -> tf.T
     if order == 1:
         return _sum(sizes, axis, keepdims)
     power = as_tensor(order, sizes.dtype.as_numpy_dtype)
+    if order < 0:
+        warn_arithmetic("divide", tf.reduce_any(tf.equal(sizes, 0)) | (tf.size(sizes) == 0), "power")
     return tf.pow(_sum(tf.pow(sizes, power), axis, keepdims), 1 / power)
 
 
@@ -77,6 +80,8 @@ def _norm_of_columns(x: tf.Tensor, order: Any, summed: int, compared: int) -> tf
     sums = tf.reduce_sum(tf.abs(x), summed, keepdims=True)
     if order > 0:
         return _greatest(sums, (summed, compared), False)
+    if sums.shape[compared] == 0:
+        raise ValueError("zero-size array to reduction operation minimum which has no identity")
     return _extreme(tf.reduce_min, sums, (summed, compared), False)
 
 

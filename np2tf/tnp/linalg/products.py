@@ -12,6 +12,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.agreeing import agreeing
 from np2tf.tnp.conversion import cast, promote
+from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, op
 from np2tf.tnp.tensor_ufunc import UFUNCS
 from np2tf.tnp.ufuncs_matrix import matmul
@@ -138,9 +139,9 @@ def contracted(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
 
 
 @op(np.tensordot)
-def tensordot(a: Array, b: Array, axes: Any = 2) -> tf.Tensor:
+def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
     """Sum of products over pairs of axes: those listed, or the last of `a` with the first of `b`."""
-    return contracted(a, b, axes)
+    return tensor_array(contracted(a, b, axes))
 
 
 def summed_dtype(dtype: Any) -> Any:

@@ -111,6 +111,7 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
     """Moore-Penrose inverses; singular values below `rcond` times the greatest count as zero."""
     if rcond is not None and rtol is not np._NoValue:  # type: ignore[attr-defined]
         raise ValueError("`rtol` and `rcond` can't be both set.")
+    given = a.dtype
     a = square(a) if hermitian else matrix(a)
     if rcond is None:
         rcond = rtol
@@ -120,7 +121,7 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
     if rcond is None:
         rcond = max(rows, columns) * epsilon(a)
     if isinstance(rows, int) and isinstance(columns, int) and 0 in (rows, columns):
-        return tf.zeros([*lengths(a, range(rank_of(a) - 2)), columns, rows], a.dtype)
+        return tf.zeros([*lengths(a, range(rank_of(a) - 2)), columns, rows], given)
     return pseudo_inverse(a, as_tensor(rcond, real_dtype(a).as_numpy_dtype))
 
 

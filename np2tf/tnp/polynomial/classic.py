@@ -16,21 +16,26 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, cast, promote, to_numpy
 from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.ndarray import tensor_array
 from np2tf.tnp.normalize import Int, op
+from np2tf.tnp.promotion_mode import unrefused
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]
 
 
-def coefficients(p: Any) -> tf.Tensor:
-    """A polynomial as a tensor.
+def coefficients(p: Any, number: bool = False) -> tf.Tensor:
+    """A polynomial as a tensor; a number is one where `number` is true.
 
     Raises:
         StagingError: it is a poly1d, which NumPy computes with.
+        TypeError: it is a number.
     """
     if isinstance(p, np.poly1d):
         raise StagingError("poly1d objects are NumPy's", "NP2TF503")
     tensor = as_tensor(p)
     if rank_of(tensor) == 0:
+        if not number:
+            raise TypeError("iteration over a 0-d array")
         tensor = tf.reshape(tensor, [1])
     if tensor.shape[0] is None:
         raise StagingError("the degree of a polynomial is known only at run time")
@@ -38,14 +43,14 @@ def coefficients(p: Any) -> tf.Tensor:
 
 
 @op(np.polyval)
-def polyval(p: Any, x: Any) -> tf.Tensor:
+def polyval(p: Any, x: Any) -> Any:
     """The values of a polynomial, by Horner's scheme."""
     given = coefficients(p)
     if isinstance(x, np.poly1d):
         raise StagingError("poly1d objects are NumPy's", "NP2TF503")
     at = as_tensor(x)
     if given.shape[0] == 0:
-        return tf.zeros_like(at)
+        return tensor_array(tf.zeros_like(at))
     given, at = promote(given, at)
     value = tf.zeros_like(at)
     for coefficient in tf.unstack(given):
@@ -60,6 +65,7 @@ def _order(m: int, what: str) -> int:
 
 
 @op(np.polyder)
+@unrefused
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
     """The derivative of order `m`."""
     given = coefficients(p)
@@ -71,6 +77,7 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 
 
 @op(np.polyint)
+@unrefused
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
     """The antiderivative of order `m`, with the integration constants `k`."""
     _order(m, "integral")
@@ -87,7 +94,7 @@ def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
 
 
 def _aligned(a1: Any, a2: Any) -> list[tf.Tensor]:
-    operands = promote(coefficients(a1), coefficients(a2))
+    operands = promote(coefficients(a1, number=True), coefficients(a2, number=True))
     length = max(x.shape[0] for x in operands)
     return [tf.pad(x, [[length - x.shape[0], 0]]) for x in operands]
 
@@ -112,7 +119,7 @@ def polysub(a1: Any, a2: Any) -> tf.Tensor:
 
 
 def _without_leading_zeros(p: Any) -> tf.Tensor:
-    given = coefficients(p)
+    given = coefficients(p, number=True)
     values = tf.get_static_value(given)
     if values is None:
         raise StagingError("whether a polynomial has leading zeros is known only at run time", "NP2TF503")
@@ -133,7 +140,7 @@ def polymul(a1: Any, a2: Any) -> tf.Tensor:
 
 def _real(p: Any) -> tf.Tensor:
     """As NumPy's ``p + 0.0``."""
-    given = coefficients(p)
+    given = coefficients(p, number=True)
     return given if given.dtype.is_floating or given.dtype.is_complex else cast(given, np.float64)
 
 

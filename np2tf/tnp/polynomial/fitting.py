@@ -11,7 +11,6 @@ from numpy.exceptions import RankWarning
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import cast
-from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.linalg.solving import least_squares
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
@@ -58,15 +57,14 @@ def polyfit(
 ) -> Any:
     """The coefficients of the polynomial of degree `deg` that fits best, the highest power first."""
     _check(x, y, w, deg)
-    if x.dtype != y.dtype or (w is not None and w.dtype != y.dtype):
-        x, y, w = (None if part is None else cast(part, np.float64) for part in (x, y, w))
-    x, y = _real(x), _real(y)
     count = x.shape[0]
-    rcond = count * epsilon(x) if rcond is None else rcond
+    rcond = count * np.finfo(_real(x).dtype.as_numpy_dtype).eps if rcond is None else rcond
+    # Powers of integers and of float32 are float64 in NumPy, and so is what follows.
+    x, y = (cast(_real(part), np.float64) for part in (x, y))
     powers = tf.stack([x**k for k in range(deg, -1, -1)], axis=1)
     right = y if rank_of(y) == 2 else y[:, None]
     if w is not None:
-        weights = _real(w)[:, None]
+        weights = cast(_real(w), np.float64)[:, None]
         powers, right = powers * weights, right * weights
     scale = tf.sqrt(tf.reduce_sum(powers * powers, axis=0))
     powers = powers / scale

@@ -9,7 +9,7 @@ import tensorflow as tf
 from numpy.polynomial import polynomial
 
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import cast, promote
+from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.normalize import Array, op
 
@@ -46,10 +46,17 @@ def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
 
 def _at_points(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
     if not all(one.shape.is_compatible_with(points[0].shape) for one in points):
-        raise ValueError(f"{', '.join('xyz'[: len(points)])} are incompatible")
+        raise ValueError("the points are incompatible")
     for k, one in enumerate(points):
         c = _values(one, c, spread=k == 0)
     return c
+
+
+if hasattr(polynomial, "polyvalnd"):
+
+    @op(polynomial.polyvalnd)
+    def polyvalnd(pts: Any, c: Array) -> Any:
+        return _at_points(c, *map(as_tensor, pts))
 
 
 def _on_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:

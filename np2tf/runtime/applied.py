@@ -1,0 +1,55 @@
+"""`np2tf.jit` of callables that are not functions: of the function behind them, with what is bound to it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+
+class Applied:
+    """A jitted function with some of its arguments; what is asked of it, the function answers."""
+
+    def __init__(
+        self, jitted: Any, of: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> None:
+        self.__wrapped__ = of
+        self._jitted, self._args, self._kwargs = jitted, args, kwargs
+        for name in functools.WRAPPER_ASSIGNMENTS:
+            if hasattr(of, name):
+                setattr(self, name, getattr(of, name))
+
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
+        """Run the function, compiled where that is possible and pays."""
+        return self._jitted(*self._args, *args, **{**self._kwargs, **kwargs})
+
+    def explain(self, *args: Any, **kwargs: Any) -> Any:
+        """What becomes of a call with these arguments: see `Jitted.explain`."""
+        return self._jitted.explain(*self._args, *args, **{**self._kwargs, **kwargs})
+
+    def lower(self, *args: Any, **kwargs: Any) -> Any:
+        """The code for a call with these arguments: see `Jitted.lower`."""
+        return self._jitted.lower(*self._args, *args, **{**self._kwargs, **kwargs})
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        return getattr(self._jitted, name)
+
+
+def applied(target: Callable[..., Any], jit: Callable[[Any], Any]) -> Applied:
+    """`jit` of a partial application, a bound method, an object that can be called, or a builtin."""
+    if type(target) is functools.partial:
+        return Applied(jit(target.func), target, target.args, target.keywords)
+    if isinstance(target, types.MethodType):
+        return Applied(jit(target.__func__), target, (target.__self__,), {})
+    call = inspect.getattr_static(type(target), "__call__", None)
+    if isinstance(call, types.FunctionType):
+        return Applied(jit(call), target, (target,), {})
+
+    def forward(*args: Any, **kwargs: Any) -> Any:
+        return target(*args, **kwargs)
+
+    return Applied(jit(forward), target, (), {})

@@ -1,0 +1,80 @@
+"""Which rules of promotion are in force: the process's setting, or a jitted function's own while it runs."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, TypeVar, cast
+
+from np2tf.config import config
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class _InForce:
+    """A flag that costs nothing to read.
+
+    Attributes:
+        numpys: True where NumPy's rules are in force in every thread.
+    """
+
+    __slots__ = ("numpys",)
+
+    numpys: bool
+
+
+class _Own(threading.local):
+    mode: str | None = None
+
+
+in_force = _InForce()
+_own = _Own()
+_lock = threading.Lock()
+_others = 0
+
+
+def mode() -> str:
+    """The mode in force in this thread: "numpy", "all", "safe" or "none"."""
+    return _own.mode or config.promotion
+
+
+def by_numpys_rules() -> bool:
+    """Whether NumPy's rules are in force in this thread."""
+    return in_force.numpys or mode() == "numpy"
+
+
+@contextmanager
+def promoting(mode: str) -> Iterator[None]:
+    """Within the with block this mode is in force, in this thread."""
+    before, _own.mode = _own.mode, mode
+    _count(1)
+    try:
+        yield
+    finally:
+        _own.mode = before
+        _count(-1)
+
+
+def unrefused(function: F) -> F:
+    """`function`, in which nothing is refused: its own constants and intermediate results may meet."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if in_force.numpys or mode() in ("numpy", "all"):
+            return function(*args, **kwargs)
+        with promoting("all"):
+            return function(*args, **kwargs)
+
+    return cast(F, call)
+
+
+def _count(change: int) -> None:
+    global _others
+    with _lock:
+        _others += change
+        in_force.numpys = config.promotion == "numpy" and not _others
+
+
+config.follow("promotion", lambda _: _count(0))
