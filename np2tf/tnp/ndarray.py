@@ -8,6 +8,7 @@ which the first array of this kind loads. Nothing here imports TensorFlow before
 from __future__ import annotations
 
 import importlib
+import math
 import types
 import weakref
 from operator import is_, is_not
@@ -193,19 +194,19 @@ class ndarray(metaclass=_ArrayType):
     def ndim(self) -> Any:
         """Number of axes; a staged integer where it is known only at run time."""
         tensor = self.tensor
-        if tensor.shape.rank is None:
-            return weak_scalar(tf.size(tf.shape(tensor), tf.int64), int)
-        return len(self.shape)
+        rank = tensor.shape.rank
+        return weak_scalar(tf.size(tf.shape(tensor), tf.int64), int) if rank is None else rank
 
     @property
     def size(self) -> Any:
         """Number of elements."""
-        if self.tensor.shape.rank is None:
-            return weak_scalar(tf.size(self.tensor, tf.int64), int)
-        count: Any = 1
-        for length in self.shape:
-            count = count * length
-        return count
+        tensor = self.tensor
+        count: Any = tensor.shape.num_elements()
+        if count is not None:
+            return count
+        if tensor.shape.rank is None:
+            return weak_scalar(tf.size(tensor, tf.int64), int)
+        return math.prod(self.shape)
 
     @property
     def itemsize(self) -> int:
