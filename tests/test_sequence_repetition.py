@@ -1,4 +1,4 @@
-"""A number times a list or tuple repeats the sequence, as in NumPy; an array multiplies its elements."""
+"""A number times a list, tuple or string repeats the sequence, as in NumPy; an array multiplies its elements."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def outcome(function: Any, *operands: Any) -> Any:
         found = function(*operands)
     except TypeError:
         return TypeError
-    return (type(found), found) if isinstance(found, (list, tuple)) else np.asarray(found).tolist()
+    return (type(found), found) if isinstance(found, (list, tuple, str)) else np.asarray(found).tolist()
 
 
 @pytest.mark.parametrize("eager", ["auto", "tensorflow"])
 @pytest.mark.parametrize("function", [operator.mul, operator.add, operator.sub])
-@pytest.mark.parametrize("sequence", [[1, 2], (1, 2)])
+@pytest.mark.parametrize("sequence", [[1, 2], (1, 2), "ab"])
 @pytest.mark.parametrize("number", NUMBERS)
 def test_as_in_numpy(number: str, sequence: Any, function: Any, eager: str) -> None:
     def both(m: ModuleType) -> Any:

@@ -18,6 +18,7 @@ from np2tf.tnp.operand_kinds import PLAIN
 from np2tf.tnp.promotion import default_dtype, kind_of, result_type, tf_dtype
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.undecided import decided
+from np2tf.tnp.warn import warn_cast
 
 
 def to_numpy(value: Any) -> Any:
@@ -121,6 +122,21 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
     return tf.cast(tensor, wanted)
 
 
+def assigned(value: Any, dtype: Any) -> tf.Tensor:
+    """`value` as a tensor of `dtype`, with the warnings that NumPy gives where it converts what is assigned.
+
+    Raises:
+        FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
+    """
+    if not is_array(value) and not isinstance(value, (tf.Tensor, tf.Variable)):
+        # NumPy converts it, and warns.
+        foreign = tf.executing_eagerly() and type(value) is np.ndarray and is_foreign(value.dtype)
+        return as_tensor(value.astype(dtype) if foreign else value, dtype)
+    tensor = as_tensor(value)
+    warn_cast(tensor, np.dtype(dtype))
+    return cast(tensor, dtype)
+
+
 def _constant(value: Any, dtype: Any) -> tf.Tensor:
     kind = type(value)
     if kind in (int, float, complex, bool) or isinstance(value, np.generic):
@@ -143,7 +159,7 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
         wanted = default_dtype(kind_of(value)) if dtype is None else dtype
         for item in value:
             refuse_unfit(item, np.dtype(wanted))
-        return tf.stack([as_tensor(item, wanted) for item in value])
+        return tf.stack([assigned(item, wanted) for item in value])
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
         raise StagingError(f"a {kind.__name__}, which NumPy asks what to do", "NP2TF503")
     array = np.asarray(to_numpy(value), dtype)

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor, as_view, is_guest, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, assigned, is_guest, to_numpy
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import copied, is_laid_out, laid_out, order_of_new
 from np2tf.tnp.lenses import Basic, Reshape
@@ -31,7 +31,6 @@ from np2tf.tnp.normalize import (
 )
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
-from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "array",
@@ -216,9 +215,7 @@ def _made(
     if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
         raise StagingError("an array in another byte order", "NP2TF503")
     object = np.asarray(object) if is_guest(object) else object
-    if dtype is not None and (is_array(object) or isinstance(object, (np.ndarray, tf.Tensor))):
-        warn_cast(as_tensor(object), dtype)
-    tensor = as_tensor(object, dtype)
+    tensor = as_tensor(object) if dtype is None else assigned(object, dtype)
     missing = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
         order = "K"  # as NumPy does where it does not simply copy

@@ -33,6 +33,8 @@ def _enums(*dtypes: tf.DType) -> frozenset[int]:
     return frozenset(dtype.as_datatype_enum for dtype in dtypes)
 
 
+_DOUBLE = tf.float64.as_datatype_enum
+_GREATEST_SINGLE = float(np.finfo(np.float32).max)
 _FLOATS = _enums(tf.float32, tf.float64)
 _INTS = _enums(tf.int32, tf.int64)
 _COMPLEX = _enums(tf.complex64, tf.complex128)
@@ -114,7 +116,8 @@ def _number(value: Any, enum: int) -> Any:
     """A Python number that the kernel converts to the dtype of the other operand as NumPy would."""
     kind = type(value)
     if kind is float and enum in _FLOATS:
-        return value
+        # Of what is infinite in float32 NumPy warns.
+        return value if enum == _DOUBLE or -_GREATEST_SINGLE <= value <= _GREATEST_SINGLE else None
     if kind is int and -_EXACT <= value <= _EXACT:
         return float(value) if enum in _FLOATS else value if enum in _INTS else None
     return None
@@ -210,10 +213,10 @@ def _product(args: tuple[Any, ...]) -> Any:
     return tensor_array(gen_math_ops.mat_mul(a, b))
 
 
-#: Conversions that lose nothing but precision, of which NumPy does not warn.
+#: Conversions in which every number fits, so that there is nothing to warn of.
 _TARGETS = {np.dtype(name): tf.as_dtype(name) for name in ("float32", "float64", "int64")}
 _CASTS = {
-    tf.float32: _FLOATS | _INTS,
+    tf.float32: _enums(tf.float32) | _INTS,
     tf.float64: _FLOATS | _INTS,
     tf.int64: _INTS,
 }

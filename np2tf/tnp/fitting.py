@@ -35,12 +35,14 @@ def refuse_unfit(value: Any, dtype: np.dtype[Any]) -> None:
         OverflowError, ValueError: it does not.
     """
     if type(value) is scalar and tf.executing_eagerly() and _may_be_refused(value, dtype):
-        np.empty(1, dtype)[0] = value.numpy()[()]
+        number = value.numpy()[()]
+        # (NumPy's own complex numbers lose their imaginary part.)
+        np.empty(1, dtype)[0] = number if value.weak is complex else number.real
 
 
 def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
     given = number.tensor.dtype
-    if dtype.kind not in "iu" or given.is_complex or given == tf_dtype(dtype):
+    if dtype.kind not in "iu" or given == tf_dtype(dtype):
         return False
     if number.weak is not None or number.undecided is not None:
         return True

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.conversion import assigned, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.lenses import Reshape, is_read_only
@@ -91,7 +91,7 @@ class flatiter:
         try:
             if picked.tensor.shape.rank == 0:
                 refuse_unfit(value, self.base.dtype)
-            given = as_tensor(value, self.base.dtype)
+            given = assigned(value, self.base.dtype)
         except (OverflowError, TypeError, ValueError):
             if picked.tensor.shape.rank:
                 raise

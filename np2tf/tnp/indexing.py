@@ -16,7 +16,7 @@ from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.backwards import forwards
 from np2tf.tnp.cells import staging_for_xla
-from np2tf.tnp.conversion import as_tensor, to_numpy
+from np2tf.tnp.conversion import assigned, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.keys import expand, holds, holds_0d_array, is_parted
 from np2tf.tnp.lenses import Basic
@@ -156,4 +156,4 @@ def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
         refuse_unfit(value, wanted)
     elif isinstance(value, np.generic):
         value = np.asarray(value)
-    return as_tensor(value, wanted)
+    return assigned(value, wanted)

@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.counts import counts
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.conversion import as_tensor, assigned
 from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
@@ -20,7 +20,6 @@ from np2tf.tnp.promotion import default_dtype, kind_of, kinds_of_items, result_t
 from np2tf.tnp.ranges import arange, linspace
 from np2tf.tnp.residence import has_tensor, lifted, placed
 from np2tf.tnp.rows import Rows
-from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "append",
@@ -56,10 +55,7 @@ def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_ki
             raise TypeError(
                 f"Cannot cast array data from {kind!r} to {dtype!r} according to the rule {casting!r}"
             )
-    if casting == "unsafe":
-        for array in arrays:
-            warn_cast(as_tensor(array), dtype)
-    return [as_tensor(array, dtype) for array in arrays]
+    return [assigned(array, dtype) for array in arrays]
 
 
 def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:

@@ -13,7 +13,7 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region, staging_for_xla
-from np2tf.tnp.conversion import as_tensor, as_view, cast, promote, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, assigned, cast, promote, to_numpy
 from np2tf.tnp.direct import converted
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import copied, is_laid_out
@@ -21,7 +21,6 @@ from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
-from np2tf.tnp.warn import warn_cast
 
 __all__ = [
     "astype",
@@ -332,8 +331,7 @@ def _astype_method(
     if is_foreign(wanted) or not wanted.isnative:
         counts.host += 1
         return np.array(a.numpy()).astype(wanted)
-    warn_cast(a.tensor, wanted)
-    made = cast(a.tensor, wanted)
+    made = assigned(a, wanted)
     return wrap_tensor(made) if type(a) is not ndarray else copied(made, a, letter)
 
 

@@ -18,7 +18,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, is_from_outside
-from np2tf.tnp.conversion import as_tensor, cast, to_numpy
+from np2tf.tnp.conversion import as_tensor, assigned, cast, to_numpy
+from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.layout import copied, owns_memory, settled, shadow
@@ -216,7 +217,8 @@ def _read_only(name: str) -> None:
 
 
 def _fill_method(self: ndarray, value: Any, /) -> None:
-    number = as_tensor(value, self.dtype)
+    refuse_unfit(value, self.dtype)
+    number = assigned(value, self.dtype)
     if number.shape.rank:
         raise ValueError("setting an array element with a sequence.")
     setitem(self, ..., number)

@@ -50,6 +50,7 @@ _COMPARISON = {
 _UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
 _NUMERIC = frozenset({ndarray, scalar, np.ndarray, int, float, complex, bool, list, tuple})
 _REFUSED = (type(None), dict, set)
+_SEQUENCES = (list, tuple, str, bytes, bytearray)
 _FOREIGN = (str, bytes, *_REFUSED)
 
 
@@ -92,7 +93,7 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
 
 def _repeats(name: str, number: ndarray, other: Any) -> bool:
     """Whether Python is to repeat a sequence: a number, unlike an array, does not take a list for one."""
-    return name == "multiply" and type(number) is scalar and isinstance(other, (list, tuple))
+    return name == "multiply" and type(number) is scalar and isinstance(other, _SEQUENCES)
 
 
 def _refuses(other: Any) -> bool:

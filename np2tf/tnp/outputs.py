@@ -25,6 +25,8 @@ def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufun
         )
         return stored if len(stored) > 1 else stored[0]
     check_output(out)
+    # (A sum of strings is Python's own.)
+    result = np.asarray(result, out.dtype) if isinstance(result, str) else result
     if not np.can_cast(result.dtype, out.dtype, casting):
         raise casting_error(ufunc, result.dtype, out.dtype, casting)
     _check_shapes(result, out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 import warnings
 from pathlib import Path
@@ -19,6 +20,8 @@ _ARITHMETIC = {
     "under": "underflow",
     "invalid": "invalid value",
 }
+#: What a function given to np.seterrcall is told besides.
+_FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 ALL_NAN = "All-NaN slice encountered"
 
 
@@ -33,21 +36,75 @@ def warn_where(condition: Any, message: str, category: type[Warning] = RuntimeWa
 
 
 def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
-    """What NumPy warns of under ``np.errstate(kind="warn")``, in the ufunc `name`."""
-    if tf.executing_eagerly() and bool(np.any(condition.numpy())) and dict(np.geterr())[kind] == "warn":
-        warn_where(True, f"{_ARITHMETIC[kind]} encountered in {name}")
+    """Tell of floating-point errors in the function `name` as ``np.errstate(kind=...)`` asks, eagerly.
+
+    Raises:
+        FloatingPointError: it asks for that.
+    """
+    mode = np.geterr()[kind] if tf.executing_eagerly() else "ignore"  # type: ignore[literal-required]
+    if mode == "ignore" or not bool(np.any(condition.numpy())):
+        return
+    message = f"{_ARITHMETIC[kind]} encountered in {name}"
+    if mode == "warn":
+        warn_where(True, message)
+    elif mode == "raise":
+        raise FloatingPointError(message)
+    elif mode == "print":
+        print(f"Warning: {message}", file=sys.stderr)
+    elif mode == "log":
+        np.geterrcall().write(f"Warning: {message}\n")  # type: ignore[union-attr]
+    else:
+        np.geterrcall()(_ARITHMETIC[kind], _FLAGS[kind])  # type: ignore[operator, misc]
 
 
 def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
-    """What NumPy warns of when it converts to another dtype: imaginary parts and numbers that do not fit."""
-    if tensor.dtype.is_complex and wanted.kind not in "cb":
+    """What NumPy warns of when it converts to another dtype: imaginary parts and numbers that do not fit.
+
+    Raises:
+        FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
+    """
+    have = tensor.dtype
+    if have.is_complex and wanted.kind not in "cb":
         message = "Casting complex values to real discards the imaginary part"
         warn_where(True, message, np.exceptions.ComplexWarning)
-        tensor = tf.math.real(tensor) if wanted.kind in "iu" else tensor
-    if wanted.kind in "iu" and tensor.dtype.is_floating and tf.executing_eagerly():
+        tensor = tf.math.real(tensor)
+    if not tf.executing_eagerly():
+        return
+    if wanted.kind in "iu" and tensor.dtype.is_floating:
         wide = tf.cast(tensor, tf.float64)
         low, high = _convertible(wanted)
         warn_arithmetic("invalid", ~(tf.greater(wide, low) & tf.less(wide, high)), "cast")
+    elif wanted.kind in "fc" and have in _GREATEST:
+        greatest = _greatest_kept(wanted)
+        if greatest < _GREATEST[have]:
+            parts = [tf.math.real(tensor), tf.math.imag(tensor)] if tensor.dtype.is_complex else [tensor]
+            sizes = [tf.abs(tf.cast(part, tf.float64)) for part in parts]
+            lost = [(size > greatest) & tf.math.is_finite(size) for size in sizes]
+            warn_arithmetic("over", functools.reduce(tf.logical_or, lost), "cast")
+
+
+#: The greatest number of each dtype, where it may be too great for another one.
+_GREATEST = {
+    **{
+        tf.as_dtype(name): float(np.finfo(name).max)
+        for name in ("float32", "float64", "complex64", "complex128")
+    },
+    **{
+        tf.as_dtype(name): float(np.iinfo(name).max)
+        for name in ("uint16", "int32", "uint32", "int64", "uint64")
+    },
+}
+
+
+@functools.cache
+def _greatest_kept(wanted: np.dtype[Any]) -> float:
+    """The number from which on, in magnitude, one is infinite in this dtype: greater ones are."""
+    limits = np.finfo(wanted)
+    if limits.bits == 64:
+        return float(limits.max)
+    # Up to half a unit in the last place more is rounded down; just half of it is not, to the even number.
+    unit = 2.0 ** (limits.maxexp - limits.nmant - 1)
+    return float(np.nextafter(float(limits.max) + unit / 2, 0))
 
 
 def _convertible(wanted: np.dtype[Any]) -> tuple[float, float]:

@@ -18,7 +18,7 @@ from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, assigned, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.flat import cycled, flat_view, flatiter
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshaped_index, truth, within
@@ -28,7 +28,6 @@ from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tens
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS
 from np2tf.tnp.promotion import kind_of, kind_of_item, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
-from np2tf.tnp.warn import warn_cast
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
 
@@ -98,7 +97,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
         return
     if a.tensor.shape.num_elements() == 0:
         raise IndexError("cannot replace elements of an empty array")
-    values = as_tensor(v, a.dtype)
+    values = assigned(v, a.dtype)
     if values.shape.num_elements() == 0:
         return
     flat = flat_view(a)
@@ -128,7 +127,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 @writes(np.place)
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
-    values = tf.reshape(as_tensor(vals, arr.dtype), [-1])
+    values = tf.reshape(assigned(vals, arr.dtype), [-1])
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
         none = tf.get_static_value(~tf.reduce_any(chosen))
@@ -157,7 +156,7 @@ def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
             raise TypeError(
                 f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
             )
-    return as_tensor(values, dtype)
+    return assigned(values, dtype)
 
 
 @writes(np.putmask)
@@ -189,16 +188,18 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         raise TypeError(
             f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule {casting!r}"
         )
-    if isinstance(kind, np.dtype):
-        warn_cast(as_tensor(src), dst.dtype)
     if where is True:
         setitem(dst, ..., tensor_array(as_tensor(src)) if isinstance(src, (list, tuple)) else src)
         return
-    target = dst.tensor
-    given = as_tensor(src, dst.dtype)
+    target, mask = dst.tensor, where_mask(where)
+    if isinstance(kind, np.dtype):
+        # What is not copied is not converted either.
+        whole = as_tensor(src)
+        src = tf.where(mask, whole, tf.zeros((), whole.dtype))
+    given = assigned(src, dst.dtype)
     while given.shape.rank > target.shape.rank and given.shape[0] == 1:
         given = given[0]
-    value = tf.where(where_mask(where), given, target)
+    value = tf.where(mask, given, target)
     if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
         raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
     dst.store(value)
@@ -224,7 +225,7 @@ def _fill_matrix(a: ndarray, val: Any) -> None:
     rows, columns = tensor.shape.as_list()
     if rows is None or columns is None:
         raise StagingError("fill_diagonal of a matrix whose shape is known only at run time")
-    values = cycled(as_tensor(val, a.dtype), min(rows, columns))
+    values = cycled(assigned(val, a.dtype), min(rows, columns))
     wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
     on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))
     a.store(tf.where(on_diagonal, wide, tensor))
