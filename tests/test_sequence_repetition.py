@@ -1,4 +1,4 @@
-"""A number times a list, tuple or string repeats the sequence, as in NumPy; an array multiplies its elements."""
+"""A number times a list, tuple or string repeats the sequence, as in NumPy; an array multiplies elements."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
 from np2tf.runtime.unbound import bound
 from np2tf.runtime.unchanged import leaving_alone
+from np2tf.runtime.unknown_lengths import of_unknown_lengths
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.floating_errors import raises_floating_point_errors
@@ -302,7 +303,7 @@ class Compiler:
         """Run as Python: as a part of the graph that is being traced, if one is."""
         entered = current_region()
         if entered is None:
-            return bound(self._function(*args, **kwargs))
+            return bound(of_unknown_lengths(self._function)(*args, **kwargs))
         with entered.trace.calls.entering(self._jitted, entered):
             return bound(self._function(*args, **kwargs))
 

@@ -6,6 +6,7 @@ With Python operands these are the builtins themselves.
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -96,8 +97,10 @@ def sequence(iterable: Any) -> Staged | None:
         return Staged(
             count if isinstance(count, int) else count.tensor, iterable.__getitem__, iterable.capacity
         )
-    if is_array(iterable) and current_region() is not None and iterable.shape:
-        return Staged(iterable.shape[0], iterable.__getitem__)
+    if is_array(iterable) and not tf.executing_eagerly() and iterable.shape:
+        length = iterable.shape[0]
+        if current_region() is not None or not isinstance(length, int):
+            return Staged(length if isinstance(length, int) else length.tensor, iterable.__getitem__)
     return None
 
 
@@ -110,11 +113,11 @@ def _range_item(values: builtins.range, k: Any) -> Any:
 
 
 def _combined(*iterables: Any) -> list[Staged] | None:
-    """Sequences of one length for each iterable, None where the builtin must do."""
+    """A sequence for each iterable, None where the builtin must do."""
     if not any(is_array(one) or isinstance(one, (Staged, StagedList)) for one in iterables):
         return None
     parts = [sequence(one) for one in iterables]
-    if any(part is None or not isinstance(part.length, int) for part in parts):
+    if any(part is None for part in parts):
         return None
     return [part for part in parts if part is not None]
 
@@ -124,7 +127,7 @@ def enumerate(iterable: Any, start: int = 0) -> Any:
     parts = _combined(iterable)
     if parts is None:
         return builtins.enumerate(iterable, start)
-    return Staged(parts[0].length, lambda k: (start + k, parts[0].item(k)))
+    return Staged(parts[0].length, lambda k: (start + k, parts[0].item(k)), parts[0].most)
 
 
 def zip(*iterables: Any, strict: bool = False) -> Any:
@@ -132,10 +135,20 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
     parts = _combined(*iterables)
     if parts is None:
         return builtins.zip(*iterables, strict=strict)
-    lengths = {part.length for part in parts}
-    if strict and len(lengths) > 1:
-        raise ValueError("zip() arguments have different lengths")
-    return Staged(min(lengths), lambda k: tuple(part.item(k) for part in parts))
+    lengths = [part.length for part in parts]
+    if all(isinstance(length, int) for length in lengths):
+        if strict and len(set(lengths)) > 1:
+            raise ValueError("zip() arguments have different lengths")
+        shortest = min(lengths)
+    elif strict:
+        raise StagingError("zip(strict=True) of sequences whose lengths are known only at run time")
+    else:
+        shortest = functools.reduce(tf.minimum, [tf.cast(length, tf.int64) for length in lengths])
+    bounds = [
+        length if isinstance(length, int) else part.most for length, part in builtins.zip(lengths, parts)
+    ]
+    most = min((bound for bound in bounds if bound is not None), default=None)
+    return Staged(shortest, lambda k: tuple(part.item(k) for part in parts), most)
 
 
 def reversed(iterable: Any) -> Any:
@@ -143,4 +156,6 @@ def reversed(iterable: Any) -> Any:
     parts = _combined(iterable)
     if parts is None:
         return builtins.reversed(iterable)
-    return Staged(parts[0].length, lambda k: parts[0].item(parts[0].length - 1 - k))
+    (items,) = parts
+    count: Any = items.length if isinstance(items.length, int) else weak_scalar(items.length, int)
+    return Staged(items.length, lambda k: items.item(count - 1 - k), items.most)
