@@ -89,3 +89,12 @@ def shortest(x):
         if np.abs(y[i]) < np.abs(best):
             best = y[i]
     return best
+
+
+def widest(x):
+    kinds = max([("rows", range(3)), ("columns", range(4))], key=lambda pair: len(pair[1]))
+    y = np.zeros(len(x))
+    if isinstance(kinds[1], range) and not isinstance(x, (range, zip)):
+        for i in range(len(x)):
+            y[i] = x[i].max() - x[i].min() + len(kinds[1])
+    return y

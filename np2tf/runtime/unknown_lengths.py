@@ -14,14 +14,40 @@ from typing import Any
 
 from np2tf.runtime import extrema, ranges, scalars
 
+
+class _Staged(type):
+    """What stands for a type of Python's: it makes what np2tf's operator makes; instances are the type's."""
+
+    builtin: type
+    operator: Callable[..., Any]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.operator(*args, **kwargs)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, cls.builtin)
+
+
+def _type(builtin: type) -> Any:
+    operator = staticmethod(getattr(ranges, builtin.__name__))
+    return _Staged(builtin.__name__, (), {"builtin": builtin, "operator": operator})
+
+
+def _function(builtin: Callable[..., Any], operator: Callable[..., Any]) -> Callable[..., Any]:
+    """With keywords, such as ``key=``, it is Python's."""
+
+    @functools.wraps(builtin)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return builtin(*args, **kwargs) if kwargs else operator(*args)
+
+    return call
+
+
 _STAGED = {
-    "enumerate": ranges.enumerate,
+    **{builtin.__name__: _type(builtin) for builtin in (enumerate, range, reversed, zip)},
     "len": scalars.len,
-    "max": extrema.max,
-    "min": extrema.min,
-    "range": ranges.range,
-    "reversed": ranges.reversed,
-    "zip": ranges.zip,
+    "max": _function(max, extrema.max),
+    "min": _function(min, extrema.min),
 }
 
 
