@@ -46,6 +46,7 @@ ATTRIBUTES = (
     "A.nbytes",
     "A.__array_interface__['shape']",
     "A.getfield('f8')",
+    "A.to_device('cpu')",
     "V.astype(float).T",
     "len(A)",
     "V.__class__.__name__",
