@@ -82,6 +82,13 @@ EXPRESSIONS: list[Callable[[Any], Any]] = [
     lambda m: m.array([SELF_CONTAINING] * 2, dtype=object).shape,
     lambda m: m.frombuffer(b"12345678", "u1").setflags(write=True),
     lambda m: m.frombuffer(bytearray(b"12345678"), "u1").flags.writeable,
+    # two names of the same integers
+    lambda m: m.array([1, 2], dtype=np.longlong).dtype.char,
+    lambda m: m.array(np.ulonglong(3)).dtype.char,
+    lambda m: m.array([[1, 2]], np.longlong)[:, 1:].T.dtype.char,
+    lambda m: [m.array([1, 2], np.longlong).base, m.array([1, 2], np.longlong).flags.num],
+    lambda m: repr(written(m.array([1, 2], np.longlong), 1, 7)),
+    lambda m: m.array([1, 2]).view(np.int64).dtype.char,
     # what is put into arrays
     lambda m: written(m.zeros(3, int), 1, np.float64("nan")),
     lambda m: written(m.zeros(3, int), slice(None), np.float64("nan")),
@@ -205,3 +212,51 @@ def test_resized_views_see_the_same_memory() -> None:
 def test_an_array_is_on_its_device() -> None:
     array = tnp.arange(3)
     assert array.to_device("cpu") is array
+
+
+class Derived(np.ndarray):
+    """A class of NumPy's arrays."""
+
+
+@pytest.mark.parametrize("wanted", ["S4", Derived])
+def test_what_numpy_sees_alone_it_may_write_to(wanted: Any) -> None:
+    """A view is a copy on the host: it is for reading where somebody else sees the memory."""
+    name = tnp.zeros(8, np.uint8)
+    row = tnp.zeros((2, 8), np.uint8)[0]
+    held, by_another_name = [name], row
+    for _ in range(300):  # also when the interpreter has made it quick
+        # Not within an assertion, where pytest gives every value a name.
+        alone = (
+            tnp.zeros(8, np.uint8).view(wanted).flags.writeable,
+            tnp.zeros(16, np.uint8)[8:].view(wanted).flags.writeable,
+            (name + name).view(wanted).flags.writeable,
+        )
+        seen = (
+            name.view(wanted).flags.writeable,
+            name[4:].view(wanted).flags.writeable,
+            name.reshape(2, 4).view(wanted).flags.writeable,
+            held[0].view(wanted).flags.writeable,
+            row.view(wanted).flags.writeable,
+            tnp.asarray(name).view(wanted).flags.writeable,
+        )
+        assert all(alone)
+        assert not any(seen)
+    assert by_another_name is row
+
+
+def test_a_class_may_write_while_it_is_made() -> None:
+    class Filled(np.ndarray):
+        def __array_finalize__(self, made_of: Any) -> None:
+            self.fill(9)
+
+    made = tnp.arange(3).view(Filled)
+    assert made.tolist() == np.arange(3).view(Filled).tolist()
+
+
+def test_outputs_of_another_class_say_what_the_result_is() -> None:
+    class Output:
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> str:
+            return f"{ufunc.__name__} {[type(one) is Output for one in named['out']]}"
+
+    assert tnp.sin(tnp.arange(2.0), Output()) == np.sin(np.arange(2.0), Output())  # type: ignore[comparison-overlap]
+    assert tnp.modf(tnp.arange(2.0), None, Output()) == np.modf(np.arange(2.0), None, Output())  # type: ignore[comparison-overlap]

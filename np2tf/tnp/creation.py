@@ -11,7 +11,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, is_guest, to_numpy
 from np2tf.tnp.hosted import hosted
-from np2tf.tnp.layout import copied, is_laid_out, laid_out, order_of_new, settled, shadow
+from np2tf.tnp.layout import copied, is_laid_out, laid_out, named, order_of_new, settled, shadow
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape
 from np2tf.tnp.memory import made_over
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
@@ -234,16 +234,21 @@ def _made(
     if dtype is not None and (is_array(object) or isinstance(object, (np.ndarray, tf.Tensor))):
         warn_cast(as_tensor(object), dtype)
     tensor = as_tensor(object, dtype)
+    wanted = dtype if dtype is not None else _dtype_of(object)
     missing = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
         order = "K"  # as NumPy does where it does not simply copy
     if missing <= 0:
-        return copied(tensor, object, order)
+        return named(copied(tensor, object, order), wanted)
     made = copied(tensor[(None,) * missing + (...,)], object, order)
     if tensor.shape.is_fully_defined():
         # It is a view of an array of fewer axes.
         made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
-    return made
+    return named(made, wanted)
+
+
+def _dtype_of(value: Any) -> Any:
+    return value.dtype if isinstance(value, (np.ndarray, np.generic)) else None
 
 
 def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:

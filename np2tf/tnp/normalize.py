@@ -271,10 +271,15 @@ def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     if isinstance(out, np.ndarray) and not is_array(out):
         refuse_to_lose_gradient(args)
     result = calling_numpy(function, args, named)
-    if out is None:
+    if out is None or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
         return kept_in_kind(result, args, kwargs)
     written = write_back(out, named["out"])
     return written[0] if type(written) is tuple and len(written) == 1 else written
+
+
+def _answers_itself(out: Any) -> bool:
+    """Whether an output is another class's, which says what the result is."""
+    return out is not None and not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable))
 
 
 def write_back(target: Any, written: Any) -> Any:
