@@ -209,7 +209,6 @@ REFUSED_WHILE_STAGING = (
     "A[0,0].is_integer()",
     "A.__array_interface__['shape']",
     "A.getfield('f8')",
-    "A.to_device('cpu')",
     "np.unique(D.reshape(2,3),axis=0)",
     "np.apply_along_axis(sorted,0,A)",
     "np.vectorize(lambda x:x+1)(A)",

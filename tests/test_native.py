@@ -29,6 +29,7 @@ FROM_NUMBERS = {
 AS_THEY_ARE = {"dtype", "finfo", "iinfo", "s_", "index_exp", "ndindex", "newaxis", "linalg.LinAlgError"}
 #: The op library has them for tensors, and yet a function that uses them is not staged.
 HOST_ON_PURPOSE = {
+    "ndarray.ctypes": "pointers are to a copy on the host",
     "ndarray.data": "the memory itself is on the host",
     "ndarray.tobytes": "bytes are made on the host, in the order of NumPy's memory",
     "ndarray.setflags": "the flags of a caller's array are not carried out of a graph",

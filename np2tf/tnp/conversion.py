@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import tensorflow as tf
 from tensorflow.python.eager import record
 
 from np2tf.staging import StagingError
+from np2tf.tnp.axes import MOST_AXES
 from np2tf.tnp.casts import to_half, to_signed, to_unsigned
 from np2tf.tnp.cells import current_region, resolved
 from np2tf.tnp.fitting import check_fits, refuse_unfit
@@ -21,8 +23,13 @@ from np2tf.tnp.undecided import decided
 from np2tf.tnp.warn import warn_cast
 
 
-def to_numpy(value: Any) -> Any:
-    """`value` with every array in it (also inside tuples, lists and dicts) as NumPy takes it."""
+def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
+    """`value` with every array in it (also inside tuples, lists and dicts) as NumPy takes it.
+
+    Args:
+        value: anything.
+        depth: how deep it is looked into; NumPy looks no deeper.
+    """
     kind = type(value)
     if kind in PLAIN:
         return value
@@ -31,7 +38,9 @@ def to_numpy(value: Any) -> Any:
     if kind is scalar:
         return value.numpy()[()]
     if kind is tuple or kind is list:
-        return value if all(type(item) in PLAIN for item in value) else kind(map(to_numpy, value))
+        if not depth or all(type(item) in PLAIN for item in value):
+            return value
+        return kind([to_numpy(item, depth - 1) for item in value])
     if kind is dict:
         return {key: to_numpy(item) for key, item in value.items()}
     if isinstance(value, (tf.Tensor, tf.Variable)):
@@ -62,6 +71,37 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     else:
         return _constant(value, dtype)
     return tensor if dtype is None else cast(tensor, dtype)
+
+
+class _Answering:
+    """An object that is asked for an array by NumPy, which gets one of its own."""
+
+    def __init__(self, of: Any) -> None:
+        self.of = of
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return to_numpy(self.of.__array__(*args, **kwargs))
+
+
+def answering(value: Any, depth: int = MOST_AXES) -> Any:
+    """`value`, for NumPy, with objects whose ``__array__`` may give arrays of ours (see `to_numpy`)."""
+    kind = type(value)
+    if kind in (list, tuple) and depth:
+        return kind([answering(item, depth - 1) for item in value])
+    if is_array(value) or isinstance(value, (np.ndarray, np.generic)) or not hasattr(kind, "__array__"):
+        return to_numpy(value)
+    return _Answering(value)
+
+
+def calling_numpy(function: Callable[..., Any], args: Iterable[Any], named: dict[str, Any]) -> Any:
+    """Call a function of NumPy's, whose objects may answer ``__array__`` with arrays of ours."""
+    args = tuple(args)
+    try:
+        return function(*map(to_numpy, args), **named)
+    except ValueError as error:
+        if error.args != ("object __array__ method not producing an array",):
+            raise
+    return function(*map(answering, args), **named)
 
 
 def as_view(value: Any) -> ndarray:
@@ -168,11 +208,11 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
     return tf.constant(array, tf_dtype(array.dtype))
 
 
-def _holds_arrays(values: Any) -> bool:
+def _holds_arrays(values: Any, depth: int = MOST_AXES) -> bool:
     return any(
         isinstance(item, (tf.Tensor, tf.Variable, np.ndarray))
         or is_array(item)
-        or (isinstance(item, (list, tuple)) and _holds_arrays(item))
+        or (isinstance(item, (list, tuple)) and depth > 0 and _holds_arrays(item, depth - 1))
         for item in values
     )
 

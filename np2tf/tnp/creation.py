@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import tensorflow as tf
@@ -11,8 +11,8 @@ from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, assigned, is_guest, to_numpy
 from np2tf.tnp.hosted import hosted
-from np2tf.tnp.layout import copied, is_laid_out, laid_out, order_of_new
-from np2tf.tnp.lenses import Basic, Reshape
+from np2tf.tnp.layout import copied, is_laid_out, laid_out, named, order_of_new, settled, shadow
+from np2tf.tnp.lenses import Basic, ReadOnly, Reshape
 from np2tf.tnp.memory import made_over
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import (
@@ -25,6 +25,7 @@ from np2tf.tnp.normalize import (
     View,
     attach,
     checked_device,
+    copy_mode,
     memory_order,
     op,
     shape_of,
@@ -69,8 +70,8 @@ def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> 
 
 def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
     """The same, laid out like `source`, or in C order where it has other axes."""
-    if order in (None, "K") and source.tensor.shape.rank != len(shape):
-        return fill(shape, value)
+    if order in (None, "A", "K") and source.tensor.shape.rank != len(shape):
+        return fill(shape, value, settled(shadow(source), order))
     return copied(_filled(shape, value), source, order)
 
 
@@ -136,9 +137,23 @@ def _dtype_like(a: ndarray, dtype: Any) -> tf.DType:
     return a.tensor.dtype if dtype is None else tf_dtype(dtype)
 
 
+def _prototype(value: Any) -> ndarray:
+    """An array that others are made like.
+
+    Raises:
+        StagingError: they would be in another byte order.
+    """
+    if isinstance(value, np.ndarray) and not value.dtype.isnative:
+        raise StagingError("an array in another byte order", "NP2TF503")
+    return as_view(value)
+
+
+Prototype = Annotated[ndarray, _prototype]
+
+
 @op(np.zeros_like)
 def zeros_like(
-    a: View,
+    a: Prototype,
     dtype: DType = None,
     order: MemoryOrder = "K",
     subok: bool = True,
@@ -151,7 +166,7 @@ def zeros_like(
 
 @op(np.empty_like)
 def empty_like(
-    prototype: View,
+    prototype: Prototype,
     /,
     dtype: DType = None,
     order: MemoryOrder = "K",
@@ -167,7 +182,7 @@ def empty_like(
 
 @op(np.ones_like)
 def ones_like(
-    a: View,
+    a: Prototype,
     dtype: DType = None,
     order: MemoryOrder = "K",
     subok: bool = True,
@@ -180,7 +195,7 @@ def ones_like(
 
 @op(np.full_like)
 def full_like(
-    a: View,
+    a: Prototype,
     fill_value: Any,
     dtype: DType = None,
     order: MemoryOrder = "K",
@@ -205,27 +220,32 @@ def _made(
     order: MemoryOrder = "K",
     subok: bool = False,
     ndmin: Int = 0,
-    ndmax: Int = 0,
+    ndmax: Any = None,
     like: Any = None,
 ) -> ndarray:
     if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
-    if ndmax:
+    if ndmax is not None:
         raise StagingError("ndmax=", "NP2TF503")
     if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
         raise StagingError("an array in another byte order", "NP2TF503")
     object = np.asarray(object) if is_guest(object) else object
     tensor = as_tensor(object) if dtype is None else assigned(object, dtype)
+    wanted = dtype if dtype is not None else _dtype_of(object)
     missing = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
         order = "K"  # as NumPy does where it does not simply copy
     if missing <= 0:
-        return copied(tensor, object, order)
+        return named(copied(tensor, object, order), wanted)
     made = copied(tensor[(None,) * missing + (...,)], object, order)
     if tensor.shape.is_fully_defined():
         # It is a view of an array of fewer axes.
         made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
-    return made
+    return named(made, wanted)
+
+
+def _dtype_of(value: Any) -> Any:
+    return value.dtype if isinstance(value, (np.ndarray, np.generic)) else None
 
 
 def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
@@ -248,16 +268,16 @@ def array(
     order: Any = "K",
     subok: bool = False,
     ndmin: int = 0,
-    ndmax: int = 0,
+    ndmax: int | None = None,
     like: Any = None,
 ) -> ndarray:
     """An array of anything; see https://numpy.org/doc/stable/reference/generated/numpy.array.html."""
-    order = memory_order(order)
+    order, copy = memory_order(order), copy_mode(copy)
     if subok and is_guest(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
     if like is not None and not is_array(like):
         return np.array(to_numpy(object), dtype, copy=copy, order=order, ndmin=ndmin, like=like)  # type: ignore[return-value]
-    if ndmax == 0 and eager_on_host() and not has_tensor((object,)):
+    if ndmax is None and eager_on_host() and not has_tensor((object,)):
         wanted = getattr(dtype, "as_numpy_dtype", dtype)
         made = np.array(object, wanted, copy=copy, order=order, ndmin=ndmin)
         shares = isinstance(object, np.ndarray) and np.may_share_memory(made, object)
@@ -272,8 +292,8 @@ def array(
                 return shared.view_through(Reshape((*[1] * added, *shape.as_list())))
             return shared.view_through(Basic((None,) * added + (slice(None),) * shape.rank))
         if copy is False and is_array(object):
-            raise ValueError("Unable to avoid copy while creating an array as requested.")
-    extra = {} if ndmax == 0 else {"ndmax": ndmax}
+            np.array([], copy=False)  # raises
+    extra = {} if ndmax is None else {"ndmax": ndmax}
     return _made(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
 
 
@@ -317,15 +337,15 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array that fulfils `requirements`."""
-    shared = asanyarray(a, dtype)
+    wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()}
+    shared = asarray(a, dtype) if "E" in wanted else asanyarray(a, dtype)
     if not is_array(shared):
         return np.require(shared, dtype, requirements)  # type: ignore[return-value]
-    wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()} - {"E"}
     if wanted >= {"C", "F"}:
         raise ValueError('Cannot specify both "C" and "F" order')
     order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
     made = array(shared, copy=None, order=order)
-    return made if all(made.flags[one] for one in wanted) else _copy_method(made, order)  # type: ignore[attr-defined,no-any-return]
+    return made if all(made.flags[one] for one in wanted - {"E"}) else _copy_method(made, order)  # type: ignore[attr-defined,no-any-return]
 
 
 _REQUIREMENTS = {
@@ -371,7 +391,12 @@ _from_others_memory = hosted(np.frombuffer)
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
     """An array of one axis over memory: a view where it is that of an array on TensorFlow."""
     view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
-    return _from_others_memory(buffer, dtype, count, offset, like=like) if view is None else view
+    if view is not None:
+        return view
+    made = _from_others_memory(buffer, dtype, count, offset, like=like)
+    if type(made) is ndarray and memoryview(buffer).readonly:
+        return made.view_through(ReadOnly(tuple(made.tensor.shape.as_list())))
+    return made
 
 
 OPS[np.frombuffer] = frombuffer

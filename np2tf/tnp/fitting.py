@@ -34,7 +34,10 @@ def refuse_unfit(value: Any, dtype: np.dtype[Any]) -> None:
     Raises:
         OverflowError, ValueError: it does not.
     """
-    if type(value) is scalar and tf.executing_eagerly() and _may_be_refused(value, dtype):
+    if isinstance(value, np.generic) and type(value) is not scalar:
+        if dtype.kind == "i" and value.dtype.kind in "fmM" and not np.can_cast(value.dtype, dtype):
+            np.empty(1, dtype)[0] = value
+    elif type(value) is scalar and tf.executing_eagerly() and _may_be_refused(value, dtype):
         number = value.numpy()[()]
         # (NumPy's own complex numbers lose their imaginary part.)
         np.empty(1, dtype)[0] = number if value.weak is complex else number.real

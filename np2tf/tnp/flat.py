@@ -13,6 +13,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.conversion import assigned, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.indexing import getitem, setitem
+from np2tf.tnp.layout import is_contiguous
 from np2tf.tnp.lenses import Reshape, is_read_only
 from np2tf.tnp.ndarray import is_array, ndarray, tensor_array
 from np2tf.tnp.views import lengths
@@ -50,7 +51,9 @@ class flatiter:
 
     def __iter__(self) -> Iterator[Any]:
         elements: Any = flat_view(self.base)
-        return iter(elements)
+        while (place := self._iterator.index) < len(self):
+            next(self._iterator)
+            yield elements[place]
 
     def __next__(self) -> Any:
         place = self._iterator.index
@@ -72,7 +75,10 @@ class flatiter:
         return tensor_array(flat_view(self.base).tensor)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self.copy().numpy(), dtype=dtype)
+        made = np.array(self.copy().numpy(), dtype=dtype)
+        # What is written to a copy does not come back.
+        made.flags.writeable = is_contiguous(self.base) and not self.base.is_read_only
+        return made
 
     def __getitem__(self, key: Any) -> Any:
         picked = getitem(flat_view(self.base), self._checked(key, writing=False))
@@ -109,6 +115,9 @@ class flatiter:
         else:
             given = cycled(given, count)
         setitem(view, key, tensor_array(given))
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
 
     def _write_before(self, key: Any, value: Any) -> None:
         """Write up to the first of several indices that is out of bounds, as NumPy does before it raises."""

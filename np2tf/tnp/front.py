@@ -144,6 +144,9 @@ class Function(functools.partial):  # type: ignore[type-arg]
         call = _calling(host, creates, WRITES.get(qualified), otherwise)
         made = super().__new__(cls, functools.update_wrapper(call, function))
         functools.update_wrapper(made, function)
+        within = getattr(function, "__wrapped__", None)
+        if isinstance(within, BuiltinFunctionType):
+            made.__wrapped__ = within  # type: ignore[attr-defined]  # as NumPy's has it, with the signature as text
         made.numpy = function
         made.qualified = qualified
         made.__module__ = "np2tf.tnp" + qualified.removeprefix("numpy").rpartition(".")[0]  # for pickle

@@ -100,7 +100,7 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     mask = leading_mask(items)
     if mask is not None:
         check_mask(mask, tensor)
-        if mask.shape.rank == tensor.shape.rank and type(key) is not tuple:
+        if mask.shape.rank == tensor.shape.rank and not isinstance(key, tuple):
             _check_rank(new)
         array.store(write_masked(tensor, mask, new))
     else:

@@ -29,7 +29,7 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     """
     if rank is None:
         raise StagingError("indexing an array of unknown rank")
-    parts = [_item(part) for part in (key if type(key) is tuple else (key,))]
+    parts = [_item(part) for part in (key if isinstance(key, tuple) else (key,))]
     used = sum(_axes_used(part) for part in parts)
     if used > rank:
         raise IndexError(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed")
@@ -52,7 +52,7 @@ def is_parted(key: Any) -> bool:
 
     With index arrays the axes that they pick are then the first of the result.
     """
-    parts = key if type(key) is tuple else (key,)
+    parts = key if isinstance(key, tuple) else (key,)
     basic = (type(part) is slice or part is None or part is Ellipsis for part in parts)
     others = [place for place, is_basic in enumerate(basic) if not is_basic]
     return bool(others) and others[-1] - others[0] >= len(others)
@@ -60,12 +60,12 @@ def is_parted(key: Any) -> bool:
 
 def holds(key: Any, wanted: Any) -> bool:
     """Whether `wanted` (Ellipsis or None) is one of the parts of a key."""
-    return any(part is wanted for part in key) if type(key) is tuple else key is wanted
+    return any(part is wanted for part in key) if isinstance(key, tuple) else key is wanted
 
 
 def holds_0d_array(key: Any) -> bool:
     """Whether an index is an array of no axes: NumPy then copies, where an integer would give a view."""
-    return any(map(_is_0d_array, key)) if type(key) is tuple else _is_0d_array(key)
+    return any(map(_is_0d_array, key)) if isinstance(key, tuple) else _is_0d_array(key)
 
 
 def _is_0d_array(part: Any) -> bool:

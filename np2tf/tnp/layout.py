@@ -177,6 +177,17 @@ def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
     return made
 
 
+def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
+    """`array`, which calls its dtype by this name: NumPy has two of one size, such as long and long long."""
+    if dtype is None or dtype.num == array.dtype.num:
+        return array
+    cell, path = array.storage()
+    seen = (*path, Bitcast(dtype))
+    if path == cell.owner_path:
+        cell.owner_path = seen
+    return array_over(cell, seen)
+
+
 def order_of_new(rank: int, letter: str | None) -> Order:
     """The order of an array that is like no other one."""
     return tuple(reversed(range(rank))) if letter == "F" and rank > 1 else None

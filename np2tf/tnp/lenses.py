@@ -168,15 +168,17 @@ class Bitcast:
 
 
 def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
-    if tensor.dtype == tf.bool and dtype != tf.bool:
+    if tensor.dtype == dtype:
+        return tensor
+    if tensor.dtype == tf.bool:
         return _bitcast(tf.cast(tensor, tf.uint8), dtype)
-    if dtype == tf.bool and tensor.dtype != tf.bool:
+    if dtype == tf.bool:
         return _truth(_bitcast(tensor, tf.uint8))
     # XLA has no bitcast of complex numbers: they are taken apart and put together.
-    if tensor.dtype.is_complex and tensor.dtype != dtype:
+    if tensor.dtype.is_complex:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
         return _bitcast(_merged(parts), dtype)
-    if dtype.is_complex and tensor.dtype != dtype:
+    if dtype.is_complex:
         parts = _bitcast(tensor, dtype.real_dtype)
         return tf.complex(parts[..., ::2], parts[..., 1::2])
     if tensor.dtype.size == dtype.size:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import numbers
+import operator
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from np2tf.staging import StagingError
 from np2tf.tnp import ufuncs
 from np2tf.tnp.axes import rank
-from np2tf.tnp.conversion import cast
+from np2tf.tnp.conversion import cast, to_numpy
 from np2tf.tnp.kernels import COMPLEX
 from np2tf.tnp.ndarray import is_array, scalar
 from np2tf.tnp.normalize import Array, Operand, op
@@ -18,6 +20,7 @@ from np2tf.tnp.promotion import inexact_type, kind_of, result_type
 from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.reducing import isnan, raw_all
 from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp.warn import warn_where
 
 __all__ = [
     "allclose",
@@ -37,12 +40,42 @@ __all__ = [
 def _apply(name: str, *operands: Any) -> tf.Tensor:
     """A ufunc on tensors and Python numbers, as a tensor."""
     ufunc: Ufunc = getattr(ufuncs, name)
+    if name in _IN_PYTHON and all(type(operand) in _NUMBERS for operand in operands):
+        return _IN_PYTHON[name](*operands)
     return ufunc.compute(operands)
+
+
+_NUMBERS = frozenset({int, float, complex})
+#: What NumPy's source computes by operators, which of Python's numbers give such: they stay weak.
+_IN_PYTHON: dict[str, Any] = {
+    "absolute": abs,
+    "add": operator.add,
+    "multiply": operator.mul,
+    "subtract": operator.sub,
+}
 
 
 def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     result_type(a, b)  # whether they may meet
+    if tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
+        _complain(rtol, atol)
     return _near(a, b, rtol, atol, equal_nan)
+
+
+def _is_finite(tolerance: Any) -> bool:
+    return bool(np.all(np.isfinite(to_numpy(tolerance))))
+
+
+def _complain(rtol: Any, atol: Any) -> None:
+    """NumPy's warning of tolerances that are none.
+
+    Raises:
+        StagingError: it is no warning that is asked for.
+    """
+    if np.geterr()["invalid"] != "warn":
+        raise StagingError("a tolerance that is not finite", "NP2TF503")
+    given = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
+    warn_where(True, f"One of rtol or atol is not valid, {given}")
 
 
 @unrefused

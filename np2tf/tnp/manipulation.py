@@ -315,7 +315,7 @@ def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) ->
 def _astype_method(
     a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
-    if copy and casting == "unsafe" and order == "K":
+    if copy is True and casting == "unsafe" and order == "K":
         direct = converted(a, dtype)
         if direct is not None:
             return direct
@@ -325,6 +325,8 @@ def _astype_method(
         raise TypeError(
             f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
         )
+    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
+        raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
     letter = memory_order(order)
     if not copy and have == wanted and is_laid_out(a, letter):
         return a

@@ -74,14 +74,23 @@ class _Memory(np.ndarray):
 
 def _data(self: ndarray) -> memoryview:
     """What the array holds, to be read, and to be given to ``ndarray(…, buffer)``."""
-    buffer: Any = self.numpy()[()]
-    if type(self) is ndarray:
-        buffer = host_view(self).view(_Memory)
-        buffer.source = self
     # Nobody would see what is written to a copy.
+    buffer: Any = _memory(self) if type(self) is ndarray else self.numpy()[()]
     return memoryview(buffer).toreadonly()
 
 
+def _memory(self: ndarray) -> _Memory:
+    made = host_view(self).view(_Memory)
+    made.source = self
+    return made
+
+
+def _ctypes(self: ndarray) -> Any:
+    """Pointers to a copy, which keep the array."""
+    return _memory(self).ctypes
+
+
+ndarray.ctypes = property(_ctypes, doc=np.ndarray.ctypes.__doc__)  # type: ignore[attr-defined]
 ndarray.data = property(_data, doc=np.ndarray.data.__doc__)  # type: ignore[attr-defined]
 
 

@@ -19,14 +19,16 @@ from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, is_from_outside
 from np2tf.tnp.conversion import as_tensor, assigned, cast, to_numpy
+from np2tf.tnp.devices import device_put
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.flat import flatiter, write_flat
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.layout import copied, owns_memory, settled, shadow
+from np2tf.tnp.layout import copied, is_contiguous, owns_memory, settled, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
-from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp.normalize import attach, memory_order
+from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp.normalize import attach, memory_order, shape_of
+from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.ranks import DOUBTFUL, over_ranks
 from np2tf.tnp.residence import lifted
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
@@ -42,7 +44,7 @@ def _attribute(
 
     def put(self: ndarray, value: Any) -> None:
         if setter is None:
-            raise AttributeError(f"attribute {name!r} of an array on TensorFlow cannot be set")
+            raise AttributeError(f"attribute {name!r} of 'numpy.ndarray' objects is not writable")
         setter(self, value)
 
     def known(self: ndarray) -> Any:
@@ -61,6 +63,12 @@ def _transposed(self: ndarray) -> ndarray:
     if type(self) is scalar:
         return self
     return permuted(self, reversed(range(self.tensor.shape.rank)))
+
+
+def _matrix_transposed(self: ndarray) -> ndarray:
+    if self.ndim < 2:
+        raise ValueError("matrix transpose with ndim < 2 is undefined")
+    return matrix_transpose(self)  # type: ignore[no-any-return]
 
 
 def _real(self: ndarray) -> ndarray:
@@ -126,10 +134,10 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
     if dtype is None or np.dtype(dtype) == self.dtype:
         return self.view_through(Basic((slice(None),) * rank))
     wanted = np.dtype(dtype)
-    if wanted.kind not in "biufc" or wanted.kind == "b":
-        return brought_to_host(self).view(wanted)
-    if wanted.itemsize != self.dtype.itemsize and not _last_axis_is_contiguous(self, rank):
+    if wanted.itemsize not in (0, self.dtype.itemsize) and not _last_axis_is_contiguous(self, rank):
         raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+    if wanted.kind not in "iufc" or not wanted.isnative:
+        return brought_to_host(self).view(wanted)
     if rank and self.shape[-1] * self.dtype.itemsize % wanted.itemsize:
         raise ValueError(
             "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the "
@@ -226,8 +234,16 @@ def _fill_method(self: ndarray, value: Any, /) -> None:
 
 def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
     """In place, zeros at the end; memory that others see too is not resized, as in NumPy."""
-    wanted = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+    operator.index(refcheck)
+    if shape in ((), (None,)):
+        return
+    wanted = shape_of(shape[0] if len(shape) == 1 else shape)
+    if any(n < 0 for n in wanted):
+        raise ValueError("negative dimensions not allowed")
     size = int(np.prod(wanted, dtype=np.int64))
+    if size == self.size and is_contiguous(self):
+        self.move_to(*reshaped(self, wanted).storage())
+        return
     if self.storage()[1]:
         raise ValueError("cannot resize this array: it does not own its data")
     flat = tf.reshape(self.tensor, [-1])[:size]
@@ -267,6 +283,10 @@ _LETTERS = {
 }
 
 
+#: The bit of `flags.num` for an array that owns its memory.
+_OWNS_MEMORY = 4
+
+
 class Flags:
     """Information about the memory layout of a tensor array; see numpy.ndarray.flags."""
 
@@ -276,7 +296,10 @@ class Flags:
     def __getattr__(self, name: str) -> Any:
         if name == "owndata":
             return owns_memory(self._array)
-        return getattr(_layout(self._array).flags, name)
+        flags = _layout(self._array).flags
+        if name == "num":
+            return flags.num & ~_OWNS_MEMORY | _OWNS_MEMORY * self.owndata
+        return getattr(flags, name)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in _SETTABLE:
@@ -290,6 +313,11 @@ class Flags:
         if name not in _LETTERS:
             raise KeyError("Unknown flag")
         setattr(self, _LETTERS[name], value)
+
+    def __eq__(self, other: object) -> bool:
+        return self.num == other.num if isinstance(other, Flags | type(_ANY.flags)) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         return repr(_layout(self._array).flags)
@@ -320,8 +348,32 @@ def _array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
 _ANY = np.zeros(1)
 
 
+def _sizeof(self: ndarray) -> int:
+    """``sys.getsizeof(x)``: a view does not count the memory that it sees."""
+    size = object.__sizeof__(self)
+    if not self.tensor.shape.is_fully_defined():
+        return size
+    of_an_axis = 2 * np.dtype(np.intp).itemsize
+    return size + of_an_axis * self.ndim + (self.nbytes if owns_memory(self) else 0)  # type: ignore[no-any-return]
+
+
 def _device(self: ndarray) -> str:
     return "gpu" if "GPU" in getattr(self.tensor, "device", "") else "cpu"
+
+
+def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> ndarray:
+    """The array itself where it is there already, else a copy."""
+    if stream is not None:
+        raise ValueError("The stream argument in to_device() is not supported")
+    if device not in ("cpu", "gpu") or (device == "gpu" and not surroundings.has_accelerator):
+        raise ValueError(f"Unsupported device: {device}. Only 'cpu' is accepted.")
+    return self if device == _device(self) else device_put(self, device)
+
+
+def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: Any = False, /) -> Any:
+    """`array` as one of this kind, or as a number where that is asked for and it has no axes."""
+    held = array if is_array(array) else np.asarray(array)
+    return held[()] if return_scalar and not held.ndim else lifted(held)
 
 
 def _remaining(self: ndarray, name: str) -> Any:
@@ -351,6 +403,7 @@ def _remaining(self: ndarray, name: str) -> Any:
 #: Attributes of ours: one that is not set yet is asked for while an array is being made.
 _OWN = frozenset({*ndarray.__slots__, *scalar.__slots__})
 _WRITING = frozenset({"setfield", "byteswap"})
+#: Not `__array_struct__`, which NumPy asks for first: the memory would not belong to the array made of it.
 _INTERFACES = frozenset({"__dlpack__", "__dlpack_device__", "__buffer__"})
 
 
@@ -383,7 +436,7 @@ def _round(self: scalar, ndigits: int | None = None) -> Any:
 
 def _install() -> None:
     _attribute("T", _transposed)
-    _attribute("mT", matrix_transpose)
+    _attribute("mT", _matrix_transposed)
     _attribute("real", _real, _set_real)
     _attribute("imag", _imag, _set_imag)
     _attribute("strides", lambda self: _layout(self).strides)
@@ -392,12 +445,15 @@ def _install() -> None:
     _attribute("__array_interface__", _array_interface)
     if hasattr(np.ndarray, "device"):
         _attribute("device", _device)
+        attach("to_device", _to_device)
     ndarray.flat = property(_flat, write_flat, doc=np.ndarray.flat.__doc__)  # type: ignore[attr-defined]
     read_shape: Any = ndarray.shape.fget  # type: ignore[attr-defined]
     ndarray.shape = property(read_shape, _set_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
     for name in ("tofile", "dump", "dumps", "getfield"):
         _read_only(name)
     attach("__array_namespace__", _array_namespace)
+    attach("__array_wrap__", _array_wrap)
+    attach("__sizeof__", _sizeof)
     attach("view", _view_method)
     attach("tobytes", _tobytes_method)
     attach("item", _item_method)

@@ -154,8 +154,11 @@ class ndarray(metaclass=_ArrayType):
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
         if value.ndim > 1 and not is_ordinary(self):
             value = layout.host_copy(self, value)
-        if self._path and self.is_read_only:
-            value.flags.writeable = False
+        if self._path:
+            if self.dtype.num != value.dtype.num:
+                value = value.view(self.dtype)
+            if self.is_read_only:
+                value.flags.writeable = False
         return value
 
     @property  # type: ignore[misc]
@@ -186,8 +189,11 @@ class ndarray(metaclass=_ArrayType):
         selection = getattr(cell, "selection", None)
         if selection is not None and not path:
             return np.dtype(selection.whole.dtype.as_numpy_dtype)
-        if any(isinstance(lens, (lenses.Part, lenses.Bitcast)) for lens in path):
-            return np.dtype(self.tensor.dtype.as_numpy_dtype)
+        for lens in reversed(path):
+            if isinstance(lens, lenses.Bitcast):
+                return lens.dtype
+            if isinstance(lens, lenses.Part):
+                return np.dtype(self.tensor.dtype.as_numpy_dtype)
         return np.dtype(cell.value.dtype.as_numpy_dtype)
 
     @property

@@ -22,7 +22,7 @@ from np2tf.counts import counts
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import staging_for_xla
-from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, calling_numpy, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
@@ -181,6 +181,15 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
     return _Everything() if takes_any else parameters
 
 
+def positional_only(numpy: Callable[..., Any]) -> set[str]:
+    """The parameters that a function of NumPy's takes by position only."""
+    try:
+        parameters = inspect.signature(numpy).parameters.values()
+    except ValueError:
+        return set()
+    return {one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY}
+
+
 class _Plan:
     """A signature compiled to (name, normaliser, default) rows, as far as the installed NumPy has it."""
 
@@ -205,7 +214,8 @@ class _Plan:
             else:
                 self.rows.append((parameter.name, normaliser, parameter.default))
                 self.keyword_only += parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        self.names = {name for name, _, _ in self.rows}
+        # What NumPy takes by position only is no keyword here either.
+        self.names = {name for name, _, _ in self.rows} - positional_only(numpy)
         self.order = [name for name, _, _ in self.rows]
         #: How many arguments come before `out`, which NumPy also takes by position.
         positional = [] if self.variadic else self.order[: len(self.order) - self.keyword_only]
@@ -255,16 +265,21 @@ class _Plan:
 def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call NumPy's own function; what it wrote to `out` is written to the array that was given."""
     if not kwargs:
-        return kept_in_kind(function(*map(to_numpy, args)), args, kwargs)
+        return kept_in_kind(calling_numpy(function, args, {}), args, kwargs)
     named = {name: to_numpy(value) for name, value in kwargs.items()}
     out = kwargs.get("out")
     if isinstance(out, np.ndarray) and not is_array(out):
         refuse_to_lose_gradient(args)
-    result = function(*map(to_numpy, args), **named)
-    if out is None:
+    result = calling_numpy(function, args, named)
+    if out is None or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
         return kept_in_kind(result, args, kwargs)
     written = write_back(out, named["out"])
     return written[0] if type(written) is tuple and len(written) == 1 else written
+
+
+def _answers_itself(out: Any) -> bool:
+    """Whether an output is another class's, which says what the result is."""
+    return out is not None and not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable))
 
 
 def write_back(target: Any, written: Any) -> Any:
@@ -415,7 +430,9 @@ def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
     """Whether a call may be made again after `error`: a function among the arguments is not to run twice."""
     if isinstance(error, PromotionError):
         return False
-    return isinstance(error, (StagingError, tf.errors.OpError)) or not any(map(callable, args))
+    if isinstance(error, (StagingError, tf.errors.OpError)):
+        return True
+    return not any(callable(arg) and not isinstance(arg, type) for arg in args)
 
 
 def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -423,6 +440,23 @@ def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     result = on_host(function, args, kwargs)
     counts.host += 1
     return result
+
+
+#: NumPy's `copy=` by the members of the enumeration that it also takes.
+_COPY_MODES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}  # type: ignore[attr-defined]
+
+
+def copy_mode(value: Any) -> bool | None:
+    """What `copy=` says: True, False, or None for a copy where one is needed.
+
+    Raises:
+        ValueError: it is text.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
+    return _COPY_MODES[value] if isinstance(value, np._CopyMode) else bool(value)  # type: ignore[attr-defined]
 
 
 def attach(name: str, function: Callable[..., Any]) -> None:

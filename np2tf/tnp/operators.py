@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +13,7 @@ from np2tf.counts import counts
 from np2tf.tnp import direct_indexing, ufuncs, undecided_operators
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import writing
-from np2tf.tnp.conversion import cast, is_guest, to_numpy
+from np2tf.tnp.conversion import calling_numpy, cast, is_guest, to_numpy
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.ndarray import is_array, ndarray, scalar
 from np2tf.tnp.normalize import LEFT_TO_NUMPY
@@ -175,7 +176,7 @@ def _getitem(self: ndarray, key: Any) -> Any:
     except LEFT_TO_NUMPY as error:
         if not tf.executing_eagerly():
             return over_ranks(_getitem, (self, key), {}, error)
-    found = lifted(self.numpy()[to_numpy(key)])
+    found = lifted(calling_numpy(operator.getitem, (self, key), {}))
     counts.host += 1
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -155,4 +156,7 @@ _OF_NUMBERS = {
 }
 for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
     for _name, _function in _protocols.items():
+        if isinstance(_function, FunctionType):
+            # Who asks for the signature is told NumPy's.
+            _function.__wrapped__ = getattr(np.ndarray, _name, _function)  # type: ignore[attr-defined]
         setattr(_class, _name, _function)

@@ -372,7 +372,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     result = position_of(name, x, along)
     if not keepdims:
         return result
-    return tf.reshape(result, [1] * given) if axis is None else tf.expand_dims(result, along)
+    return tf.expand_dims(result, along) if given and axis is not None else tf.reshape(result, [1] * given)
 
 
 def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:

@@ -194,7 +194,9 @@ def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
         raise TypeError("sorter must only contain integers, along one axis")
     if not order.shape.is_compatible_with(a.shape):
         raise ValueError("sorter.size must equal a.size")
-    return within(tf.cast(order, tf.int64), axis_length(a, 0), 0, "raise")
+    places = tf.cast(order, tf.int64)
+    # Unlike other indices these do not count from the end.
+    return within(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")
 
 
 @op(np.searchsorted)

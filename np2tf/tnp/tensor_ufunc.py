@@ -281,5 +281,7 @@ def array_function(self: ndarray, function: Any, types: Any, args: Any, kwargs: 
     return on_host(function, args, kwargs)
 
 
-ndarray.__array_ufunc__ = array_ufunc  # type: ignore[attr-defined]
-ndarray.__array_function__ = array_function  # type: ignore[attr-defined]
+_protocol: Any
+for _name, _protocol in (("__array_ufunc__", array_ufunc), ("__array_function__", array_function)):
+    _protocol.__wrapped__ = getattr(np.ndarray, _name)
+    setattr(ndarray, _name, _protocol)

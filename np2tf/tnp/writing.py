@@ -25,7 +25,7 @@ from np2tf.tnp.indexing_functions import along, axis_length, indices_of, reshape
 from np2tf.tnp.keys import expand, is_parted
 from np2tf.tnp.masks import leading_mask, where_mask
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, positional_only
 from np2tf.tnp.promotion import kind_of, kind_of_item, ufunc_loop
 from np2tf.tnp.tensor_ufunc import Ufunc
 
@@ -40,9 +40,12 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
             numpy(target, *map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
 
         first = next(iter(inspect.signature(implementation).parameters))
+        by_position = positional_only(numpy)
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
+            if not args and first in by_position:
+                numpy(**kwargs)  # raises
             target, *args = args if args else (kwargs.pop(first),)  # type: ignore[assignment]
             if isinstance(target, tf.Tensor):
                 return call(tensor_array(target), *args, **kwargs).tensor
@@ -174,20 +177,11 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
 
 @writes(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
-    np.can_cast(np.bool_, np.bool_, casting)  # type: ignore[arg-type]  # says what is no rule
     kind = kind_of(src)
-    sample = kind(1) if isinstance(kind, type) and kind in (int, float, complex) else None
-    allowed = (
-        np.can_cast(kind, dst.dtype, casting)  # type: ignore[arg-type]
-        if sample is None
-        else casting == "unsafe"
-        or np.result_type(dst.dtype, sample).kind == dst.dtype.kind
-        or (kind is int and dst.dtype != bool)
-    )
-    if not allowed:
-        raise TypeError(
-            f"Cannot cast array data from {kind!r} to {dst.dtype!r} according to the rule {casting!r}"
-        )
+    if casting != "unsafe":
+        # NumPy says what may not be cast.
+        sample: Any = np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1)
+        np.copyto(np.empty(0, dst.dtype), sample, casting)  # type: ignore[arg-type]
     if where is True:
         setitem(dst, ..., tensor_array(as_tensor(src)) if isinstance(src, (list, tuple)) else src)
         return
