@@ -26,6 +26,7 @@ from np2tf.tnp.normalize import (
     attach,
     checked_device,
     memory_order,
+    on_host,
     op,
     shape_of,
 )
@@ -320,6 +321,8 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array that fulfils `requirements`."""
+    if like is not None and not is_array(like):
+        return on_host(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
     shared = asanyarray(a, dtype)
     if not is_array(shared):
         return np.require(shared, dtype, requirements)  # type: ignore[return-value]

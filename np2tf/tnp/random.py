@@ -53,12 +53,25 @@ class _AlsoNumPys(type):
     """Makes NumPy's own generators where arrays are NumPy's, and lets ``isinstance`` take them."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.__mro__[1])
+        return isinstance(instance, cls.__mro__[1]) if cls.is_ours() else super().__instancecheck__(instance)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls.__module__ == __name__ and _on_numpy():
+        if cls.is_ours() and _on_numpy():
             return cls.__mro__[1](*args, **kwargs)
         return super().__call__(*args, **kwargs)
+
+    def is_ours(cls) -> bool:
+        """Whether this is one of the classes here, and not one that a program derives from it."""
+        return cls.__module__ == __name__
+
+
+class _Seeded(_AlsoNumPys):
+    """Makes NumPy's own sources of numbers, from seeds of every kind."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if not _on_numpy():
+            args, kwargs = _draws.to_numpy(args), _draws.to_numpy(kwargs)
+        return cls.__mro__[1](*args, **kwargs) if cls.is_ours() else type.__call__(cls, *args, **kwargs)
 
 
 class Generator(np.random.Generator, metaclass=_AlsoNumPys):
@@ -96,6 +109,9 @@ class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
         self._plain.__setstate__(state)
 
 
+for _name in ("SeedSequence", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"):
+    _numpys = getattr(np.random, _name)
+    globals()[_name] = _Seeded(_name, (_numpys,), {"__module__": __name__, "__doc__": _numpys.__doc__})
 for _class, _base in ((Generator, np.random.Generator), (RandomState, np.random.RandomState)):
     for _name, _wrapped in _overridden(_base).items():
         setattr(_class, _name, _wrapped)
