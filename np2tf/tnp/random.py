@@ -65,15 +65,6 @@ class _AlsoNumPys(type):
         return cls.__module__ == __name__
 
 
-class _Seeded(_AlsoNumPys):
-    """Makes NumPy's own sources of numbers, from seeds of every kind."""
-
-    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if not _on_numpy():
-            args, kwargs = _draws.to_numpy(args), _draws.to_numpy(kwargs)
-        return cls.__mro__[1](*args, **kwargs) if cls.is_ours() else type.__call__(cls, *args, **kwargs)
-
-
 class Generator(np.random.Generator, metaclass=_AlsoNumPys):
     """NumPy's Generator, whose arrays live where new arrays live."""
 
@@ -109,9 +100,6 @@ class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
         self._plain.__setstate__(state)
 
 
-for _name in ("SeedSequence", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64"):
-    _numpys = getattr(np.random, _name)
-    globals()[_name] = _Seeded(_name, (_numpys,), {"__module__": __name__, "__doc__": _numpys.__doc__})
 for _class, _base in ((Generator, np.random.Generator), (RandomState, np.random.RandomState)):
     for _name, _wrapped in _overridden(_base).items():
         setattr(_class, _name, _wrapped)
