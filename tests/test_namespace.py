@@ -18,6 +18,7 @@ import np2tf
 from np2tf import rules, tnp
 from np2tf.counts import counts
 from np2tf.staging import StagingError
+from np2tf.tnp import front
 from np2tf.tnp.cells import region
 from np2tf.tnp.host import fallback
 from np2tf.tnp.ndarray import is_array, tensor_array
@@ -107,6 +108,8 @@ def test_others_take_ufuncs_for_ufuncs() -> None:
     assert isinstance(tnp.fmin, tnp.ufunc)
     assert isinstance(np.frompyfunc(abs, 1, 1), tnp.ufunc)
     assert pickle.loads(pickle.dumps(tnp.fmin)) is tnp.fmin
+    unnamed = front.universal(np.frompyfunc(max, 2, 1))
+    assert unnamed.__reduce__() == (front.universal, (unnamed.numpy,))
     assert copy.deepcopy(tnp.fmin) is tnp.fmin
 
 

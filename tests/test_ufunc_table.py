@@ -85,12 +85,6 @@ def lost(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarray, ..
     return (size > 0.05 / np.finfo(arrays[0].dtype).eps) | endless(row, arrays, results)
 
 
-def near_one(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Where an operand is next to 1."""
-    with np.errstate(all="ignore"):
-        return np.abs(arrays[0] - 1) < 0.3
-
-
 def anywhere(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarray, ...]) -> np.ndarray:
     return np.ones(len(arrays[0]), bool)
 
@@ -128,13 +122,6 @@ LIMITS: tuple[Limit, ...] = (
     Limit(_FLUSHED, vanishing, "eager", "expm1 sin", kinds="fc"),
     Limit(_FLUSHED, vanishing, "graph", "sin sinh", kinds="fc"),
     Limit(_FLUSHED, vanishing, "xla", "arccos arccosh arcsinh sinh", kinds="fc"),
-    Limit(
-        "TensorFlow's kernel takes the logarithm of the length, which near 1 has few digits of it",
-        near_one,
-        "eager",
-        "log log2 log10",
-        kinds="c",
-    ),
     Limit(
         "TensorFlow's kernel for vectors of float64 has too few digits of the logarithm",
         anywhere,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -71,37 +70,6 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
     else:
         return _constant(value, dtype)
     return tensor if dtype is None else cast(tensor, dtype)
-
-
-class _Answering:
-    """An object that is asked for an array by NumPy, which gets one of its own."""
-
-    def __init__(self, of: Any) -> None:
-        self.of = of
-
-    def __array__(self, *args: Any, **kwargs: Any) -> Any:
-        return to_numpy(self.of.__array__(*args, **kwargs))
-
-
-def answering(value: Any, depth: int = MOST_AXES) -> Any:
-    """`value`, for NumPy, with objects whose ``__array__`` may give arrays of ours (see `to_numpy`)."""
-    kind = type(value)
-    if kind in (list, tuple) and depth:
-        return kind([answering(item, depth - 1) for item in value])
-    if is_array(value) or isinstance(value, (np.ndarray, np.generic)) or not hasattr(kind, "__array__"):
-        return to_numpy(value)
-    return _Answering(value)
-
-
-def calling_numpy(function: Callable[..., Any], args: Iterable[Any], named: dict[str, Any]) -> Any:
-    """Call a function of NumPy's, whose objects may answer ``__array__`` with arrays of ours."""
-    args = tuple(args)
-    try:
-        return function(*map(to_numpy, args), **named)
-    except ValueError as error:
-        if error.args != ("object __array__ method not producing an array",):
-            raise
-    return function(*map(answering, args), **named)
 
 
 def as_view(value: Any) -> ndarray:

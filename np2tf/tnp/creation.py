@@ -27,6 +27,7 @@ from np2tf.tnp.normalize import (
     checked_device,
     copy_mode,
     memory_order,
+    on_host,
     op,
     shape_of,
 )
@@ -337,6 +338,8 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array that fulfils `requirements`."""
+    if like is not None and not is_array(like):
+        return on_host(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
     wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()}
     shared = asarray(a, dtype) if "E" in wanted else asanyarray(a, dtype)
     if not is_array(shared):

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import assigned, to_numpy
+from np2tf.tnp.deprecated import asked
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.layout import is_contiguous
@@ -144,10 +145,13 @@ class flatiter:
             return key
         size = math.prod(n if isinstance(n, int) else 0 for n in lengths(self.base))
         probe = np.arange(size).flat
-        if writing:
-            probe[known] = 0
-            probe = np.arange(size).flat
-        places = probe[known]
+
+        def picked() -> Any:
+            if writing:
+                np.empty(size, bool).flat[known] = False
+            return probe[known]
+
+        places = asked(picked)
         return tensor_array(tf.constant(places)) if isinstance(places, np.ndarray) else int(places)
 
     def __eq__(self, other: Any) -> Any:

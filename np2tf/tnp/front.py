@@ -199,6 +199,11 @@ class UniversalFunction(Function):
         """np.ufunc to ``isinstance``: code that is not translated asks for it."""
         return np.ufunc
 
+    def __reduce__(self) -> Any:
+        """The name for pickle, or how to make it again from one of NumPy's that has no name here."""
+        named = getattr(np, self.__name__, None) is self.numpy
+        return self.__name__ if named else (universal, (self.numpy,))
+
     def reduce(self, *args: Any, **kwargs: Any) -> Any:
         """Reduce along `axis` (default 0) by applying the ufunc between elements."""
         return self._method("reduce", args, kwargs)

@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import as_tensor, is_guest
 from np2tf.tnp.hosted import known
-from np2tf.tnp.ndarray import is_array, tensor_array
+from np2tf.tnp.ndarray import is_array, is_foreign, tensor_array
 from np2tf.tnp.normalize import OPS
 from np2tf.tnp.residence import placed, runs_on_host
 from np2tf.tnp.views import expand_dims
@@ -25,7 +25,7 @@ _UNROLLED = 256
 
 def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
     """Apply a function to every 1-d slice along `axis`; see numpy.apply_along_axis."""
-    if runs_on_host((arr, *args), kwargs) or is_guest(arr):
+    if runs_on_host((arr, *args), kwargs) or _is_numpys(arr):
 
         def on_slice(row: np.ndarray) -> Any:
             return known(func1d(placed(row), *args, **kwargs))
@@ -45,7 +45,11 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     rows = tf.unstack(
         tf.reshape(last, [-1, tf.shape(last)[-1] if last.shape[-1] is None else last.shape[-1]])
     )
-    results = [as_tensor(func1d(tensor_array(row), *args, **kwargs)) for row in rows]
+    given = [func1d(tensor_array(row), *args, **kwargs) for row in rows]
+    if any(map(_is_numpys, given)) and tf.executing_eagerly():
+        rest = iter(given)
+        return placed(np.apply_along_axis(lambda row: known(next(rest)), axis, known(tensor)))
+    results = [as_tensor(result) for result in given]
     made = tf.stack([tf.cast(result, results[0].dtype) for result in results])
     inner = results[0].shape.as_list()
     made = tf.reshape(made, [*outer, *inner])
@@ -53,6 +57,11 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     front = list(range(len(outer)))
     order = front[:axis] + [len(outer) + k for k in range(width)] + front[axis:]
     return tensor_array(tf.transpose(made, order))
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether `value` is an array that only NumPy handles: of a class or a dtype that TensorFlow has not."""
+    return isinstance(value, np.ndarray) and (is_guest(value) or is_foreign(value.dtype))
 
 
 def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp.advanced import positions
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import as_tensor, promote
+from np2tf.tnp.conversion import as_tensor, is_guest, promote
 from np2tf.tnp.indexing import getitem
 from np2tf.tnp.kernels import gathered
 from np2tf.tnp.masks import masked, true_places
@@ -277,7 +278,7 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
     """Evaluate each function where its condition holds; see numpy.piecewise."""
-    if runs_on_host((x, condlist, *args), kw):
+    if runs_on_host((x, condlist, *args), kw) or is_guest(x):
         wrapped = [
             (lambda values, *rest, f=f, **named: f(placed(values), *rest, **named)) if callable(f) else f
             for f in funclist
@@ -341,6 +342,8 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
+    if not shape and index.shape.rank:
+        raise ValueError("multiple indices are not supported for 0d array")
     index = tf.cast(index, tf.int64)
     size = int(np.prod(shape, dtype=np.int64))
     violated = tf.reduce_any((index < 0) | (index >= size))
@@ -361,6 +364,13 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))
+    if not all(as_tensor(part).dtype.is_integer for part in multi_index):
+        raise TypeError("only int indices permitted")
+    if all(isinstance(length, int) for length in dims):
+        if math.prod(dims) > np.iinfo(np.int64).max:
+            raise ValueError("invalid dims: their product is larger than the maximum possible size.")
+        if 0 in dims and any(part.shape.num_elements() != 0 for part in parts):
+            raise ValueError("cannot unravel if shape has zero entries")
     modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
     steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])])
     total: Any = tf.zeros((), tf.int64)

@@ -19,6 +19,7 @@ import numpy as np
 from np2tf.lazy import LazyModule, tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, current_region, represents_staged, writing
+from np2tf.tnp.derived import Derived
 from np2tf.tnp.quick import quick
 from np2tf.tnp.symint import SymInt
 
@@ -41,7 +42,7 @@ class _ArrayType(type):
         """A class derived from `tnp.ndarray` elsewhere is one derived from np.ndarray."""
         if not bases or namespace.get("__module__") == __name__:
             return super().__new__(mcs, name, bases, namespace)
-        numpys = tuple(np.ndarray if base is ndarray else base for base in bases)
+        numpys = tuple(Derived if base is ndarray else base for base in bases)
         return types.prepare_class(name, numpys)[0](name, numpys, namespace, **rest)
 
     def __getattr__(cls, name: str) -> Any:

@@ -22,7 +22,8 @@ from np2tf.counts import counts
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.axes import checked_rank
 from np2tf.tnp.cells import staging_for_xla
-from np2tf.tnp.conversion import as_tensor, as_view, calling_numpy, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp.conversion import as_tensor, as_view, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp.convertible import calling_numpy
 from np2tf.tnp.direct import FUNCTIONS, Direct
 from np2tf.tnp.front import CREATES
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, wrap_tensor
@@ -32,7 +33,7 @@ from np2tf.tnp.outputs import check_fit, check_memory, check_output, store_into
 from np2tf.tnp.promotion import has_tf_dtype
 from np2tf.tnp.quick import quick
 from np2tf.tnp.ranks import DOUBTFUL, over_ranks
-from np2tf.tnp.residence import kept_in_kind, new_arrays_on_host, runs_on_host
+from np2tf.tnp.residence import kept_in_kind, lifted, new_arrays_on_host, runs_on_host
 from np2tf.tnp.rows import Rows
 from np2tf.tnp.selected_ops import on_selections
 from np2tf.tnp.unknown import refusal, without_rank
@@ -271,10 +272,21 @@ def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
     if isinstance(out, np.ndarray) and not is_array(out):
         refuse_to_lose_gradient(args)
     result = calling_numpy(function, args, named)
-    if out is None or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
+    if out is None or out is Ellipsis or any(map(_answers_itself, out if isinstance(out, tuple) else (out,))):
         return kept_in_kind(result, args, kwargs)
-    written = write_back(out, named["out"])
-    return written[0] if type(written) is tuple and len(written) == 1 else written
+    if type(out) is not tuple or type(result) is tuple:
+        return _written(out, named["out"], result)
+    return _written(out[0], named["out"][0], result)
+
+
+def _written(out: Any, copy: Any, result: Any) -> Any:
+    """What a call gives that wrote to `copy` in the place of `out`: `out`, or what an operand made of it."""
+    if type(out) is tuple:
+        return tuple(map(_written, out, copy, result))
+    if out is None:
+        return lifted(result)
+    stored = write_back(out, copy)
+    return stored if type(result) is np.ndarray or isinstance(result, np.generic) else result
 
 
 def _answers_itself(out: Any) -> bool:

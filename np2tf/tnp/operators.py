@@ -13,10 +13,11 @@ from np2tf.counts import counts
 from np2tf.tnp import direct_indexing, ufuncs, undecided_operators
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import writing
-from np2tf.tnp.conversion import calling_numpy, cast, is_guest, to_numpy
+from np2tf.tnp.conversion import cast, is_guest, to_numpy
+from np2tf.tnp.convertible import calling_numpy
 from np2tf.tnp.indexing import getitem, setitem
-from np2tf.tnp.ndarray import is_array, ndarray, scalar
-from np2tf.tnp.normalize import LEFT_TO_NUMPY
+from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, scalar
+from np2tf.tnp.normalize import LEFT_TO_NUMPY, on_host
 from np2tf.tnp.outputs import casting_error, store_into
 from np2tf.tnp.quick import quick
 from np2tf.tnp.ranks import over_ranks
@@ -142,6 +143,9 @@ def _replace(array: ndarray, result: Any) -> ndarray:
     return array
 
 
+_PYTHONS = {"equal": "eq", "not_equal": "ne"}
+
+
 def _equality(name: str) -> Callable[[Any, Any], Any]:
     """``==`` and ``!=`` against what is no number: NumPy answers elementwise, without an error."""
     forward = _binary(name, getattr(ufuncs, name), False)
@@ -149,6 +153,8 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
     def compare(self: ndarray, other: Any) -> Any:
         if isinstance(other, _FOREIGN):
             return ufuncs.full_like_bool(self, name == "not_equal")
+        if type(other) is np.ndarray and is_foreign(other.dtype):
+            return on_host(getattr(operator, _PYTHONS[name]), (self, other), {})
         return forward(self, other)
 
     return compare

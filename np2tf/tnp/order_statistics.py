@@ -375,6 +375,9 @@ def nanmedian(
         for place in (known // 2, (known + 1) // 2)
     )
     count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
+    if tf.executing_eagerly():
+        for _ in range(int(tf.math.count_nonzero(is_empty)) - 1):
+            warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row
     result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
     result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
     return _restored(result, rank(a), axes, keepdims, 0)

@@ -50,7 +50,11 @@ def check_output(out: Any) -> None:
 
 
 #: They write to an array that is just like the result, and to no other.
-_EXACT = frozenset({np.dot, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft})
+_LIKE = frozenset({np.dot, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft})
+#: They refuse to convert numbers with a fraction to anything else.
+_INEXACT = frozenset({np.nanmean, np.nanvar, np.nanstd})
+#: Universal functions by another name: their result may be repeated in the output.
+_BROADCASTING = frozenset({np.clip, np.round, np.around})
 #: They write to an array of the result's shape whose dtype is safely cast to the result's.
 _READ = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
 
@@ -71,7 +75,11 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
     Raises:
         ValueError: it does not, or that is for NumPy to say.
     """
-    if numpy in _EXACT:
+    if numpy not in _BROADCASTING:
+        check_shape(out, result)
+    if numpy in _INEXACT and result.dtype.kind in "fc" and out.dtype.kind not in "fc":
+        raise ValueError("If a is inexact, then out must be inexact")
+    if numpy in _LIKE:
         fits = out.shape == result.shape and out.dtype == result.dtype
     else:
         fits = numpy not in _READ or (
@@ -79,6 +87,22 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
         )
     if not fits:
         raise ValueError("output array is not acceptable to this function")
+
+
+def check_shape(out: Any, result: Any) -> None:
+    """See that a result fits into `out` as it is, without being repeated.
+
+    Raises:
+        ValueError: it does not, or that is for NumPy to say.
+    """
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if target is Ellipsis:
+        raise ValueError("an array in any case, by NumPy")
+    if isinstance(target, tuple) or target is None:
+        return
+    made, have = tf.TensorShape(result.shape), tf.TensorShape(target.shape)
+    if made.is_fully_defined() and have.is_fully_defined() and made != have:
+        raise ValueError(f"output array has shape {tuple(have)}, the result has shape {tuple(made)}")
 
 
 def _check_shapes(result: Any, out: Any) -> None:

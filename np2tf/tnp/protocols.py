@@ -14,6 +14,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.devices import device_put
 from np2tf.tnp.layout import copied
 from np2tf.tnp.ndarray import ndarray, scalar
+from np2tf.tnp.residence import lifted
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
@@ -27,6 +28,13 @@ def _tensor(self: ndarray, dtype: tf.DType | None = None, name: str | None = Non
     if dtype is not None and not dtype.is_compatible_with(tensor.dtype):
         raise TypeError(f"an array of {tensor.dtype.name} given where TensorFlow wants {dtype.name}")
     return tensor
+
+
+def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: bool | None = None) -> Any:
+    """What NumPy computed from this array, as an array of this kind, or as a number."""
+    made = lifted(array)
+    as_number = type(self) is scalar if return_scalar is None else return_scalar
+    return made[()] if as_number and made.ndim == 0 else made
 
 
 def _bool(self: ndarray) -> bool:
@@ -124,6 +132,7 @@ def _hash_number(self: scalar) -> int:
 
 _OF_ARRAYS = {
     "__array__": _array,
+    "__array_wrap__": _array_wrap,
     "__tf_tensor__": _tensor,
     "__bool__": _bool,
     "__int__": _int,

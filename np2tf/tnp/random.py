@@ -53,12 +53,16 @@ class _AlsoNumPys(type):
     """Makes NumPy's own generators where arrays are NumPy's, and lets ``isinstance`` take them."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, cls.__mro__[1])
+        return isinstance(instance, cls.__mro__[1]) if cls.is_ours() else super().__instancecheck__(instance)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls.__module__ == __name__ and _on_numpy():
+        if cls.is_ours() and _on_numpy():
             return cls.__mro__[1](*args, **kwargs)
         return super().__call__(*args, **kwargs)
+
+    def is_ours(cls) -> bool:
+        """Whether this is one of the classes here, and not one that a program derives from it."""
+        return cls.__module__ == __name__
 
 
 class Generator(np.random.Generator, metaclass=_AlsoNumPys):

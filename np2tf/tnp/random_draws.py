@@ -12,6 +12,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import to_numpy
+from np2tf.tnp.deprecated import asked
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.normalize import write_back
 from np2tf.tnp.random import Generator
@@ -37,9 +38,13 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
         if name == "shuffle":
             return _shuffled(draw, *args, **kwargs)
         named = {key: to_numpy(value) for key, value in kwargs.items()}
+        out: Any = kwargs.get("out")
+        if is_array(out) and not out.flags.forc:
+            # The copy has gaps too: what can be drawn into is for NumPy to say.
+            named["out"] = np.stack([named["out"]] * 2, -1)[..., 0]
         result = draw(*map(to_numpy, args), **named)
-        if kwargs.get("out") is not None:
-            return write_back(kwargs["out"], named["out"])
+        if out is not None:
+            return write_back(out, named["out"])
         return placed(result)
 
     return call
@@ -48,7 +53,7 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
 def _shuffled(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """Shuffle an array or a list in place, and return it."""
     target = to_numpy(x) if is_array(x) or isinstance(x, (tf.Tensor, tf.Variable)) else x
-    shuffle(target, *args, **kwargs)
+    asked(lambda: shuffle(target, *args, **kwargs))
     return write_back(x, target) if target is not x else x
 
 

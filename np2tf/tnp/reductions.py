@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import flattened, length, normalize_axes, rank, refuse_axis_of_number
@@ -53,6 +54,12 @@ __all__ = [
 ]
 
 
+def _is_negative_zero(number: tf.Tensor) -> bool:
+    """Whether a number is known to be -0, in any of its parts."""
+    known = tf.get_static_value(number) if tf.executing_eagerly() else None
+    return known is not None and known == 0 and bool(np.signbit([known.real, known.imag]).any())
+
+
 def _total(
     reducer: Reducer,
     identity: int,
@@ -71,6 +78,8 @@ def _total(
         start = as_tensor(initial, wide)
         if rank(start) != 0:
             raise ValueError("setting an array element with a sequence.")
+        if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
+            raise StagingError("a sum that may be -0", "NP2TF503")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 
@@ -290,17 +299,12 @@ def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
     size = length(a, axes)
     if isinstance(size, tf.Tensor):
         record_violation(tf.equal(size, 0))
-    if _is_zero(size) and not _has_no_result(a, axes):
+    if _is_zero(size):
         raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
 
 
 def _is_zero(number: Any) -> bool:
     return isinstance(number, int) and number == 0
-
-
-def _has_no_result(a: tf.Tensor, axes: tuple[int, ...]) -> bool:
-    """Whether the result is empty, too, so that nothing is missing."""
-    return 0 in [a.shape[axis] for axis in range(rank(a)) if axis not in axes]
 
 
 def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:

@@ -16,6 +16,8 @@ import numpy as np
 from np2tf.rules import Rule, find
 from np2tf.tnp.front import provide, universal
 
+_ABSENT = object()
+
 
 def removed(name: str, namespace: Any) -> Any:
     """What the removed NumPy name stands for now, looked up in `namespace` (the module `tnp`).
@@ -24,8 +26,11 @@ def removed(name: str, namespace: Any) -> Any:
         AttributeError: there is no such name, or nothing stands for it.
     """
     rule = find(f"numpy.{name}")
-    if rule is not None and not rule.new_name and hasattr(np, name):
-        return provide(getattr(np, name), rule.name)  # NumPy does not list what it is about to remove
+    if rule is not None and not rule.new_name:
+        # NumPy does not list what it is about to remove, and warns whoever asks for it.
+        value = getattr(np, name, _ABSENT)
+        if value is not _ABSENT:
+            return provide(value, rule.name)
     if rule is None or not rule.new_name:
         reason = f": {_why_not(rule)}" if rule is not None else ""
         raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}{reason}")

@@ -8,6 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp.axes import normalize_axis, rank
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import promote
 from np2tf.tnp.ndarray import ndarray, tensor_array
@@ -89,8 +90,10 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
-    if axis is not None and ar.shape.rank != 1:
-        raise StagingError("unique along an axis", "NP2TF503")
+    if axis is not None:
+        normalize_axis(axis, rank(ar))
+        if ar.shape.rank != 1:
+            raise StagingError("unique along an axis", "NP2TF503")
     found = _Unique(tf.reshape(ar, [-1]), equal_nan)
     result = [tensor_array(found.values)]
     if return_index:
@@ -148,6 +151,14 @@ def _members(element: tf.Tensor, test: tf.Tensor, invert: bool) -> tf.Tensor:
     return ~found if invert else found
 
 
+def _is_too_wide(test: tf.Tensor) -> bool:
+    """Whether numbers, if they are known, are further apart than their dtype can tell."""
+    numbers = tf.get_static_value(test) if test.dtype.is_integer else None
+    if numbers is None or numbers.size == 0:
+        return False
+    return int(numbers.max()) - int(numbers.min()) > np.iinfo(numbers.dtype).max
+
+
 @op(np.isin)
 def isin(
     element: Array,
@@ -162,6 +173,8 @@ def isin(
     whole = (x.dtype.is_integer or x.dtype == tf.bool for x in (element, test_elements))
     if kind == "table" and not all(whole):
         raise ValueError("The 'table' method is only supported for boolean or integer arrays.")
+    if kind == "table" and _is_too_wide(test_elements):
+        raise StagingError("a table of very many numbers, which NumPy refuses", "NP2TF503")
     left, right = promote(element, test_elements)
     found = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
     return tensor_array(tf.reshape(found, tf.shape(left) if None in left.shape.as_list() else left.shape))

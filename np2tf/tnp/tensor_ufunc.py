@@ -13,15 +13,16 @@ from np2tf.counts import counts
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp.deprecated import asked
 from np2tf.tnp.direct import UFUNCS as DIRECT
 from np2tf.tnp.direct import on_bases
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.lattice import is_known
 from np2tf.tnp.layout import in_order_of
 from np2tf.tnp.masks import where_mask
-from np2tf.tnp.ndarray import is_array, ndarray, tensor_array, wrap_tensor
+from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
-from np2tf.tnp.outputs import check_output, store_into
+from np2tf.tnp.outputs import check_output, check_shape, store_into
 from np2tf.tnp.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
@@ -29,6 +30,8 @@ from np2tf.tnp.residence import runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
 
 _ABSENT = object()
+#: They may get a third array by mistake, of which NumPy has an opinion.
+_TAKING_TWO = frozenset({np.maximum, np.minimum})
 
 #: NumPy's ufunc -> ours.
 UFUNCS: dict[np.ufunc, Ufunc] = {}
@@ -75,6 +78,10 @@ class Ufunc:
         if len(args) > self.nin:
             # By position or by name, `out` is one thing.
             outs, args = args[self.nin :], args[: self.nin]
+            if any(one is Ellipsis for one in outs):
+                return self.numpy(*map(to_numpy, (*args, *outs)))  # says why not
+            if self.numpy in _TAKING_TWO:
+                asked(lambda: self.numpy(0, 0, np.empty((), int)))
             if "out" in kwargs or len(outs) > self.nout:
                 raise TypeError("cannot specify 'out' as both a positional and keyword argument")
             kwargs = {
@@ -128,6 +135,8 @@ class Ufunc:
         operands = args
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
+        if self.nout > 1 and out is not None and not isinstance(out, tuple):
+            raise TypeError("'out' must be a tuple of arrays")
         for one in out if isinstance(out, tuple) else (out,):
             if one is not None:
                 check_output(one)
@@ -181,7 +190,7 @@ class Ufunc:
     def reduce(
         self,
         array: Any,
-        axis: Any = 0,
+        axis: Any = _ABSENT,
         dtype: Any = None,
         out: Any = None,
         keepdims: Any = False,
@@ -189,23 +198,36 @@ class Ufunc:
         where: Any = True,
     ) -> Any:
         """Reduce along `axis` (default 0) by applying the ufunc between elements."""
-        more = {} if initial is _ABSENT else {"initial": initial}
+        more = {} if initial is _ABSENT or initial is np._NoValue else {"initial": initial}
         if where is not True:
             more["where"] = where
         if keepdims is not False:
             more["keepdims"] = keepdims
         if dtype is not None:
             more["dtype"] = dtype
-        return self._along("reduce", self.reducers.get(self.__name__), (array,), {"axis": axis, **more}, out)
+        if axis is not _ABSENT:
+            more["axis"] = axis
+        # No number to begin with: of no elements there is no result then.
+        refused = initial is None and self.identity is not None
+        function = None if refused else self.reducers.get(self.__name__)
+        return self._along("reduce", function, (array,), more, out)
 
-    def accumulate(self, array: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def accumulate(self, array: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None) -> Any:
         """Running results of the ufunc along `axis`."""
-        more = {"axis": axis} if dtype is None else {"axis": axis, "dtype": dtype}
+        if is_array(out) and out.tensor.shape.rank == 0:  # NumPy crashes
+            raise ValueError("provided out is the wrong size for the accumulation.")
+        more = {} if axis is _ABSENT else {"axis": axis}
+        if dtype is not None:
+            more["dtype"] = dtype
         return self._along("accumulate", self.accumulators.get(self.__name__), (array,), more, out)
 
-    def reduceat(self, array: Any, indices: Any, axis: int = 0, dtype: Any = None, out: Any = None) -> Any:
+    def reduceat(
+        self, array: Any, indices: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None
+    ) -> Any:
         """Reduce over the slices that start at `indices`."""
-        more = {"axis": axis} if dtype is None else {"axis": axis, "dtype": dtype}
+        more = {} if axis is _ABSENT else {"axis": axis}
+        if dtype is not None:
+            more["dtype"] = dtype
         function = None if self.segments is None else functools.partial(self.segments, self)
         return self._along("reduceat", function, (array, indices), more, out)
 
@@ -230,10 +252,13 @@ class Ufunc:
             return on_host(numpy, args, given)
         staging = not tf.executing_eagerly()
         try:
-            if function is None:
+            if function is None or _answers(args[0]):
                 raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
-            result = function(*args, **kwargs)
-            return result if out is None else store_into(out, result)
+            result = function(*args, **(kwargs if name == "outer" else {"axis": 0, **kwargs}))
+            if out is None:
+                return result
+            check_shape(out, result)
+            return store_into(out, result)
         except LEFT_TO_NUMPY as error:
             if staging or isinstance(error, PromotionError):
                 raise
@@ -243,13 +268,12 @@ class Ufunc:
         """Apply in place, once for every index, also for repeated ones; returns `array`."""
         if isinstance(array, tf.Tensor):
             return self.at(tensor_array(array), indices, *operands).tensor
-        if not is_array(array):
-            if not isinstance(array, np.ndarray):
-                raise TypeError("first operand must be array")
-            if current_region() is None:
-                refuse_to_lose_gradient((indices, *operands))
-                self.numpy.at(array, to_numpy(indices), *map(to_numpy, operands))
-                return array
+        if not is_array(array) and (current_region() is None or not isinstance(array, np.ndarray)):
+            refuse_to_lose_gradient((indices, *operands))
+            at: Callable[..., Any] = self.numpy.at
+            answer = at(array, to_numpy(indices), *map(to_numpy, operands))
+            # An object that answers for itself may give something else.
+            return array if answer is None else answer
         target = as_view(array)
         try:
             Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
@@ -263,6 +287,12 @@ class Ufunc:
         return array
 
 
+def _answers(value: Any) -> bool:
+    """Whether an operand decides for itself what a universal function does."""
+    kind = type(value)
+    return kind not in (ndarray, scalar, np.ndarray) and hasattr(kind, "__array_ufunc__")
+
+
 def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
     """NumPy's own ufuncs, given one of our arrays (https://numpy.org/neps/nep-0013-ufunc-overrides.html)."""
     ours = UFUNCS.get(ufunc)
@@ -273,12 +303,21 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
     return on_host(getattr(ufunc, method), inputs, kwargs)
 
 
-def array_function(self: ndarray, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """NumPy's own functions, given one of our arrays (https://numpy.org/neps/nep-0018-array-function-protocol.html)."""
-    ours = OPS.get(function)
+def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """NumPy's own functions, given one of our arrays (https://numpy.org/neps/nep-0018-array-function-protocol.html).
+
+    Raises:
+        TypeError: the arguments are not what the protocol wants.
+    """
+    for name, given, kind in (("args", args, tuple), ("kwargs", kwargs, dict)):
+        if not isinstance(given, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}")
+    if not all(issubclass(one, (np.ndarray, ndarray)) for one in types):
+        return NotImplemented
+    ours = OPS.get(func)
     if ours is not None:
         return ours(*args, **kwargs)
-    return on_host(function, args, kwargs)
+    return on_host(getattr(func, "_implementation", func), args, kwargs)
 
 
 _protocol: Any

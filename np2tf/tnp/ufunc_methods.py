@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from np2tf.staging import StagingError
 from np2tf.tnp import cumulative, reductions, ufuncs
@@ -35,6 +36,8 @@ _ASSOCIATIVE = (
     "logaddexp",
     "logaddexp2",
 )
+#: Those of them that round: what comes out depends on the order, except where nobody follows the numbers.
+_ROUNDING = frozenset({"hypot", "logaddexp", "logaddexp2"})
 
 
 def _operand(ufunc: Ufunc, array: Any, dtype: Any) -> tuple[tf.Tensor, np.dtype[Any]]:
@@ -83,6 +86,8 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
         _refuse_number(x)
         along = normalize_axis(axis, rank(x))
         _known_length(x, along)
+        if ufunc.__name__ in _ROUNDING and tf.executing_eagerly() and not record.could_possibly_record():
+            raise StagingError(f"{ufunc.__name__}.accumulate, rounded in NumPy's order", "NP2TF503")
         return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
 
     return accumulate

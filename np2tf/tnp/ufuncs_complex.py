@@ -214,6 +214,31 @@ power = settled(tf.pow, _powers)
 # -- exponentials and logarithms, each part by itself -------------------------------------------------------
 
 
+#: Where lengths are so near to one that their squares are, and their logarithms are small.
+_NEAR_ONE = 0.5, 2.0
+#: Logarithms of lengths from which TensorFlow's own function has all its digits but two.
+_SMALL = 0.01
+
+
+def _square_and_rest(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """A number's square, and what rounding took from it (Dekker's product)."""
+    digits = np.finfo(x.dtype.as_numpy_dtype).nmant + 1
+    wide = x * constant(2.0 ** -(-digits // 2) + 1, x)
+    high = wide - (wide - x)
+    low = x - high
+    whole = x * x
+    return whole, ((high * high - whole) + constant(2, x) * high * low) + low * low
+
+
+def _log_near_one(long: tf.Tensor, short: tf.Tensor) -> tf.Tensor:
+    """The logarithm of a length near one, of its longer and its shorter side, to the last digit."""
+    (a, rest_a), (b, rest_b) = _square_and_rest(long), _square_and_rest(short)
+    above = a - constant(1, a)
+    total = above + b
+    lost = (above - (total - b)) + (b - (total - (total - b)))
+    return constant(0.5, long) * tf.math.log1p(total + (lost + (rest_a + rest_b)))
+
+
 @tf.custom_gradient
 def _log_of_parts(z: tf.Tensor) -> Any:
     real, imag = parts(z)
@@ -222,12 +247,24 @@ def _log_of_parts(z: tf.Tensor) -> Any:
     is_plain = tf.equal(long, constant(0, long)) | tf.math.is_inf(long)
     ratio = tf.where(is_plain, constant(0, long), short / long)
     length = tf.math.log(long) + constant(0.5, long) * tf.math.log1p(ratio * ratio)
+    low, high = (constant(end, long) for end in _NEAR_ONE)
+    is_near = (long > low) & (long < high)
+    near = _log_near_one(tf.where(is_near, long, constant(1, long)), tf.where(is_near, short, low))
+    length = tf.where(is_near, near, length)
     length = tf.where(tf.math.is_inf(a) | tf.math.is_inf(b), constant(math.inf, long), length)
     length = tf.where(isnan(z) & ~isinf(z), constant(math.nan, long), length)
     return tf.complex(length, tf.math.atan2(imag, real)), lambda upstream: upstream / tf.math.conj(z)
 
 
-log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
+_log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
+
+
+def log(z: tf.Tensor) -> tf.Tensor:
+    """The natural logarithm."""
+    result = _log(z)
+    if tf.executing_eagerly() and tf.reduce_any(tf.abs(tf.math.real(result)) < _SMALL):
+        return _log_of_parts(z)
+    return result
 
 
 def scaled_log(base: float) -> Function:

@@ -13,6 +13,7 @@ import importlib.abc
 import importlib.machinery
 import importlib.util
 import sys
+import warnings
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -81,8 +82,13 @@ def _found(numpy_name: str, name: str) -> Any:
         return standing_for(value) if isinstance(value, ModuleType) else asserting(name, value)
     if not name.startswith("_"):
         ours = _ours(numpy_name)
-        if ours is not None and hasattr(ours, name) and not isinstance(getattr(ours, name), ModuleType):
-            return getattr(ours, name)
+        value = getattr(ours, name, None)
+        if isinstance(value, ModuleType):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # ours has warned
+                return standing_for(getattr(own, name))
+        if ours is not None and hasattr(ours, name):
+            return value
     value = getattr(own, name)
     if isinstance(value, ModuleType):
         return standing_for(value)

@@ -15,10 +15,13 @@ from np2tf.tnp.fft.one import complex_transform, real_inverse, real_transform, r
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.ndarray import tensor_array
 from np2tf.tnp.normalize import Array, Axis, op
+from np2tf.tnp.warn import warn_where
 
 __all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn"]
 
 _LAST = (-2, -1)
+_NO_AXES = "`axes` should not be `None` if `s` is not `None` (Deprecated in NumPy 2.0)."
+_NO_LENGTH = "Passing an array containing `None` values to `s` is deprecated in NumPy 2.0"
 #: Transforms of the last two and three axes in one operation, by direction.
 _TOGETHER: dict[bool, dict[int, Callable[[tf.Tensor], tf.Tensor]]] = {
     False: {2: tf.signal.fft2d, 3: tf.signal.fft3d},
@@ -34,12 +37,14 @@ def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[in
     """
     rank = rank_of(x)
     if axes is None:
+        warn_where(s is not None, _NO_AXES, DeprecationWarning)
         count = rank if s is None else len(s)
         axes = range(-count, 0)
     where = [int(axis) for axis in np.atleast_1d(axes)]
     if len({normalize_axis_index(axis, rank) for axis in where}) < len(where):
         raise StagingError("transforms along one axis several times", "NP2TF503")
-    given = [None] * len(where) if s is None else to_numpy(s)
+    given = [None] * len(where) if s is None else list(to_numpy(s))
+    warn_where(s is not None and None in given, _NO_LENGTH, DeprecationWarning)
     lengths = [None if n in (None, -1) else int(n) for n in given]
     if len(lengths) != len(where):
         raise ValueError("Shape and axes have different lengths.")

@@ -10,7 +10,7 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
-from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.linalg.checks import (
     discard_if_nearly_singular,
     epsilon,
@@ -153,7 +153,11 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
     if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     relative = max(rows, columns) * epsilon(a) if rcond is None else rcond
-    solution, residuals, rank, values = least_squares(a, right, relative)
+    # NumPy computes in double precision, whatever is given.
+    wide = np.complex128 if a.dtype.is_complex else np.float64
+    solution, residuals, rank, values = least_squares(cast(a, wide), cast(right, wide), relative)
+    solution = cast(solution, a.dtype.as_numpy_dtype)
+    residuals, values = (cast(one, real_dtype(a).as_numpy_dtype) for one in (residuals, values))
     return solution[:, 0] if vector else solution, residuals, rank, values
 
 
