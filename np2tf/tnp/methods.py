@@ -26,7 +26,7 @@ from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.layout import copied, is_contiguous, owns_memory, settled, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
-from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp.normalize import attach, memory_order, shape_of
 from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.ranks import DOUBTFUL, over_ranks
@@ -370,12 +370,6 @@ def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> ndarray:
     return self if device == _device(self) else device_put(self, device)
 
 
-def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: Any = False, /) -> Any:
-    """`array` as one of this kind, or as a number where that is asked for and it has no axes."""
-    held = array if is_array(array) else np.asarray(array)
-    return held[()] if return_scalar and not held.ndim else lifted(held)
-
-
 def _remaining(self: ndarray, name: str) -> Any:
     """Public attributes of np.ndarray (of NumPy's numbers, for a number) that nothing above defines."""
     public = not name.startswith("_") or name in _INTERFACES
@@ -452,7 +446,6 @@ def _install() -> None:
     for name in ("tofile", "dump", "dumps", "getfield"):
         _read_only(name)
     attach("__array_namespace__", _array_namespace)
-    attach("__array_wrap__", _array_wrap)
     attach("__sizeof__", _sizeof)
     attach("view", _view_method)
     attach("tobytes", _tobytes_method)
