@@ -39,6 +39,8 @@ class Result:
     """The tree of the output, where there is something to translate …"""
     origins: Mapping[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False, compare=False)
     """… and what its new nodes stand for in the tree of the input."""
+    foreign: frozenset[str] = frozenset()
+    """The names of the functions that another compiler reads."""
 
 
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
@@ -69,4 +71,5 @@ def translate(source: Source, options: Options) -> Result:
     except RecursionError:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
-    return Result(text, list(report), changed=text != before, tree=tree, origins=plan.origins)
+    foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
+    return Result(text, list(report), text != before, tree, plan.origins, foreign)

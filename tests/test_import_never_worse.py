@@ -9,6 +9,7 @@ import textwrap
 import types
 import warnings
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -253,13 +254,38 @@ def test_what_numba_compiles_stays_as_it_is(load):
                 return np.sum(x)
             """,
         )
+        elsewhere = load(
+            "through_a_module_of_its_own",
+            """
+            import for_numba
+            import numpy as np
+            from for_numba import njit
+
+            @njit()
+            def a(x):
+                return x[0] + np.sin(x[0])
+
+            @for_numba.njit
+            def b(x):
+                return x + 1
+
+            def d(x):
+                return np.sum(x)
+            """,
+        )
     finally:
         del sys.modules["numba"]
+    source = "import numpy as np\ndef a(x):\n    return x[0] + np.sin(x[0])\ndef b(x):\n    return x + 1\n"
+    untouched: dict[str, Any] = {}
+    exec(source, untouched)
+    for name in "ab":
+        assert getattr(elsewhere, name).py.__code__.co_code == untouched[name].__code__.co_code
+    assert "np" not in elsewhere.d.__code__.co_names
     for function in (module.a.py, module.b.py, module.c):
         assert "np" in function.__code__.co_names
         assert "tnp" not in function.__code__.co_names
     assert module.fast.py is module.c
-    assert "tnp" in module.d.__code__.co_names
+    assert "np" not in module.d.__code__.co_names
     assert module.np is np
 
 

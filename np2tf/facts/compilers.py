@@ -1,4 +1,4 @@
-"""Code that another compiler reads: functions and classes under numba's decorators stay as they are."""
+"""Code that another compiler reads: functions and classes under its decorators stay as they are."""
 
 from __future__ import annotations
 
@@ -9,19 +9,26 @@ import libcst as cst
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import walk
 
-_COMPILERS = frozenset({"numba"})
+_COMPILERS = frozenset({"cupyx", "numba", "pythran", "taichi", "transonic", "triton", "warp"})
+#: Decorators of numba's that packages import from modules of their own, which do without where it is missing.
+_DECORATORS = frozenset({"cfunc", "guvectorize", "jitclass", "njit"})
 
 
 def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
     """Every node of the functions and classes that are given to a compiler of Python."""
     nodes = list(walk(module))
     ours = {name for node in nodes for name in _names(node)}
-    if not ours:
+    if not ours and not any(isinstance(node, cst.Name) and node.value in _DECORATORS for node in nodes):
         return frozenset()
+
+    def compiles(node: cst.BaseExpression) -> bool:
+        names = _names_of(node)
+        return bool(names) and (names[0] in ours or names[-1] in _DECORATORS)
+
     given = {
         arg.value.value
         for node in nodes
-        if isinstance(node, cst.Call) and _root(node.func) in ours
+        if isinstance(node, cst.Call) and compiles(node.func)
         for arg in node.args
         if isinstance(arg.value, cst.Name)
     }
@@ -29,7 +36,7 @@ def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
         inside
         for node in nodes
         if isinstance(node, (cst.FunctionDef, cst.ClassDef))
-        and (node.name.value in given or any(_root(one.decorator) in ours for one in node.decorators))
+        and (node.name.value in given or any(compiles(one.decorator) for one in node.decorators))
         for inside in walk(node)
     )
 
@@ -50,8 +57,8 @@ def _is_compiler(name: cst.BaseExpression | None) -> bool:
     return name is not None and (dotted(name) or "").split(".")[0] in _COMPILERS
 
 
-def _root(node: cst.BaseExpression) -> str | None:
-    """`nb` of `nb.njit`, `nb.vectorize([…])`, `nb.cuda.jit(…)`."""
-    while isinstance(node, (cst.Attribute, cst.Call)):
-        node = node.value if isinstance(node, cst.Attribute) else node.func
-    return node.value if isinstance(node, cst.Name) else None
+def _names_of(node: cst.BaseExpression) -> list[str]:
+    """`nb` and `njit` of `nb.njit` and `nb.njit(cache=True)`."""
+    while isinstance(node, cst.Call):
+        node = node.func
+    return (dotted(node) or "").split(".")

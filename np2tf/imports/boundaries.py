@@ -23,23 +23,28 @@ _LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
 _CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
 
 
-def add_boundaries(tree: ast.Module, source: ast.Module) -> None:
+def add_boundaries(tree: ast.Module, source: ast.Module, foreign: frozenset[str]) -> None:
     """Give a boundary to every outermost function but the jitted ones, whose calls have one already.
 
     Args:
         tree: the translation, at the source's places; it is changed.
         source: what it was made from.
+        foreign: the names of functions that another compiler reads, which stay as they are.
     """
     if any(map(_imports_tensorflow, ast.walk(source))):
         return
     sources = {(one.name, one.lineno): one for one, _ in _outermost(source.body)}
     for function, first in _outermost(tree.body):
-        if any(ast.unparse(one).startswith("np2tf.jit") for one in function.decorator_list):
+        if function.name in foreign or _is_jitted(function):
             continue
         before = sources.get((function.name, function.lineno))
         as_it_was = before is not None and ast.dump(before) == ast.dump(function)
         for_autograph = as_it_was and any(isinstance(one, _CONTROL) for one in ast.walk(function))
         _add_boundary(function, first, AUTOGRAPH if for_autograph else "_np2tf_boundary")
+
+
+def _is_jitted(function: _Function) -> bool:
+    return any(ast.unparse(one).startswith("np2tf.jit") for one in function.decorator_list)
 
 
 def _imports_tensorflow(node: ast.AST) -> bool:

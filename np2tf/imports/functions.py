@@ -48,7 +48,7 @@ def translations(
     libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
     jitted = _take_off_decorators(tree, first_lines)
-    add_boundaries(tree, _relocated(block.text, block))
+    add_boundaries(tree, _relocated(block.text, block), result.foreign)
     codes = dict(_codes(_compiled(tree, block, functions, libraries)))
     new: dict[types.FunctionType, Any] = {}
     for function in functions:

@@ -28,7 +28,7 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
         if not result.changed:
             return Translation(None, findings)
         tree, original = tree_of(source, result)
-        add_boundaries(tree, original)
+        add_boundaries(tree, original, result.foreign)
         code = compile(tree, path, "exec", dont_inherit=True)
         return Translation(code, findings, result.text, originals=originals_of(data, path, tree, code))
     except SourceError as error:

@@ -140,9 +140,10 @@ def assigned(value: Any, dtype: Any) -> tf.Tensor:
         # NumPy converts it, and warns.
         foreign = tf.executing_eagerly() and type(value) is np.ndarray and is_foreign(value.dtype)
         return as_tensor(value.astype(dtype) if foreign else value, dtype)
-    tensor = as_tensor(value)
-    warn_cast(tensor, np.dtype(dtype))
-    return cast(tensor, dtype)
+    # (A staged number is not yet of a type that could be asked for.)
+    if tf.executing_eagerly() or type(value) is not scalar:
+        warn_cast(as_tensor(value), np.dtype(dtype))
+    return as_tensor(value, dtype)
 
 
 def _constant(value: Any, dtype: Any) -> tf.Tensor:
