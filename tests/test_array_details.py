@@ -186,7 +186,10 @@ def test_methods_have_numpys_signature(name: str) -> None:
         assert signature(vars(type(tnp.arange(3)))[name]) == expected
 
 
-@pytest.mark.skipif(not hasattr(np.concatenate.__wrapped__, "__text_signature__"), reason="NumPy 2.4's")
+@pytest.mark.skipif(
+    not hasattr(np.concatenate.__wrapped__, "__text_signature__"),
+    reason="before NumPy 2.4 its functions in C have no signature to compare",
+)
 @pytest.mark.parametrize("name", ["empty_like", "concatenate", "where"])
 def test_functions_in_c_are_wrapped_as_numpys(name: str) -> None:
     assert getattr(tnp, name).__wrapped__ is getattr(np, name).__wrapped__

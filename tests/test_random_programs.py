@@ -175,7 +175,7 @@ def test_random_programs(way: str, start: int) -> None:
 def test_many_random_programs(way: str, start: int, request: pytest.FixtureRequest) -> None:
     """Hours: only where it is asked for."""
     if "slow" not in request.config.option.markexpr:
-        pytest.skip("runs with -m slow")
+        pytest.skip("10,000 programs take hours; they run with -m slow")
     for seed in range(start, start + 1000):
         judge(seed, way)
 

@@ -142,6 +142,23 @@ def memory_order(value: Any) -> str | None:
 _LETTERS = frozenset("CFAK")
 
 
+#: NumPy's `copy=` by the members of the enumeration that it also takes.
+_COPY_MODES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}  # type: ignore[attr-defined]
+
+
+def copy_mode(value: Any) -> bool | None:
+    """What `copy=` says: True, False, or None for a copy where one is needed.
+
+    Raises:
+        ValueError: it is text.
+    """
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
+    return _COPY_MODES[value] if isinstance(value, np._CopyMode) else bool(value)  # type: ignore[attr-defined]
+
+
 def _c_or_f(value: Any) -> str | None:
     letter = memory_order(value)
     if letter not in ("C", "F", None):
@@ -452,23 +469,6 @@ def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     result = on_host(function, args, kwargs)
     counts.host += 1
     return result
-
-
-#: NumPy's `copy=` by the members of the enumeration that it also takes.
-_COPY_MODES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}  # type: ignore[attr-defined]
-
-
-def copy_mode(value: Any) -> bool | None:
-    """What `copy=` says: True, False, or None for a copy where one is needed.
-
-    Raises:
-        ValueError: it is text.
-    """
-    if value is None or isinstance(value, bool):
-        return value
-    if isinstance(value, str):
-        raise ValueError("strings are not allowed for 'copy' keyword. Use True/False/None instead.")
-    return _COPY_MODES[value] if isinstance(value, np._CopyMode) else bool(value)  # type: ignore[attr-defined]
 
 
 def attach(name: str, function: Callable[..., Any]) -> None:
