@@ -11,3 +11,5 @@ class Options:
 
     jit: bool = True
     """Decorate functions fit for staging with `@np2tf.jit`, and lower their control flow."""
+    everything: bool = False
+    """Stage what is fit for it whether or not it seems worth it: something staged calls it."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import libcst as cst
 
+from np2tf.candidates import is_candidate
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.options import Options
@@ -54,12 +55,12 @@ def convert(source_text: str, options: Options | None = None, path: str = "<stri
 def translate(source: Source, options: Options) -> Result:
     """Translate one file; SourceError where it cannot be parsed."""
     before = source.original
-    if "numpy" not in source.text:
+    if not options.everything and not is_candidate(source.text):
         return Result(before)
     report = Report.of(source.path, source.text)
     try:
         facts = Facts.of(source.module)
-        if not imports.anything_to_translate(facts):
+        if not imports.anything_to_translate(facts) and not control.anything_to_stage(facts, options):
             names.report_only(facts, report)
             return Result(before, list(report))
         plan = Plan(facts.parents, facts.foreign)

@@ -151,6 +151,23 @@ def find(qualified: str) -> Rule | None:
     return rules().get(qualified)
 
 
+def against_staging(qualified: str) -> str | None:
+    """Why a function of NumPy cannot be called while a function is staged, as the rest of "it …"; or None."""
+    rule = find(qualified)
+    base, _, method = qualified.rpartition(".")
+    if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
+        rule = find(base)
+    if rule is None:
+        return f"calls `{qualified}`, which np2tf does not know"
+    if rule.random:
+        return f"draws random numbers with `{qualified}`"
+    if rule.kind == "no" or rule.chapter == "io":
+        return f"calls `{qualified}`, which has no place in a graph"
+    if rule.kind == "host" and not rule.new_name:
+        return f"calls `{qualified}`, which runs on the host"
+    return None
+
+
 @lru_cache(maxsize=1)
 def kept() -> Mapping[str, Rule]:
     """Names that the op library has and the translator leaves alone: those of NumPy's further modules

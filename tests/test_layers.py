@@ -15,7 +15,7 @@ FLOOR = ("np2tf.rules", "np2tf.diagnostics")
 TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
-TRANSLATE = ("np2tf.pipeline", *REWRITES)
+TRANSLATE = ("np2tf.pipeline", "np2tf.candidates", *REWRITES)
 RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 RUNTIME = ("np2tf.runtime", *TNP)
@@ -24,6 +24,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.diagnostics": ("np2tf.rules",),
     "np2tf.coverage": ("np2tf.rules",),
     "np2tf.options": (),
+    "np2tf.candidates": (),
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
     "np2tf.counts": FLOOR,

@@ -1,7 +1,8 @@
 """Which functions only compute: every effect known, nothing touched but arrays, numbers and own containers.
 
 Only such a function may be staged, because staging runs its text once and its graph many times. What stands
-against a function is a Problem: a node and a reason in words.
+against a function is a Problem: a node and a reason in words. A call of something that no text shows stands
+against nothing yet: what is called is looked at while the function is traced (`np2tf.call`).
 """
 
 from __future__ import annotations
@@ -9,19 +10,20 @@ from __future__ import annotations
 import builtins
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 
 import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
-from np2tf.facts.classes import Classes
+from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import Texts, print_problem
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted, words
 from np2tf.tree.walk import children, walk
 
 _BUILTINS = frozenset(
@@ -61,6 +63,10 @@ _BUILTINS = frozenset(
         "str",
         "repr",
     ]
+)
+#: Builtins that read or change what is outside of the function.
+_ACTING = words(
+    "open input exec eval compile __import__ breakpoint delattr globals locals vars help exit quit"
 )
 _EXCEPTIONS = frozenset(
     name
@@ -119,6 +125,12 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 _QUIET = ("ignore", "warn")
 
 
+class _Callee(Enum):
+    """What a call may be of, besides what is known to compute, or not to."""
+
+    UNKNOWN = "no text shows it"
+
+
 @dataclass(frozen=True)
 class Problem:
     """What stands against staging a function: where, and why (as the rest of "it ...")."""
@@ -133,6 +145,7 @@ class Effects:
 
     facts: Facts
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
+    _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
     _unstable: set[str] | None = None
     classes: Classes = field(init=False)
     constructors: Constructors = field(init=False)
@@ -144,8 +157,17 @@ class Effects:
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """What the function's own text does that cannot be staged; its callees are not looked at."""
         if function not in self._problems:
+            self._unknown[function] = []
             self._problems[function] = list(self._find(function))
         return self._problems[function]
+
+    def _is_unknown(self, call: cst.Call, function: cst.FunctionDef) -> bool:
+        return self._call(call, function) is _Callee.UNKNOWN
+
+    def unknown_calls(self, function: cst.FunctionDef) -> list[cst.Call]:
+        """The calls in the function's own text whose callees no text shows."""
+        self.problems(function)
+        return self._unknown[function]
 
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """The functions, methods and properties of this module that it runs, each with one place."""
@@ -159,7 +181,14 @@ class Effects:
         if isinstance(node, cst.Call):
             callee = self.module_function(node.func)
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
-        yield from self.classes.called(node)
+        up = self.facts.parents[node]
+        if not (isinstance(up, cst.Call) and node is up.func) or self._methods(node):
+            yield from self.classes.called(node)
+
+    def _methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
+        """The methods that a call of `node` may run, if none is under a decorator that hides it."""
+        found = self.classes.called(node)
+        return [] if any(map(_is_hidden, found)) else found
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         """The top-level function that a name certainly is."""
@@ -170,7 +199,7 @@ class Effects:
             return None
         bindings = owner.bindings[node.value]
         only = bindings[0] if len(bindings) == 1 else None
-        return only if isinstance(only, cst.FunctionDef) else None
+        return only if isinstance(only, cst.FunctionDef) and not _is_hidden(only) else None
 
     # -- one function ---------------------------------------------------------------------------------------
 
@@ -209,14 +238,16 @@ class Effects:
             for part, reason in store_problems(node, function, self.facts, self.classes):
                 yield Problem(part, reason)
         elif isinstance(node, cst.Call) and not in_message:
-            reason = self._call(node, function)
-            if reason is not None:
-                yield Problem(node, reason)
+            verdict = self._call(node, function)
+            if isinstance(verdict, str):
+                yield Problem(node, verdict)
+            elif verdict is not None:
+                self._unknown[function].append(node)
         elif isinstance(node, cst.FormattedString) and not in_message:
             if not Texts(function, self.facts).is_shown(node):
                 yield Problem(node, "builds text for something other than printing or returning it")
         elif isinstance(node, cst.Try):
-            found = hidden(node, function, self.facts, self._callees_at)
+            found = hidden(node, function, self.facts, self._callees_at, self._is_unknown)
             if found is not None:
                 yield Problem(*found)
         elif isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], cst.Arg):
@@ -241,53 +272,45 @@ class Effects:
             return False
         return len(named) == len(node.items) and set(named) == {"numpy.errstate"}
 
-    def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | None:
-        """Why a call cannot be staged."""
+    def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
+        """Why a call cannot be staged; None if it can."""
         qualified = self.facts.imports.qualified(node.func)
         if qualified is not None:
-            return _numpy_reason(qualified)
+            return None if qualified == "numpy.errstate" else rules.against_staging(qualified)
         if self.constructors.makes(node.func):
             return None
         if isinstance(node.func, cst.Attribute):
             return self._method(node, node.func, function)
-        if isinstance(node.func, cst.Name):
-            return self._named(node, node.func)
-        return f"calls `{self.facts.code(node.func)}`, whose effects are unknown"
+        return self._named(node, node.func) if isinstance(node.func, cst.Name) else _Callee.UNKNOWN
 
-    def _named(self, node: cst.Call, func: cst.Name) -> str | None:
+    def _named(self, node: cst.Call, func: cst.Name) -> str | _Callee | None:
         name, scopes = func.value, self.facts.scopes
         owner = scopes.of(func).owner_of(name)
         if owner is None:
             if name == "print":
                 return print_problem(self.facts, node)
             known = name in _BUILTINS or name in _EXCEPTIONS or (name == "super" and not node.args)
-            return None if known else f"calls `{name}`, whose effects are unknown"
+            return None if known else self._builtin(name)
         bindings = owner.bindings[name]
         if owner.is_module:
-            if self.module_function(func) is not None or self._is_math(bindings):
-                return None
-            return f"calls `{name}`, whose effects are unknown"
-        if any(isinstance(binding, cst.Param) for binding in bindings):
-            return f"calls its parameter `{name}`, whose effects are unknown"
-        if all(isinstance(binding, cst.FunctionDef) or self._is_lambda(binding) for binding in bindings):
-            return None
-        return f"calls `{name}`, whose effects are unknown"
+            known = self.module_function(func) is not None or self._is_math(bindings)
+        else:
+            known = all(isinstance(one, cst.FunctionDef) or self._is_lambda(one) for one in bindings)
+        return None if known else _Callee.UNKNOWN
 
-    def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | None:
-        if self.classes.called(func):
+    def _builtin(self, name: str) -> str | _Callee:
+        """What stands against a builtin that does not only compute; other unbound names may be anything."""
+        return f"calls `{name}`, which does more than to compute" if name in _ACTING else _Callee.UNKNOWN
+
+    def _method(self, node: cst.Call, func: cst.Attribute, function: cst.FunctionDef) -> str | _Callee | None:
+        if self._methods(func):
             return None
-        path, method = dotted(func), func.attr.value
-        base = func.value
-        if path is not None and isinstance(root_of(func), cst.Name):
-            root = root_of(func)
-            assert isinstance(root, cst.Name)
+        base, method = func.value, func.attr.value
+        root = root_of(func)
+        if isinstance(root, cst.Name):
             owner = self.facts.scopes.of(root).owner_of(root.value)
             if owner is not None and owner.is_module and self._is_import(owner.bindings[root.value]):
-                return (
-                    None
-                    if self._is_math(owner.bindings[root.value])
-                    else f"calls `{path}`, whose effects are unknown"
-                )
+                return None if self._is_math(owner.bindings[root.value]) else _Callee.UNKNOWN
         if method in GROWS:
             name = base if isinstance(base, cst.Name) else None
             own = (
@@ -301,7 +324,7 @@ class Effects:
         rule = rules.find(f"numpy.ndarray.{method}")
         if method in _READS or (rule is not None and rule.kind == "native"):
             return None
-        return f"calls `{self.facts.code(func)}`, whose effects are unknown"
+        return _Callee.UNKNOWN
 
     def _is_import(self, bindings: list[cst.CSTNode]) -> bool:
         return any(isinstance(binding, cst.ImportAlias) for binding in bindings)
@@ -335,22 +358,9 @@ class Effects:
         return owner is not None and owner.is_module
 
 
-def _numpy_reason(qualified: str) -> str | None:
-    if qualified == "numpy.errstate":
-        return None
-    rule = rules.find(qualified)
-    base, _, method = qualified.rpartition(".")
-    if rule is None and method in ("outer", "reduce", "accumulate", "reduceat"):
-        rule = rules.find(base)
-    if rule is None:
-        return f"calls `{qualified}`, which np2tf does not know"
-    if rule.random:
-        return f"draws random numbers with `{qualified}`"
-    if rule.kind == "no" or rule.chapter == "io":
-        return f"calls `{qualified}`, which has no place in a graph"
-    if rule.kind == "host" and not rule.new_name:
-        return f"calls `{qualified}`, which runs on the host"
-    return None
+def _is_hidden(function: cst.FunctionDef) -> bool:
+    """Whether a decorator may have put something else in the place of a function."""
+    return any(name not in TRANSPARENT and name != "np2tf.jit" for name in decorators(function))
 
 
 def _every_param(params: cst.Parameters) -> list[cst.Param]:

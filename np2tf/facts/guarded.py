@@ -34,6 +34,8 @@ _METHODS = _FUNCTIONS | words(
 )
 
 Callees = Callable[[cst.CSTNode], Iterator[cst.FunctionDef]]
+#: Whether no text shows what a call in a function is of.
+Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
 def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
@@ -45,29 +47,34 @@ def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
 
 
 def hidden(
-    node: cst.Try, function: cst.FunctionDef, facts: Facts, callees: Callees
+    node: cst.Try, function: cst.FunctionDef, facts: Facts, callees: Callees, unknown: Unknown
 ) -> tuple[cst.CSTNode, str] | None:
     """What in a `try` may raise an exception that a graph would not show: the place, and the reason."""
     if not node.handlers:
         return None
-    return _hidden(node.body, function, facts, callees, {function})
+    return _hidden(node.body, function, facts, callees, unknown, {function})
 
 
 def _hidden(
-    top: cst.CSTNode, function: cst.FunctionDef, facts: Facts, callees: Callees, seen: set[cst.FunctionDef]
+    top: cst.CSTNode,
+    function: cst.FunctionDef,
+    facts: Facts,
+    callees: Callees,
+    unknown: Unknown,
+    seen: set[cst.FunctionDef],
 ) -> tuple[cst.CSTNode, str] | None:
     for node in walk(top):
         if isinstance(node, cst.Call):
-            name = _unsafe(node, facts)
+            name = facts.code(node.func) if unknown(node, function) else _unsafe(node, facts)
             if name is not None:
                 return node, f"has a try block around `{name}`, whose exceptions a graph may not show"
             local = isinstance(node.func, cst.Name) and _is_inner(node.func, facts)
             if local and top is not function.body:
-                return _hidden(function.body, function, facts, callees, seen)
+                return _hidden(function.body, function, facts, callees, unknown, seen)
         for callee in callees(node):
             if callee not in seen:
                 seen.add(callee)
-                found = _hidden(callee.body, callee, facts, callees, seen)
+                found = _hidden(callee.body, callee, facts, callees, unknown, seen)
                 if found is not None:
                     return node, found[1]
     return None

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import np2tf.imports.decorator as decorator
 from np2tf.imports.decorator import Refused
+from np2tf.runtime.originals import below_numpy
 
 
 class Block(NamedTuple):
@@ -52,12 +53,12 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
             nodes.append(found)
     if not nodes:
         raise Refused(f"{path} is not the source that it was made from")
-    names = _names(functions)
+    names = {**_numpys(tree), **_names(functions)}
     outer = _smallest_around(tree, nodes)
     first_line = min([outer.lineno, *(one.lineno for one in getattr(outer, "decorator_list", ()))])
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
-    head = [_imports(outer, names)]
+    head = ["; ".join(_imports(outer, names))]
     owner = None if isinstance(outer, ast.ClassDef) else _class_of(first)
     body, right = (body, 0) if owner else _dedented(body)
     if _first_of(body)[0].isspace():
@@ -113,6 +114,23 @@ def _names(functions: Sequence[types.FunctionType]) -> dict[str, Any]:
     return names
 
 
+def _numpys(tree: ast.Module) -> dict[str, Any]:
+    """What the file imports of NumPy at its top: where it has been translated, its names are not there."""
+    found: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.name.partition(".")[0] == "numpy":
+                    path = one.name.split(".")[1:] if one.asname else []
+                    found[one.asname or "numpy"] = below_numpy(tuple(path))
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            top, *path = (node.module or "").split(".")
+            for one in node.names if top == "numpy" else ():
+                if hasattr(below_numpy(tuple(path)), one.name):
+                    found[one.asname or one.name] = below_numpy((*path, one.name))
+    return found
+
+
 def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], first_line: int) -> None:
     """Take `@np2tf.translate` itself out of the text, so that it stands in no rewrite's way."""
     for node in ast.walk(outer):
@@ -132,16 +150,46 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-def _imports(outer: ast.AST, names: dict[str, Any]) -> str:
-    """Imports of what the block's names are, where that is NumPy or a part of it."""
+def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
+    """Imports of what the block's names are, where that is NumPy or `math`; stand-ins for all others.
+
+    Without these a name would be taken for a builtin, and what it is for known.
+    """
     used = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))
-    return "; ".join(line for name in used for line in _import(name, names.get(name)))
+    bound = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not _is_read(node)}
+    for name in used:
+        if name not in names:
+            continue
+        lines = list(_import(name, names[name]))
+        yield from lines
+        if not lines and name not in bound:
+            value = names[name]
+            known = callable(value) or isinstance(value, _KNOWN)
+            yield f"from {_ELSEWHERE} import {name}" if known else f"{name} = {_ELSEWHERE}()"
+
+
+#: The module, and the function, that a stand-in seems to come from.
+_ELSEWHERE = "_np2tf_elsewhere"
+#: Values that are constants of a trace.
+_KNOWN = (types.ModuleType, str, bytes, int, float, complex, type(None))
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
+def is_stand_in(statement: ast.stmt) -> bool:
+    """Whether a statement of a block only stands for what the block's surroundings bind."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == _ELSEWHERE
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == _ELSEWHERE
 
 
 def _import(name: str, value: Any) -> Iterator[str]:
     if isinstance(value, types.ModuleType):
         module = value.__name__
-        if module == "numpy" or module.startswith("numpy."):
+        if module == "math" or module.partition(".")[0] == "numpy":
             yield f"import {module} as {name}" if module != name else f"import {name}"
     elif callable(value) and id(value) in _public():
         module, public = _public()[id(value)]

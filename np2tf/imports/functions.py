@@ -11,7 +11,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from np2tf.imports.blocks import Block, block_of
+from np2tf.imports.blocks import Block, block_of, is_stand_in
 from np2tf.imports.boundaries import add_boundaries
 from np2tf.imports.decorator import Refused
 from np2tf.imports.findings import Finding
@@ -34,7 +34,17 @@ def translations(
     Raises:
         Refused: the source cannot be had, or not be translated.
     """
-    block = block_of(functions)
+    return translated(block_of(functions), functions, options)
+
+
+def translated(
+    block: Block, functions: Sequence[types.FunctionType], options: Options
+) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
+    """Translated functions for those that stand in a block.
+
+    Raises:
+        Refused: the block cannot be translated.
+    """
     try:
         source = Source.of(block.text, block.path)
     except SourceError as error:
@@ -45,6 +55,7 @@ def translations(
         return {}, findings
     tree = ast.parse(result.text)
     SourceMap(source, result).relocate(tree, block.down, block.right)
+    tree.body = [one for one in tree.body if not is_stand_in(one)]
     libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
     jitted = _take_off_decorators(tree, first_lines)
@@ -53,7 +64,7 @@ def translations(
     new: dict[types.FunctionType, Any] = {}
     for function in functions:
         place = block.definitions.get(function)
-        code = codes.get((function.__code__.co_name, function.__code__.co_firstlineno))
+        code = None if place is None else codes.get((place[0], first_lines[place]))
         if place is not None and code is not None:
             new[function] = _made(function, code, libraries, place in jitted)
     return new, findings

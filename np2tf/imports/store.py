@@ -12,6 +12,7 @@ from functools import lru_cache
 from types import CodeType
 from typing import TYPE_CHECKING
 
+from np2tf.candidates import is_candidate
 from np2tf.imports.cache import Cache
 from np2tf.imports.findings import Finding, Originals, Translation, warn
 from np2tf.imports.fingerprint import key_of
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from np2tf.options import Options
 
 _MEGABYTES = 256
-#: Without this word there is no NumPy in a source, and nothing to translate.
-_MARK = b"numpy"
 
 
 @lru_cache(maxsize=1)
@@ -72,7 +71,7 @@ def translation(
     made = sources.find(path, seen)
     if made is None:
         data = read(path)
-        if _MARK in data:
+        if is_candidate(data.decode(errors="replace")):
             made = _kept_or_made(kept, data, path, options)
         else:
             made = Translation(None, (), own_code=own_code())
@@ -107,7 +106,7 @@ def _sources(kept: Cache, options: Options) -> Sources:
 
 
 def _made(data: bytes, path: str, options: Options, key: str) -> Translation:
-    if _MARK not in data:
+    if not is_candidate(data.decode(errors="replace")):
         return Translation(None, ())
     from np2tf.imports.translation import translation_of
 

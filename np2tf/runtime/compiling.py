@@ -10,15 +10,18 @@ import time
 import types
 import warnings
 from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
 
 import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.runtime.array_search import says_numpy
+from np2tf.runtime.callees import CODE, NewCallee
 from np2tf.runtime.causes import code_of, first_line, place_of
 from np2tf.runtime.compiled import Compiled, OutOfBounds
-from np2tf.runtime.dependencies import Dependencies, current
+from np2tf.runtime.dependencies import Dependencies, current, functions_among
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
 from np2tf.runtime.host_function import ENOUGH_CALLS
@@ -125,6 +128,9 @@ class Compiler:
             call = self._prepare(args, kwargs)
         except StagingError as error:
             return self.unjitted(error, args, kwargs)
+        if not call.signature.arrays and not says_numpy(call.read):
+            # Numbers, texts and lists: it was taken for a function over arrays.
+            return self.left_on_host(None, args, kwargs)
         family = self._family(call)
         if family.on_host:
             self._belongs_on_host(family.fallback)
@@ -133,7 +139,7 @@ class Compiler:
             return self._host.run_timed(args, kwargs, family.took_on_host)
         self._in_a_row = self._trusted = 0
         try:
-            compiled, is_new = self._compiled(family, call)
+            compiled, is_new, family, call = self._compile(family, call)
         except Exception as error:
             return self.unjitted(error, args, kwargs, family)
         return self._run(compiled, is_new, family, call)
@@ -157,7 +163,8 @@ class Compiler:
             family = self._family(call)
             told.add_signature(call.signature)
             if family.fallback is None:
-                told.add_code(self._compiled(family, call)[0], call.signature)
+                compiled, _, family, call = self._compile(family, call)
+                told.add_code(compiled, call.signature)
         except Exception as error:
             told.reason, told.code = first_line(error), code_of(error)
             told.path, told.line = place_of(error, code)
@@ -186,7 +193,7 @@ class Compiler:
             StagingError: it cannot be compiled.
         """
         call = self._prepare(args, kwargs)
-        return self._compiled(self._family(call), call)[0]
+        return self._compile(self._family(call), call)[0]
 
     # -- preparing -------------------------------------------------------------------------------------------
 
@@ -195,9 +202,9 @@ class Compiler:
             known = self._dependencies
             if known is None:
                 known = self._dependencies = Dependencies(self._function)
-                self._functions = _functions(current(known.readers))
+                self._functions = functions_among(current(known.readers))
             values = current(known.readers)
-            functions = _functions(values)
+            functions = functions_among(values)
             if self._functions != functions:
                 # A helper has been replaced: what the new one reads matters from now on.
                 self._dependencies = None
@@ -211,14 +218,18 @@ class Compiler:
             if not signature.classes <= known.classes:
                 with self._lock:
                     known.follow_classes(signature.classes)
-                    self._functions = _functions(current(known.readers))
+                    self._functions = functions_among(current(known.readers))
                 continue
             if known.hidden_setter:
                 told = f"setting the attribute {known.hidden_setter} does more than that"
                 raise StagingError(told, "NP2TF520")
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
-            return Call(signature, args, kwargs, values)
+            return Call(signature, args, kwargs, values, partial(self._follows, known, signature))
+
+    @staticmethod
+    def _follows(known: Dependencies, signature: Signature, function: Any) -> bool:
+        return known.follows(function) or signature.follows(function)
 
     def _family(self, call: Call) -> Family:
         key = call.signature.key
@@ -234,6 +245,20 @@ class Compiler:
         if not self._may_stay((), {}):
             return False
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
+
+    def _compile(self, family: Family, call: Call) -> tuple[Compiled, bool, Family, Call]:
+        """The code for a call, whether it is new, and the call, prepared again where the trace has met
+        functions of which nobody knew what they read."""
+        while True:
+            try:
+                return *self._compiled(family, call), family, call
+            except NewCallee as met:
+                with self._lock:
+                    assert self._dependencies is not None
+                    self._dependencies.follow(met.function)
+                    self._functions = functions_among(current(self._dependencies.readers))
+                call = self._prepare(call.args, call.kwargs)
+                family = self._family(call)
 
     def _compiled(self, family: Family, call: Call) -> tuple[Compiled, bool]:
         signature = call.signature
@@ -330,14 +355,11 @@ class Compiler:
         self._belongs_on_host(fallback)
         if family is not None:
             family.on_host, family.fallback = True, fallback
-        if mode() not in self._warned:
+        # What is called belongs on the host: that is no fault to be told of, unless the rules are not NumPy's.
+        is_quiet = code == CODE and by_numpys_rules()
+        if mode() not in self._warned and not is_quiet:
             self._warned.add(mode())
             told = f"{code} {file}:{line}: {name} runs unjitted: {reason}"
             told += "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
             warnings.warn_explicit(told, UnjittedWarning, file, line)
         return result
-
-
-def _functions(values: list[Any]) -> list[Any]:
-    kinds = types.FunctionType, types.MethodType, Jitted
-    return [getattr(value, "__func__", value) for value in values if isinstance(value, kinds)]

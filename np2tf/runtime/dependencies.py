@@ -11,6 +11,7 @@ import functools
 import sys
 import types
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -45,6 +46,7 @@ class Dependencies:
         self.readers: list[Place] = []
         self.names: set[str] = set()
         self._seen: set[int] = set()
+        self._kept: list[Any] = []  # so that no other function gets the identity of one of these
         self._classes: dict[type, set[str]] = {}
         self._codes: list[types.CodeType] = []
         self._setters: dict[str, Any] = {}
@@ -116,11 +118,26 @@ class Dependencies:
         if type(kind) is not type:
             self._follow_constructors(type(kind))
 
+    def follows(self, function: Any) -> bool:
+        """Whether it has been looked at what a function reads, and what it wraps."""
+        inner = getattr(function, "__wrapped__", None)
+        if inner is not None and not self.follows(inner):
+            return False
+        return not isinstance(function, types.FunctionType) or id(function) in self._seen
+
+    def follow(self, function: Any) -> None:
+        """Add what a function reads that has been met while tracing."""
+        self._collect(function)
+        self.follow_classes(set())
+
     def _collect(self, function: Any) -> None:
-        function = getattr(function, "__wrapped__", function)
+        inner = getattr(function, "__wrapped__", None)
+        if inner is not None:
+            self._collect(inner)
         if not isinstance(function, types.FunctionType) or id(function) in self._seen:
             return
         self._seen.add(id(function))
+        self._kept.append(function)
         for default in defaults(function):
             self.readers.append(default)
             self._follow(default.value, None, set())
@@ -164,7 +181,31 @@ class Dependencies:
 
 def readers(function: Any) -> list[Place]:
     """A place for each global, closure variable and module attribute that `function` may read."""
-    return Dependencies(function).readers
+    return dependencies_of(function).readers
+
+
+_known: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictionary()
+
+
+def dependencies_of(function: Any) -> Dependencies:
+    """What a function that is an argument reads; looked at again when a function that it calls is another."""
+    if not isinstance(function, types.FunctionType):
+        return Dependencies(function)
+    found = _known.get(function)
+    if found is None or functions_among(current(found[0].readers)) != found[1]:
+        made = Dependencies(function)
+        found = _known[function] = made, functions_among(current(made.readers))
+    return found[0]
+
+
+def functions_among(values: list[Any]) -> list[Any]:
+    """The functions among the values of dependencies: where one is another, what is read may be."""
+    kinds = types.FunctionType, types.MethodType
+    return [
+        getattr(value, "__func__", value)
+        for value in values
+        if isinstance(value, kinds) or hasattr(value, "__wrapped__")
+    ]
 
 
 def _is_pythons(kind: type) -> bool:

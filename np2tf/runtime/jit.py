@@ -19,6 +19,7 @@ from np2tf.counts import counts
 from np2tf.runtime import forks as forks  # in which nothing is compiled
 from np2tf.runtime import patches as patches  # which keep AutoGraph off
 from np2tf.runtime.applied import applied
+from np2tf.runtime.array_search import code_says_numpy, holds_array
 from np2tf.runtime.boundary import across, has_raw, raw
 from np2tf.runtime.host_function import IMPORT_SECONDS, WORTH_COMPILING, HostFunction, clock
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
@@ -71,6 +72,10 @@ class Jitted:
     def _alone(self) -> bool:
         function = self.__wrapped__
         return inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
+
+    @functools.cached_property
+    def _says_numpy(self) -> bool:
+        return code_says_numpy(self.__wrapped__)
 
     @functools.cached_property
     def _host(self) -> HostFunction:
@@ -143,6 +148,8 @@ class Jitted:
             return True
         host = self._host
         if host.is_short or host.seconds < WORTH_COMPILING:
+            return False
+        if not (self._says_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         # Where the program has imported TensorFlow by itself, that time is spent already.
         return tensorflow.is_known or clock.spent >= IMPORT_SECONDS

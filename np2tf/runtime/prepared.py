@@ -15,12 +15,23 @@ class Call:
     """One call, prepared.
 
     Attributes:
-        by_name: the objects that the function reads as globals and closure variables.
+        read: what the function reads as globals and closure variables.
+        by_name: the objects among that.
+
+    Args:
+        follows: whether it is known what another function reads by name.
     """
 
     def __init__(
-        self, signature: Signature, args: tuple[Any, ...], kwargs: dict[str, Any], read: Sequence[Any] = ()
+        self,
+        signature: Signature,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        read: Sequence[Any],
+        follows: Callable[[Any], bool],
     ) -> None:
+        self.read = read
+        self._follows = follows
         self.signature = signature
         self.by_name = [value for value in read if is_instance(value)]
         self.args = args
@@ -36,6 +47,7 @@ class Call:
             entered = current_region()
             assert entered is not None
             # Those that are read by name must not change, but a branch may try to: on its own side only.
+            entered.trace.follows = self._follows
             entered.trace.instances = [*twins.instances, *self.by_name]
             entered.trace.attributes_are_named = self.signature.attributes_are_named
             outcome = twins.outcome(function(*args, **kwargs))

@@ -58,6 +58,11 @@ def or_(left: Any, right: Callable[[], Any]) -> Any:
     return left or right()
 
 
+def call(callee: Any) -> Any:
+    """``np2tf.call(f)(x)`` is ``f(x)``."""
+    return callee
+
+
 def on_host(kinds: Any) -> Any:
     """``except np2tf.on_host(kinds):`` is ``except kinds:``."""
     return kinds

@@ -16,7 +16,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.boundary import variables
-from np2tf.runtime.dependencies import current, readers
+from np2tf.runtime.dependencies import Dependencies, current, dependencies_of
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place
 from np2tf.runtime.stand_in import plain
@@ -41,7 +41,8 @@ class Signature:
         constants: the numbers that are read by name, as keys: they cannot become inputs.
         holders: the lists, dicts and objects among the arguments, in order of first appearance.
         classes: the classes of the objects.
-        readers: where the functions among the arguments read what they read by name.
+        followed: what the functions among the arguments read.
+        readers: where they read that.
         parts: everything else, hashable; with the numbers it determines the compiled code.
     """
 
@@ -53,6 +54,7 @@ class Signature:
         "arrays",
         "classes",
         "constants",
+        "followed",
         "holders",
         "numbers",
         "parts",
@@ -66,6 +68,7 @@ class Signature:
         self.holders: list[Any] = []
         self.classes: set[type] = set()
         self.parts: list[Any] = []
+        self.followed: list[Dependencies] = []
         self.readers: list[Place] = []
         self._names = names
         self._places: dict[int, int] = {}
@@ -81,6 +84,10 @@ class Signature:
     def is_read_by_name(self, holder: Any) -> bool:
         """Whether an argument is read as a global or closure variable as well."""
         return id(holder) in self._elsewhere
+
+    def follows(self, function: Any) -> bool:
+        """Whether it is known what a function reads that an argument may call."""
+        return any(one.follows(function) for one in self.followed)
 
     @property
     def attributes_are_named(self) -> bool:
@@ -197,9 +204,10 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         if isinstance(value, enum.Enum):
             signature.classes.add(type(value))
         elif not isinstance(value, _BY_VALUE):
-            read = readers(value)
-            signature.readers += read
-            take_dependencies(current(read), signature, depth + 1)
+            read = dependencies_of(value)
+            signature.followed.append(read)
+            signature.readers += read.readers
+            take_dependencies(current(read.readers), signature, depth + 1)
     elif depth > _MAX_DEPTH:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
     elif what == "unknown":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -32,6 +32,7 @@ class Trace:
         at_once: whether the code being staged now stands for all iterations of a loop at once.
         foreseen: for each throw-away trace of a branch's side going on, the ops of the branches inside it.
         calls: the calls of jitted functions that have been entered.
+        follows: whether it is known what a function reads by name, so that this is an input or a constant.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
         printed: a cell that every print reads and writes, which keeps them in order.
         output: where the compiled function's prints go, None if nobody takes them.
@@ -48,6 +49,7 @@ class Trace:
         self.loops: list[str] = []
         self.foreseen: list[list[tf.Operation | None]] = []
         self.calls = Calls()
+        self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Cell(tf.constant(False))
         self.printed = Cell(tf.constant(0))
         self.output: Output | None = None

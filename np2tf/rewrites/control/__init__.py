@@ -10,7 +10,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control import boolean, ternary, tries
-from np2tf.rewrites.control.calls import list_of, of_np2tf, of_np2tf_math
+from np2tf.rewrites.control.calls import called, explicit_super, list_of, of_np2tf, of_np2tf_math
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
@@ -18,11 +18,16 @@ from np2tf.rewrites.control.marks import Marks
 from np2tf.rewrites.plan import Plan
 
 
+def anything_to_stage(facts: Facts, options: Options) -> bool:
+    """Whether some function will be staged."""
+    return options.jit and bool(Fitness.of(facts, options).staged)
+
+
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Lower the control flow of every function that will be staged."""
     if not options.jit:
         return
-    fitness = Fitness.of(facts)
+    fitness = Fitness.of(facts, options)
     fitness.report(facts, report)
     for function, decision in fitness.staged.items():
         if decision.lowers_anything:
@@ -41,6 +46,10 @@ def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, 
         plan.add(name, of_np2tf)
     for func in decision.math:
         plan.add(func, of_np2tf_math)
+    for callee in decision.callees:
+        plan.add(callee, called)
+    for call in decision.supers:
+        plan.add(call, explicit_super(function))
     for handler in decision.handlers:
         plan.add(handler, tries.on_host)
     for text, texted in decision.texts:

@@ -24,6 +24,11 @@ def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
     return facts.scopes.of(node.func).owner_of(node.func.value) is None
 
 
+def is_super(facts: Facts, node: cst.CSTNode) -> bool:
+    """Whether a node is `super()`."""
+    return isinstance(node, cst.Call) and not node.args and is_builtin(facts, node, ("super",))
+
+
 def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
     """Whether an expression is there for an exception's message, which only the host makes."""
     node: cst.CSTNode | None = part
@@ -118,6 +123,23 @@ def of_np2tf_math(func: cst.BaseExpression) -> cst.BaseExpression:
     """`np2tf.math.sqrt` for `math.sqrt` or `sqrt`."""
     name = func.attr if isinstance(func, cst.Attribute) else func
     return cst.Attribute(cst.Attribute(cst.Name("np2tf"), cst.Name("math")), cst.ensure_type(name, cst.Name))
+
+
+def explicit_super(method: cst.FunctionDef) -> Callable[[cst.Call], cst.BaseExpression]:
+    """`super(__class__, self)` for `super()`, which Python understands in the method itself alone."""
+    first = [*method.params.posonly_params, *method.params.params][:1]
+    return lambda updated: (
+        expression(f"super(__class__, {first[0].name.value})").with_changes(
+            lpar=updated.lpar, rpar=updated.rpar
+        )
+        if first
+        else updated
+    )
+
+
+def called(func: cst.BaseExpression) -> cst.BaseExpression:
+    """`np2tf.call(func)` for `func`."""
+    return expression("np2tf.call({func})", func=func)
 
 
 def list_of(node: Comprehension) -> cst.BaseExpression:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -11,7 +11,7 @@ from np2tf.facts import Facts
 from np2tf.facts.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
 from np2tf.facts.guarded import staged_parts
 from np2tf.rewrites.control import texts
-from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin
+from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin, is_super
 from np2tf.rewrites.control.flags import is_true
 from np2tf.rewrites.control.half_changed import refuse_half_changed
 from np2tf.rewrites.control.lower import lower_function
@@ -61,6 +61,10 @@ class Decision:
     """Comprehensions and generators over arrays and long ranges, which become `np2tf.list_of`."""
     texts: list[tuple[cst.CSTNode, texts.Edit]] = field(default_factory=list)
     """Prints, and text of what may be staged, with what becomes of them."""
+    callees: list[cst.BaseExpression] = field(default_factory=list)
+    """What is called that no text shows: `np2tf.call` looks at it."""
+    supers: list[cst.Call] = field(default_factory=list)
+    """`super()`, which means nothing in a helper."""
     handlers: list[cst.ExceptHandler] = field(default_factory=list)
     independent: list[cst.CSTNode] = field(default_factory=list)
     """The loops whose rounds do not need one another, which become `np2tf.map_loop`."""
@@ -69,13 +73,17 @@ class Decision:
     def lowers_anything(self) -> bool:
         """Whether any of the function's text changes."""
         lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
-        return bool(self.marks.lowered) or any(lists)
+        return bool(self.marks.lowered or self.callees) or any(lists)
 
 
-def decide(function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING) -> Decision:
+def decide(
+    function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING, unknown: Sequence[cst.Call] = ()
+) -> Decision:
     """What to lower in a function; CannotLower where something must be and cannot.
 
-    Tests on `counters`, the parameters that count the function's calls of itself, stay Python's.
+    Args:
+        counters: the parameters that count the function's calls of itself: tests on them stay Python's.
+        unknown: its calls whose callees no text shows.
     """
     plain: set[cst.CSTNode] = set()
     while True:
@@ -91,6 +99,7 @@ def decide(function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING) 
             plain.add(error.loop)
             continue
         decision.independent = [node for node in walk(function) if node in marks.independent]
+        decision.callees = [call.func for call in unknown]
         return decision
 
 
@@ -124,6 +133,8 @@ class _Decider:
         decision.math = [call.func for call in self._nodes if calls.is_math(call)]  # type: ignore[attr-defined]
         decision.handlers = [node for node in walk(self._function) if isinstance(node, cst.ExceptHandler)]
         decision.texts = list(texts.edits(self._function, self._facts, self._static, self._nodes))
+        if decision.lowers_anything:
+            decision.supers = [node for node in self._nodes if is_super(self._facts, node)]  # type: ignore[misc]
         self._check(decision)
         return decision
 

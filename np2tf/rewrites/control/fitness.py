@@ -16,13 +16,19 @@ from np2tf.facts.effects import Effects
 from np2tf.facts.flow import block, parameters
 from np2tf.facts.recursion import Recursion
 from np2tf.facts.texts import is_call
+from np2tf.options import Options
 from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.rewrites.control.marks import CannotLower
 from np2tf.tree.walk import children, walk
 
 _ENOUGH = 3
+_NUMERIC = (
+    *(cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply, cst.Subtract),
+    *(cst.BitXor, cst.BitAnd, cst.LeftShift, cst.RightShift),
+)
+_LITERALS = (cst.BaseString, cst.List, cst.Tuple, cst.Integer)
 _COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
-_CACHE: WeakKeyDictionary[Facts, Fitness] = WeakKeyDictionary()
+_CACHE: WeakKeyDictionary[Facts, dict[Options, Fitness]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True)
@@ -42,11 +48,12 @@ class Fitness:
     unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, facts: Facts) -> Fitness:
+    def of(cls, facts: Facts, options: Options) -> Fitness:
         """Computed once per module."""
-        if facts not in _CACHE:
-            _CACHE[facts] = _judge(facts)
-        return _CACHE[facts]
+        known = _CACHE.setdefault(facts, {})
+        if options not in known:
+            known[options] = _judge(facts, options)
+        return known[options]
 
     def report(self, facts: Facts, report: Report) -> None:
         """Say why the functions that would be worth staging are not, and which loops are none any more."""
@@ -58,18 +65,20 @@ class Fitness:
             report.add(unfit.code, line, column, name=function.name.value, **unfit.words)
 
 
-def _judge(facts: Facts) -> Fitness:
+def _judge(facts: Facts, options: Options) -> Fitness:
     effects = Effects(facts)
-    candidates = [function for function in _functions(facts, effects) if not _decorated(function)]
+    every = options.everything
+    candidates = [one for one in _functions(facts, effects, every) if every or not _decorated(one)]
     candidates += _constructors(candidates, effects)
     decisions: dict[cst.FunctionDef, Decision] = {}
     unfit: dict[cst.FunctionDef, Unfit] = {}
     for function in candidates:
         verdict = _alone(function, facts, effects)
-        if isinstance(verdict, Decision) and _is_property(function) and verdict.lowers_anything:
-            verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"})
-        if isinstance(verdict, Decision) and _is_special(function) and verdict.lowers_anything:
-            verdict = Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"})
+        if isinstance(verdict, Decision) and verdict.lowers_anything and not every:
+            if _is_property(function):
+                verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"})
+            elif _is_special(function):
+                verdict = Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"})
         if isinstance(verdict, Unfit):
             unfit[function] = verdict
         else:
@@ -78,18 +87,25 @@ def _judge(facts: Facts) -> Fitness:
     worth = {
         function
         for function in candidates
-        if parameters(function.params)
-        and not _is_property(function)
-        and not _is_special(function)
-        and _is_worth(function, facts, effects)
+        if every
+        or (
+            parameters(function.params)
+            and not _is_property(function)
+            and not _is_special(function)
+            and _is_worth(function, facts, effects)
+        )
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
     told = {function: why for function, why in unfit.items() if function in worth}
     return Fitness({function: decisions[function] for function in candidates if function in staged}, told)
 
 
-def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
-    """The functions at the top of the module, and the methods of its classes."""
+def _functions(facts: Facts, effects: Effects, special: bool) -> Iterator[cst.FunctionDef]:
+    """The functions at the top of the module, and the methods of its classes.
+
+    Args:
+        special: also those that Python calls at times of its own.
+    """
     for statement in facts.module.body:
         if isinstance(statement, cst.FunctionDef):
             yield statement
@@ -98,7 +114,7 @@ def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
                 if isinstance(member, cst.FunctionDef) and decorators(member) == ["staticmethod"]:
                     yield member
     for member in effects.classes.methods():
-        if decorators(member) != ["staticmethod"] and not _is_special(member):
+        if decorators(member) != ["staticmethod"] and (special or not _is_special(member)):
             yield member
 
 
@@ -110,7 +126,7 @@ def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cs
         new = [one for one in effects.callees(pending.pop()) if _is_special(one) and one not in found]
         found.update(dict.fromkeys(new))
         pending += new
-    return [function for function in found if not _decorated(function)]
+    return [one for one in found if not _decorated(one) and one not in functions]
 
 
 def _is_special(function: cst.FunctionDef) -> bool:
@@ -136,7 +152,7 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
     if again is not None:
         return Unfit("NP2TF311", again, {})
     try:
-        return decide(function, facts, recursion.counters(function))
+        return decide(function, facts, recursion.counters(function), effects.unknown_calls(function))
     except CannotLower as error:
         inside = set(walk(function))
         return Unfit(error.code, error.node if error.node in inside else function, error.words)
@@ -178,10 +194,13 @@ def _with_callees(
 
 
 def _is_worth(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
-    """A loop or a recursion that computes, or a few array operations; and what visibly is an array."""
+    """A loop or a recursion that computes, or a few array operations; and what visibly is an array.
+
+    A loop that calculates may be over the caller's arrays, which nothing in the text has to show.
+    """
     nodes = list(walk(function))
     if not any(_shows_arrays(node, facts) or effects.classes.holds_array(node) for node in nodes):
-        return False
+        return any(map(_calculates, nodes))
     for body in (_repeated(node) for node in nodes):
         if body is not None and any(isinstance(node, _COMPUTES) for node in _unprinted(body, facts)):
             return True
@@ -191,6 +210,25 @@ def _is_worth(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool
         return True
     operations = sum(_is_array_work(node, facts) for node in nodes)
     return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
+
+
+def _calculates(loop: cst.CSTNode) -> bool:
+    """Whether a loop does with what it finds what is done with numbers and arrays, and not with texts."""
+    if not isinstance(loop, (cst.For, cst.While)):
+        return False
+    for node in walk(loop.body):
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _NUMERIC):
+            if not any(isinstance(side, _LITERALS) for side in (node.left, node.right)):
+                return True
+            if isinstance(node.operator, (cst.Divide, cst.Power, cst.Multiply)) and not any(
+                isinstance(side, (cst.BaseString, cst.List, cst.Tuple)) for side in (node.left, node.right)
+            ):
+                return True
+        if isinstance(node, cst.AugAssign) and isinstance(
+            node.operator, (cst.MultiplyAssign, cst.DivideAssign)
+        ):
+            return True
+    return False
 
 
 def _unprinted(node: cst.CSTNode, facts: Facts) -> Iterator[cst.CSTNode]:

@@ -1,0 +1,65 @@
+"""Functions that staged code calls, and nobody had translated for it: their staged versions, made when met."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import sysconfig
+import types
+from typing import Any
+
+from np2tf.imports.blocks import Block, block_of
+from np2tf.imports.decorator import Refused
+from np2tf.imports.functions import translated
+from np2tf.imports.loader import TranslatingLoader
+from np2tf.options import Options
+from np2tf.runtime.jit import Jitted
+
+_OPTIONS = Options(everything=True)
+#: What a lambda is called where it is translated as a definition.
+_NAME = "np2tf_lambda"
+_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def staged_version(function: types.FunctionType) -> tuple[str, Any]:
+    """A function's staged version, or None and why there is none, as the rest of "it …".
+
+    Functions of installed packages are staged only where the package has been translated: nobody has asked
+    for the others.
+    """
+    module = sys.modules.get(function.__module__ or "")
+    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    if not isinstance(loader, TranslatingLoader) and function.__code__.co_filename.startswith(_LIBRARIES):
+        return "is of a module that has not been translated", None
+    try:
+        block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
+        made, findings = translated(block, [function], _OPTIONS)
+    except Refused as reason:
+        return f"cannot be translated: {reason}", None
+    found = made.get(function)
+    if isinstance(found, Jitted):
+        return "", found
+    words = [dict(one.args).get("reason") or one.message for one in findings if one.severity != "note"]
+    return words[-1] if words else "is not of a kind that is staged", None
+
+
+def _of_lambda(function: types.FunctionType) -> Block:
+    """A lambda as a definition.
+
+    Raises:
+        Refused: it cannot be told from others, or has no source.
+    """
+    block = block_of([function])
+    path = function.__code__.co_filename
+    text = "".join(linecache.getlines(path, function.__globals__))
+    line = function.__code__.co_firstlineno
+    nodes = [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda) and node.lineno == line
+    ]
+    node = nodes[0]  # `block_of` has found that it is the only one
+    head = block.text.partition("\n")[0]
+    body = ast.get_source_segment(text, node.body) or ""
+    source = f"{head}\ndef {_NAME}({ast.unparse(node.args)}): return (\n{body}\n)\n"
+    down = node.body.lineno - 3
+    return Block(source, path, down, 0, {function: (_NAME, 2 + down)}, block.names)

@@ -1,0 +1,203 @@
+"""`np2tf.call(f)(x)`: what is called where no text shows it is looked at while the function is traced.
+
+A callee may be a parameter, an attribute, an element of a table, or come from another module. Staging runs
+its text once and its graph many times, so it must only compute: an np2tf or NumPy function, a builtin that
+computes, a class whose objects are their attributes, or a function of Python whose source says so, which is
+translated where it stands. Anything else ends the staging before it has run.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import types
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from np2tf import rules
+from np2tf.runtime import known_callees
+from np2tf.runtime.instances import has_instances
+from np2tf.runtime.jit import Jitted
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.front import Function
+from np2tf.tnp.ndarray import is_array
+
+#: Function -> what is traced in its place, or why nothing can be.
+_versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
+CODE = "NP2TF539"  # of errors that tell of such a callee
+
+
+class NewCallee(Exception):
+    """A function is about to be traced of which it is not known what it reads: the trace begins again.
+
+    Attributes:
+        function: that function.
+    """
+
+    def __init__(self, function: types.FunctionType) -> None:
+        super().__init__(f"{function.__qualname__} is called")
+        self.function = function
+
+
+def call(callee: Any) -> Any:
+    """What to call in the place of `callee`: itself, unless the code around is being traced.
+
+    Raises:
+        StagingError: it does more than to compute, or nobody knows what it does.
+    """
+    return callee if current_region() is None else staged(callee)
+
+
+def staged(callee: Any) -> Any:
+    """What to trace in the place of `callee`.
+
+    Raises:
+        StagingError: it does more than to compute, or nobody knows what it does.
+    """
+    if isinstance(callee, Jitted):
+        _refuse_new(callee)
+        return callee
+    if isinstance(callee, Function):
+        return _of_numpy(callee)
+    kind = type(callee)
+    if kind is types.FunctionType:
+        return _function(callee)
+    if kind is types.MethodType:
+        return _method(callee)
+    if kind is functools.partial:
+        return functools.partial(staged(callee.func), *callee.args, **callee.keywords)
+    if isinstance(callee, type):
+        return _class(callee)
+    found = known_callees.counterpart(callee)
+    if found is callee:
+        return found
+    if found is not None:
+        return staged(found)
+    method = getattr(kind, "__call__", None)  # noqa: B004
+    if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
+        return types.MethodType(staged(method), callee)
+    raise _unknown(callee)
+
+
+def _of_numpy(callee: Function) -> Function:
+    reason = rules.against_staging(callee.qualified)
+    if reason is not None:
+        raise StagingError(f"it {reason}", "NP2TF506" if "random" in reason else CODE)
+    return callee
+
+
+def _function(function: types.FunctionType) -> Any:
+    if function.__module__.partition(".")[0] == "np2tf":
+        return function
+    found = known_callees.counterpart(function)
+    if found is not None:
+        return found if found is function else staged(found)
+    _refuse_new(function)
+    known = _versions.get(function)
+    if known is None:
+        known = _versions[function] = _version(function)
+    if isinstance(known, StagingError):
+        raise _like(known)
+    return known
+
+
+def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
+    # Only here: it loads the translator.
+    translator = importlib.import_module("np2tf.imports.callees")
+    reason, made = translator.staged_version(function)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    return _refused(function, reason)
+
+
+def _refused(function: types.FunctionType, reason: str) -> StagingError:
+    place = function.__code__.co_filename, function.__code__.co_firstlineno
+    told = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
+    return StagingError(told, CODE)
+
+
+def _like(error: StagingError) -> StagingError:
+    """The same error, with no traceback of an earlier call."""
+    return StagingError(str(error), error.code, error.place)
+
+
+def _method(method: types.MethodType) -> Any:
+    owner, function = method.__self__, method.__func__
+    if is_array(owner):
+        reason = rules.against_staging(f"numpy.ndarray.{method.__name__}")
+        if reason is None:
+            return method
+        raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
+    if isinstance(owner, type) or has_instances(type(owner)):
+        return types.MethodType(staged(function), owner)
+    raise _unknown(method)
+
+
+def _class(kind: type) -> Any:
+    if issubclass(kind, BaseException) or kind in known_callees.CLASSES:
+        return kind
+    if kind in known_callees.BUILTINS:
+        return known_callees.counterpart(kind)
+    if issubclass(kind, np.generic):
+        return kind
+    if (
+        issubclass(kind, tuple)
+        and hasattr(kind, "_fields")
+        and kind.__new__.__module__ == f"namedtuple_{kind.__name__}"
+    ):
+        return kind
+    if (
+        not has_instances(kind)
+        or kind.__new__ is not object.__new__
+        or type(kind).__call__ is not type.__call__
+    ):
+        raise _unknown(kind)
+    return _construction(kind)
+
+
+def _construction(kind: type) -> Any:
+    """What makes an object of a class: its initialiser, staged."""
+    initialise = kind.__init__  # type: ignore[misc]
+    if initialise is object.__init__:
+        return kind
+    if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not _has_source(initialise):
+        # It assigns the fields, and nothing else.
+        if getattr(kind, "__post_init__", None) is None:
+            return kind
+        raise StagingError(f"makes a `{kind.__qualname__}`, whose fields are not all that it sets", CODE)
+    initialise = staged(initialise)
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        made: Any = object.__new__(kind)
+        initialise(made, *args, **kwargs)
+        return made
+
+    return make
+
+
+def _has_source(function: Any) -> bool:
+    code = getattr(function, "__code__", None)
+    return code is not None and not code.co_filename.startswith("<")
+
+
+def _refuse_new(function: Any) -> None:
+    """End the trace if it is not known what a function reads by name.
+
+    Raises:
+        NewCallee: it is not.
+    """
+    entered = current_region()
+    assert entered is not None
+    if not entered.trace.follows(function):
+        raise NewCallee(function)
+
+
+def _unknown(callee: Any) -> StagingError:
+    name = getattr(callee, "__qualname__", None) or f"a {type(callee).__qualname__}"
+    module = getattr(callee, "__module__", None)
+    told = f"`{module}.{name}`" if isinstance(module, str) and module != "builtins" else f"`{name}`"
+    return StagingError(f"calls {told}, whose effects are unknown", CODE)
