@@ -182,6 +182,7 @@ def _modules() -> dict[str, types.ModuleType]:
         list_of=list_of,
         print=print,
         on_host=lambda kinds: kinds,
+        call=lambda callee: callee,
         text=str.format,
         percent=operator.mod,
         str=str,

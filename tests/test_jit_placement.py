@@ -55,11 +55,12 @@ def test_recursion_that_a_number_ends_is_work() -> None:
         ("a[2:] - b[:-2]", True),
         ("a[1:-1] / n", True),
         ("a[:-2] + b[2:]", False),
-        ("a[1:-1] * n", False),
-        ("b[1] * 0.5", False),
+        ("a[1:-1] * n", True),
+        ("b[1] * 0.5", True),
+        ("[n] * 3", False),
     ],
 )
-def test_arithmetic_on_slices_shows_arrays(value: str, placed: bool) -> None:
+def test_arithmetic_in_loops_may_be_on_arrays(value: str, placed: bool) -> None:
     text = f"def f(a, b, n):\n    for i in range(n):\n        a[1:-1] = {value}\n    return a\n\nPI = np.pi\n"
     assert ("@np2tf.jit" in convert(text)) is placed
 

@@ -22,7 +22,7 @@ from np2tf.facts.constructors import Constructors
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
-from np2tf.facts.texts import Texts, print_problem
+from np2tf.facts.texts import print_problem
 from np2tf.tree.names import dotted, words
 from np2tf.tree.walk import children, walk
 
@@ -114,10 +114,7 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Global: "rebinds a name of the module",
     cst.TryStar: "has a try block, whose handlers a graph cannot run",
     cst.With: "has a with block, whose effects are unknown",
-    cst.Import: "imports when it runs",
-    cst.ImportFrom: "imports when it runs",
     cst.ClassDef: "defines a class",
-    cst.Del: "deletes a name or an element",
 }
 
 
@@ -206,15 +203,43 @@ class Effects:
     def _find(self, function: cst.FunctionDef) -> Iterator[Problem]:
         if function.asynchronous is not None:
             yield Problem(function, "is a coroutine")
-        for default in (param.default for param in _every_param(function.params)):
+        for param in _every_param(function.params):
+            default = param.default
             if (
                 default is not None
                 and self.facts.kinds.kind(default) is Kind.CONTAINER
                 and not _is_tuple(default)
+                and not self._is_only_read(param.name.value, function)
             ):
                 yield Problem(default, "has a mutable default, which staging would share")
         for statement in block(function.body):
             yield from self._below(statement, function, in_message=False)
+
+    def _is_only_read(self, name: str, function: cst.FunctionDef) -> bool:
+        """Whether a parameter is used for what it holds alone, and neither changed, kept nor handed on."""
+        for node in walk(function.body):
+            if isinstance(node, cst.Name) and node.value == name:
+                up = self.facts.parents[node]
+                if isinstance(up, cst.Attribute) and up.value is node and up.attr.value in _READS:
+                    continue
+                if isinstance(up, cst.Subscript) and up.value is node:
+                    stored = isinstance(self.facts.parents[up], (cst.AssignTarget, cst.AugAssign, cst.Del))
+                    if not stored:
+                        continue
+                if isinstance(up, cst.Arg) and (up.star or self._goes_through(up)):
+                    continue
+                if not isinstance(up, (cst.Comparison, cst.ComparisonTarget, cst.CompFor, cst.If, cst.For)):
+                    return False
+        return True
+
+    def _goes_through(self, arg: cst.Arg) -> bool:
+        """Whether a builtin is given an argument to go through it."""
+        call = self.facts.parents[arg]
+        return (
+            isinstance(call, cst.Call)
+            and isinstance(call.func, cst.Name)
+            and call.func.value in ("len", "enumerate", "zip", "sum", "max", "min", "sorted", "any", "all")
+        )
 
     def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
         yield from self._one(node, function, in_message)
@@ -234,6 +259,8 @@ class Effects:
         reason = _STATEMENTS.get(type(node))
         if reason is not None and not self.is_errstate(node):
             yield Problem(node, reason)
+        elif isinstance(node, cst.Del) and not isinstance(node.target, cst.Name):
+            yield Problem(node, "deletes an element or an attribute")
         elif isinstance(node, (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For)):
             for part, reason in store_problems(node, function, self.facts, self.classes):
                 yield Problem(part, reason)
@@ -243,14 +270,15 @@ class Effects:
                 yield Problem(node, verdict)
             elif verdict is not None:
                 self._unknown[function].append(node)
-        elif isinstance(node, cst.FormattedString) and not in_message:
-            if not Texts(function, self.facts).is_shown(node):
-                yield Problem(node, "builds text for something other than printing or returning it")
         elif isinstance(node, cst.Try):
             found = hidden(node, function, self.facts, self._callees_at, self._is_unknown)
             if found is not None:
                 yield Problem(*found)
-        elif isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], cst.Arg):
+        else:
+            yield from self._expression(node)
+
+    def _expression(self, node: cst.CSTNode) -> Iterator[Problem]:
+        if isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], cst.Arg):
             yield Problem(node, "keeps a generator")
         elif isinstance(node, cst.Name) and node.value == "print" and self._is_handed_on(node):
             yield Problem(node, "hands on `print`")

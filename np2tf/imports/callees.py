@@ -1,4 +1,4 @@
-"""Functions that staged code calls, and nobody had translated for it: their staged versions, made when met."""
+"""Staged versions of functions that staged code calls, made when a trace meets them."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def _names(code: types.CodeType) -> Iterable[str]:
 
 def holds_array(values: Iterable[Any], depth: int = DEEPEST) -> bool:
     """Whether there is an array of NumPy's among values, in what contains them or is made of them."""
-    return any(map(lambda value: _is_or_holds(value, depth), islice(values, WIDEST)))
+    return any(_is_or_holds(value, depth) for value in islice(values, WIDEST))
 
 
 def _is_or_holds(value: Any, depth: int) -> bool:

@@ -215,8 +215,10 @@ class Compiler:
             take_dependencies(values, signature)
             signature.begin_arguments()
             take_apart((args, kwargs), signature)
-            if not signature.classes <= known.classes:
+            names = set[str]().union(*(one.names for one in signature.followed))
+            if not signature.classes <= known.classes or not names <= known.names:
                 with self._lock:
+                    known.add_names(names)
                     known.follow_classes(signature.classes)
                     self._functions = functions_among(current(known.readers))
                 continue
@@ -355,7 +357,7 @@ class Compiler:
         self._belongs_on_host(fallback)
         if family is not None:
             family.on_host, family.fallback = True, fallback
-        # What is called belongs on the host: that is no fault to be told of, unless the rules are not NumPy's.
+        # That what is called belongs on the host is no fault to be told of, where NumPy's rules hold.
         is_quiet = code == CODE and by_numpys_rules()
         if mode() not in self._warned and not is_quiet:
             self._warned.add(mode())

@@ -125,6 +125,11 @@ class Dependencies:
             return False
         return not isinstance(function, types.FunctionType) or id(function) in self._seen
 
+    def add_names(self, names: set[str]) -> None:
+        """Take note of the names in the code of functions that are arguments."""
+        self.names |= names
+        self.follow_classes(set())
+
     def follow(self, function: Any) -> None:
         """Add what a function reads that has been met while tracing."""
         self._collect(function)
@@ -189,6 +194,7 @@ _known: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictiona
 
 def dependencies_of(function: Any) -> Dependencies:
     """What a function that is an argument reads; looked at again when a function that it calls is another."""
+    function = getattr(function, "__wrapped__", function)
     if not isinstance(function, types.FunctionType):
         return Dependencies(function)
     found = _known.get(function)

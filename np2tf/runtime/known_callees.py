@@ -18,8 +18,8 @@ from np2tf.tnp.front import FUNCTIONS, universal
 
 #: Builtins that only compute, and need no counterpart: what they are given is known while staging.
 _COMPUTING = frozenset({
-    abs, callable, dict, divmod, enum.Enum, filter, frozenset, getattr, hasattr, hash, id, isinstance, issubclass, iter,
-    list, map, next, pow, set, slice, sorted, tuple, type, object, ord, chr, str, bytes,
+    abs, bytes, callable, chr, dict, divmod, enum.Enum, filter, frozenset, getattr, hasattr, hash, id,
+    isinstance, issubclass, iter, list, map, next, object, ord, pow, set, slice, sorted, str, tuple, type,
 })  # fmt: skip
 #: Builtins for which np2tf has an operator.
 BUILTINS: dict[Any, str] = {
@@ -36,7 +36,7 @@ _MODULES = {"operator": operator, "itertools": itertools}
 _OTHERS = frozenset({functools.reduce, functools.partial})
 #: Methods of Python's own types that change nothing.
 _READING: dict[type, frozenset[str] | None] = {
-    str: None, bytes: None, int: None, float: None, complex: None, tuple: None, frozenset: None, range: None, bool: None,
+    **dict.fromkeys((str, bytes, bool, int, float, complex, tuple, frozenset, range)),
     list: frozenset({"index", "count", "copy"}),
     dict: frozenset({"get", "items", "keys", "values", "copy"}),
     set: frozenset({"union", "intersection", "difference", "issubset", "issuperset", "isdisjoint", "copy"}),

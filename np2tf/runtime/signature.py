@@ -8,6 +8,7 @@ it is immutable and by identity where it is not.
 from __future__ import annotations
 
 import enum
+import functools
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +17,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.boundary import variables
-from np2tf.runtime.dependencies import Dependencies, current, dependencies_of
+from np2tf.runtime.dependencies import Dependencies, current, dependencies_of, functions_among
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place
 from np2tf.runtime.stand_in import plain
@@ -175,7 +176,9 @@ def _kind_of(value: Any) -> str:
     if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)) or kind in variables:
         return "array"
     if kind is types.MethodType and not isinstance(value.__self__, type):
-        return "unknown"
+        return "method"
+    if kind is functools.partial:
+        return "partial"
     if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
         return "constant"
     if kind is list or kind is dict or kind is slice:
@@ -200,14 +203,7 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         signature.numbers.append(value)
         signature.parts.append(type(value))
     elif what == "constant":
-        signature.parts.append((type(value), value))
-        if isinstance(value, enum.Enum):
-            signature.classes.add(type(value))
-        elif not isinstance(value, _BY_VALUE):
-            read = dependencies_of(value)
-            signature.followed.append(read)
-            signature.readers += read.readers
-            take_dependencies(current(read.readers), signature, depth + 1)
+        _take_constant(value, signature, depth)
     elif depth > _MAX_DEPTH:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
     elif what == "unknown":
@@ -223,8 +219,41 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         signature.parts.append(slice)
         for item in (value.start, value.stop, value.step):
             take_apart(item, signature, depth + 1)
+    elif what == "method":
+        _take_constant(value.__func__, signature, depth)
+        take_apart(value.__self__, signature, depth + 1)
+    elif what == "partial":
+        signature.parts.append((functools.partial, len(value.args), tuple(value.keywords)))
+        for item in (value.func, *value.args, *value.keywords.values()):
+            take_apart(item, signature, depth + 1)
     elif signature.is_new(value):
         _take_holder(value, what, signature, depth)
+
+
+def _take_constant(value: Any, signature: Signature, depth: int) -> None:
+    signature.parts.append((type(value), _made_anew(value)))
+    if isinstance(value, enum.Enum):
+        signature.classes.add(type(value))
+    elif not isinstance(value, _BY_VALUE):
+        read = dependencies_of(value)
+        values = current(read.readers)
+        signature.followed.append(read)
+        signature.readers += read.readers
+        signature.parts += functions_among(values)
+        take_dependencies(values, signature, depth + 1)
+
+
+def is_made_anew(function: types.FunctionType) -> bool:
+    """Whether a function is made where it is used: a lambda, or one inside another."""
+    return "<l" in function.__qualname__  # <lambda>, <locals>
+
+
+def _made_anew(value: Any) -> Any:
+    """A function as a part of a key: what it reads is in the key, and where it is made anew for each call its
+    code says the rest."""
+    if isinstance(value, types.FunctionType) and is_made_anew(value):
+        return value.__code__, id(value.__globals__)
+    return value
 
 
 def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> None:

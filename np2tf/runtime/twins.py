@@ -7,12 +7,13 @@ makes the change in the caller's own.
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from np2tf.runtime.instances import assign, attributes, new_instance_of, with_attributes
-from np2tf.runtime.signature import Signature, kind_of
+from np2tf.runtime.signature import Signature, is_made_anew, kind_of
 from np2tf.staging import StagingError
 
 
@@ -68,6 +69,13 @@ class Twins:
             return tuple(items) if type(value) is tuple else type(value)(*items)
         if what == "slice":
             return slice(self.of(value.start), self.of(value.stop), self.of(value.step))
+        if what == "method":
+            return types.MethodType(value.__func__, self.of(value.__self__))
+        if what == "partial":
+            call, *args = [self.of(item) for item in (value.func, *value.args)]
+            return functools.partial(
+                call, *args, **{name: self.of(one) for name, one in value.keywords.items()}
+            )
         if what not in ("list", "dict", "instance"):
             return value
         if id(value) not in self._made:
@@ -137,7 +145,7 @@ _MISSING = object()
 
 
 def _is_inner_function(value: Any) -> bool:
-    return isinstance(value, types.FunctionType) and bool(value.__closure__)
+    return isinstance(value, types.FunctionType) and is_made_anew(value)
 
 
 def _contents(twin: Any) -> Any:
