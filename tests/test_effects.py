@@ -122,11 +122,6 @@ def test_mutable_default(statements: str, fit: bool) -> None:
     assert any("mutable default" in reason for reason in reasons(text)) is not fit
 
 
-def test_changed_global() -> None:
-    text = "def f(x):\n    return x + STATE\n\nSTATE = 1\n\ndef g():\n    global STATE\n    STATE = 2\n"
-    assert reasons(text) == ["reads `STATE`, a name of the module that changes"]
-
-
 def test_constant_global_is_fine() -> None:
     assert reasons("def f(x):\n    return x + STATE\n\nSTATE = 1\n") == []
 

@@ -9,12 +9,15 @@ import libcst as cst
 
 from np2tf.facts import Facts, Kind
 from np2tf.facts.flow import block
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted, root_of
 from np2tf.tree.walk import walk
 
 #: Decorators of a class that leave its methods and attributes as they are written.
 _HARMLESS = frozenset({"dataclass", "dataclasses.dataclass", "total_ordering", "functools.total_ordering"})
-_PLAIN_BASES = frozenset({"object", "ABC", "abc.ABC"})
+_PLAIN_BASES = frozenset(
+    {"object", "ABC", "abc.ABC", "Generic", "typing.Generic", "Protocol", "typing.Protocol"}
+)
+_METACLASSES = frozenset({"ABCMeta", "abc.ABCMeta"})
 #: Methods that Python calls by itself when attributes are touched or the object goes away.
 _HOOKS = frozenset({"__getattr__", "__getattribute__", "__setattr__", "__delattr__", "__del__"})
 #: Decorators of methods that can be seen through.
@@ -45,17 +48,43 @@ class Classes:
             if self.is_simple(node):
                 yield from members.values()
 
-    def is_simple(self, node: cst.ClassDef) -> bool:
+    def is_known(self, node: cst.ClassDef) -> bool:
         """Whether the class and all its bases are written here, without hooks and metaclasses."""
+        return self._is_plain(node) and all(
+            _is_plain_base(arg.value) or self._knows_base(arg.value) for arg in node.bases
+        )
+
+    def _knows_base(self, node: cst.BaseExpression) -> bool:
+        base = self.class_named(node)
+        return base is not None and self.is_known(base)
+
+    def is_simple(self, node: cst.ClassDef) -> bool:
+        """Whether objects of the class may consist of their attributes: so far as it is written here.
+
+        Bases from other modules are looked at when an object is an argument of something staged.
+        """
+        return self._is_plain(node) and all(
+            _is_plain_base(arg.value) or self._may_be_simple(arg.value) for arg in node.bases
+        )
+
+    def _may_be_simple(self, node: cst.BaseExpression) -> bool:
+        base = self.class_named(node)
+        if base is not None:
+            return self.is_simple(base)
+        root = root_of(node)
+        if not isinstance(root, cst.Name) or self.facts.imports.qualified(node) is not None:
+            return False
+        owner = self.facts.scopes.of(root).owner_of(root.value)
+        bindings = owner.bindings[root.value] if owner is not None and owner.is_module else []
+        return len(bindings) == 1 and isinstance(bindings[0], cst.ImportAlias)
+
+    def _is_plain(self, node: cst.ClassDef) -> bool:
+        """Whether nothing in the class itself acts when attributes are touched, or makes another class."""
         if any(dotted(item.decorator) not in _HARMLESS and not _configured(item) for item in node.decorators):
             return False
-        if node.keywords or _HOOKS & self._members.get(node, {}).keys():
+        if any(dotted(arg.value) not in _METACLASSES for arg in node.keywords):
             return False
-        return all(dotted(arg.value) in _PLAIN_BASES or self._simple_base(arg.value) for arg in node.bases)
-
-    def _simple_base(self, node: cst.BaseExpression) -> bool:
-        base = self.class_named(node)
-        return base is not None and self.is_simple(base)
+        return not _HOOKS & self._members.get(node, {}).keys()
 
     def class_named(self, node: cst.CSTNode) -> cst.ClassDef | None:
         """The class at the top of the module that a name certainly is."""
@@ -142,6 +171,11 @@ class Classes:
         if name in self._members[node]:
             return self._members[node][name]
         return next((found for base in self._bases(node) if (found := self.inherited(base, name))), None)
+
+
+def _is_plain_base(node: cst.BaseExpression) -> bool:
+    """Whether a base brings no attributes: `object`, `ABC`, `Generic[T]`."""
+    return dotted(node.value if isinstance(node, cst.Subscript) else node) in _PLAIN_BASES
 
 
 def decorators(function: cst.FunctionDef) -> list[str | None]:

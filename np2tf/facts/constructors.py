@@ -43,7 +43,7 @@ class Constructors:
         if self._imported(func) == _NAMESPACE:
             return True
         node = self._classes.class_named(func)
-        if node is None or not self._classes.is_simple(node):
+        if node is None or not self._classes.is_known(node):
             return False
         return all(map(self._is_plain, self._classes.lineage(node)))
 

@@ -16,14 +16,13 @@ import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts, Kind
-from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import print_problem
-from np2tf.tree.names import dotted, words
+from np2tf.tree.names import dotted, root_of, words
 from np2tf.tree.walk import children, walk
 
 _BUILTINS = frozenset(
@@ -143,7 +142,6 @@ class Effects:
     facts: Facts
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
-    _unstable: set[str] | None = None
     classes: Classes = field(init=False)
     constructors: Constructors = field(init=False)
 
@@ -282,8 +280,6 @@ class Effects:
             yield Problem(node, "keeps a generator")
         elif isinstance(node, cst.Name) and node.value == "print" and self._is_handed_on(node):
             yield Problem(node, "hands on `print`")
-        elif isinstance(node, cst.Name) and self._is_unstable(node):
-            yield Problem(node, f"reads `{node.value}`, a name of the module that changes")
         elif isinstance(node, cst.FunctionDef) and node.decorators:
             yield Problem(node, "decorates an inner function")
         elif isinstance(node, cst.Return) and isinstance(node.value, cst.Lambda):
@@ -375,15 +371,6 @@ class Effects:
         called = isinstance(up, cst.Call) and node is up.func
         named = isinstance(up, cst.Attribute) or (isinstance(up, cst.Arg) and node is up.keyword)
         return not called and not named and self.facts.scopes.of(node).owner_of(node.value) is None
-
-    def _is_unstable(self, node: cst.Name) -> bool:
-        """Whether a name is a variable of the module that some code of the file changes after binding it."""
-        if self._unstable is None:
-            self._unstable = set(changed_globals(self.facts))
-        if node.value not in self._unstable:
-            return False
-        owner = self.facts.scopes.of(node).owner_of(node.value)
-        return owner is not None and owner.is_module
 
 
 def _is_hidden(function: cst.FunctionDef) -> bool:

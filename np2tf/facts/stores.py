@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.changed import root_of
 from np2tf.facts.classes import Classes
 from np2tf.facts.flow import VIEWS, parameters
+from np2tf.tree.names import root_of
 
 Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For
 #: What leads from an object to things that it shares with others.

@@ -40,8 +40,8 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
     found = made.get(function)
     if isinstance(found, Jitted):
         return "", found
-    words = [dict(one.args).get("reason") or one.message for one in findings if one.severity != "note"]
-    return words[-1] if words else "is not of a kind that is staged", None
+    why = [dict(one.args)["reason"] for one in findings if "reason" in dict(one.args)]
+    return (why or [one.message for one in findings] or ["is not of a kind that is staged"])[0], None
 
 
 def _of_lambda(function: types.FunctionType) -> Block:

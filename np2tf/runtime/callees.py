@@ -19,7 +19,7 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.runtime import known_callees
-from np2tf.runtime.instances import has_instances
+from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -97,6 +97,15 @@ def _function(function: types.FunctionType) -> Any:
     if found is not None:
         return found if found is function else staged(found)
     _refuse_new(function)
+    return staged_version(function)
+
+
+def staged_version(function: types.FunctionType) -> Any:
+    """The function as it is traced.
+
+    Raises:
+        StagingError: it does more than to compute, or nobody knows what it does.
+    """
     known = _versions.get(function)
     if known is None:
         known = _versions[function] = _version(function)
@@ -112,6 +121,38 @@ def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
     if made is not None:
         return made  # type: ignore[no-any-return]
     return _refused(function, reason)
+
+
+def check_class(kind: type, names: set[str]) -> None:
+    """Look at what a class runs without a call that shows: operators, properties, methods that override.
+
+    A call of `self.step` that is resolved in the class around it may be one of a class derived elsewhere.
+
+    Args:
+        kind: of an object that staged code is given.
+        names: those in the staged code.
+
+    Raises:
+        StagingError: something among that does more than to compute.
+    """
+    defined: dict[str, list[type]] = {}
+    for base, name, member in class_members(kind, names):
+        owners = defined.setdefault(name, [])
+        owners.append(base)
+        is_operator = name.startswith("__") and name != "__call__"
+        if is_operator or isinstance(member, (property, functools.cached_property)):
+            _check_all(member)
+    for name, owners in defined.items():
+        modules = {base.__module__ for base in owners}
+        if len(modules) > 1 or (len(owners) > 1 and any("<locals>" in base.__qualname__ for base in owners)):
+            for base in owners[:-1]:
+                _check_all(vars(base)[name])
+
+
+def _check_all(member: Any) -> None:
+    for function in functions_of(member):
+        if isinstance(function, types.FunctionType) and has_source(function):
+            staged_version(function)
 
 
 def _refused(function: types.FunctionType, reason: str) -> StagingError:
@@ -164,7 +205,7 @@ def _construction(kind: type) -> Any:
     initialise = kind.__init__  # type: ignore[misc]
     if initialise is object.__init__:
         return kind
-    if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not _has_source(initialise):
+    if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not has_source(initialise):
         # It assigns the fields, and nothing else.
         if getattr(kind, "__post_init__", None) is None:
             return kind
@@ -179,7 +220,7 @@ def _construction(kind: type) -> Any:
     return make
 
 
-def _has_source(function: Any) -> bool:
+def has_source(function: Any) -> bool:
     code = getattr(function, "__code__", None)
     return code is not None and not code.co_filename.startswith("<")
 

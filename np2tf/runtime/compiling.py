@@ -18,7 +18,7 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.array_search import says_numpy
-from np2tf.runtime.callees import CODE, NewCallee
+from np2tf.runtime.callees import CODE, NewCallee, check_class
 from np2tf.runtime.causes import code_of, first_line, place_of
 from np2tf.runtime.compiled import Compiled, OutOfBounds
 from np2tf.runtime.dependencies import Dependencies, current, functions_among
@@ -62,6 +62,7 @@ class Compiler:
         self._host = jitted._host
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
+        self._checked: set[type] = set()
         self._lock = threading.RLock()
         # The modes of promotion under which it has been told that the function runs unjitted.
         self._warned: set[str] = set()
@@ -276,6 +277,9 @@ class Compiler:
             self._jitted.trace_count += 1
             counts.traces += 1
             inputs = family.inputs()
+            for kind in signature.classes - self._checked:
+                check_class(kind, self._names)
+                self._checked.add(kind)
             try:
                 body, handled = call.body(self._function), self._handles_exceptions
                 with self._leaving_alone(call):
@@ -292,6 +296,10 @@ class Compiler:
     def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
         known = self._dependencies.readers if self._dependencies is not None else []
         return leaving_alone([*known, *call.signature.readers])
+
+    @property
+    def _names(self) -> set[str]:
+        return self._dependencies.names if self._dependencies is not None else set()
 
     @property
     def _handles_exceptions(self) -> bool:

@@ -40,3 +40,10 @@ def target_names(target: cst.CSTNode) -> list[cst.Name]:
 def words(text: str) -> frozenset[str]:
     """A table of names, written as text."""
     return frozenset(text.split())
+
+
+def root_of(node: cst.CSTNode) -> cst.CSTNode:
+    """What a chain of attributes and subscripts starts from."""
+    while isinstance(node, (cst.Attribute, cst.Subscript)):
+        node = node.value
+    return node

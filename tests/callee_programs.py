@@ -1,0 +1,553 @@
+"""Programs of several modules whose functions call what no text shows: what becomes of each call.
+
+Each program is a package `pk`; `pk.main.main()` is run on NumPy and translated.
+"""
+
+from __future__ import annotations
+
+from textwrap import dedent
+from typing import NamedTuple
+
+#: In every package.
+UTILS = """\
+import numpy as np
+
+RATE = 0.5
+
+
+def scaled(x):
+    return x * RATE
+
+
+def halved_where_large(x):
+    for i in range(x.shape[0]):
+        if x[i] > 1.0:
+            x[i] = x[i] / 2
+    return x
+
+
+def shouted(x):
+    print("shouted")
+    return x
+"""
+#: At the end of every `main.py`.
+MAIN = """
+
+def main():
+    done = []
+    for k in range(3):
+        x = np.arange(6.0) + k
+        done.append(({call}, x))
+    return done
+"""
+
+
+class CalleeProgram(NamedTuple):
+    """One program.
+
+    Attributes:
+        text: the files, each behind a line with its name; what stands before the first is `main.py`.
+        call: what `main` does three times.
+        staged: whether it is compiled, or a word of why it is not.
+    """
+
+    text: str
+    call: str
+    staged: bool | str = True
+
+    def sources(self) -> dict[str, str]:
+        """The files of the package."""
+        first, *others = dedent(self.text).split("\n# file ")
+        texts = {"__init__.py": "", "utils.py": UTILS}
+        texts["main.py"] = "import numpy as np\n" + first + MAIN.format(call=self.call)
+        for other in others:
+            name, _, text = other.partition("\n")
+            texts[name] = text
+        return texts
+
+
+PROGRAMS: dict[str, CalleeProgram] = {
+    "a function of another module": CalleeProgram(
+        """
+        from .utils import scaled
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + scaled(x)
+            return x
+        """,
+        "run(x)",
+    ),
+    "one with control flow of its own": CalleeProgram(
+        """
+        from .utils import halved_where_large
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + halved_where_large(x * 1)
+            return x
+        """,
+        "run(x)",
+    ),
+    "by way of the module": CalleeProgram(
+        """
+        from . import utils
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + utils.scaled(x)
+            return x
+        """,
+        "run(x)",
+    ),
+    "by way of a re-export": CalleeProgram(
+        """
+        from .api import *
+        from .api import renamed
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + renamed(x) + halved_where_large(x * 1)
+            return x
+        # file api.py
+        from .utils import *
+        from .utils import scaled as renamed
+        """,
+        "run(x)",
+    ),
+    "one that prints is traced with its print": CalleeProgram(
+        """
+        from .utils import shouted
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + shouted(x)
+            return x
+        """,
+        "run(x)",
+    ),
+    "a parameter that is NumPy's": CalleeProgram(
+        """
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+        """,
+        "run(x, np.sin)",
+    ),
+    "a parameter that is a lambda with a closure": CalleeProgram(
+        """
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+        """,
+        "run(x, lambda v: v * k + x[0])",
+    ),
+    "a parameter that is an inner function with a branch": CalleeProgram(
+        """
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+
+        def made(k):
+            def inner(v):
+                if v[0] > 2.0:
+                    v = v * k
+                return v
+            return inner
+        """,
+        "run(x, made(k))",
+    ),
+    "a parameter that is partial": CalleeProgram(
+        """
+        import functools
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+        """,
+        "run(x, functools.partial(np.multiply, 0.5))",
+    ),
+    "a partial function of the program": CalleeProgram(
+        """
+        import functools
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x, b=2.0)
+            return x
+
+        def g(a, v, b):
+            return v * a - b
+        """,
+        "run(x, functools.partial(g, k))",
+    ),
+    "a bound method as a parameter": CalleeProgram(
+        """
+        from .model import Model
+        m = Model(0.25)
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+        # file model.py
+        class Model:
+            def __init__(self, a):
+                self.a = a
+                self.calls = 0
+
+            def rhs(self, x):
+                self.calls += 1
+                return x * self.a
+        """,
+        "run(x, m.rhs), m.calls",
+    ),
+    "an object that can be called": CalleeProgram(
+        """
+        from .model import Model
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+        # file model.py
+        class Model:
+            def __init__(self, a):
+                self.a = a
+
+            def __call__(self, x):
+                return x * self.a
+        """,
+        "run(x, Model(k))",
+    ),
+    "a method of an attribute, overridden elsewhere": CalleeProgram(
+        """
+        from .square import Square
+
+        class Fit:
+            def __init__(self):
+                self.loss = Square()
+                self.rate = 0.125
+
+            def run(self, x):
+                for i in range(5):
+                    x = x - self.rate * self.loss.both(x) / 100
+                return x
+
+        fit = Fit()
+        # file base.py
+        import abc
+
+        class Loss(abc.ABC):
+            @abc.abstractmethod
+            def value(self, x):
+                ...
+
+            def both(self, x):
+                return self.value(x) + 1
+        # file square.py
+        from .base import Loss
+
+        class Square(Loss):
+            def value(self, x):
+                return (x * x).sum()
+        """,
+        "fit.run(x)",
+    ),
+    "a table of functions": CalleeProgram(
+        """
+        from .utils import scaled
+        TABLE = {'half': scaled, 'sine': np.sin, 'own': lambda v: v / 3}
+
+        def run(x, name):
+            for i in range(5):
+                x = x * 0.5 + TABLE[name](x)
+            return x
+        """,
+        "run(x, ['half', 'sine', 'own'][k])",
+    ),
+    "a decorator that only wraps": CalleeProgram(
+        """
+        from .tools import wrapping
+
+        @wrapping
+        def g(x):
+            return x / 4
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + g(x)
+            return x
+        # file tools.py
+        import functools
+
+        def wrapping(f):
+            @functools.wraps(f)
+            def wrapper(*args, **kwargs):
+                return f(*args, **kwargs)
+            return wrapper
+        """,
+        "run(x)",
+    ),
+    "a decorator that counts": CalleeProgram(
+        """
+        from .tools import CALLS, counting
+
+        @counting
+        def g(x):
+            return x / 4
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + g(x)
+            return x
+        # file tools.py
+        import functools
+
+        CALLS = []
+
+        def counting(f):
+            @functools.wraps(f)
+            def wrapper(*args, **kwargs):
+                CALLS.append(f.__name__)
+                return f(*args, **kwargs)
+            return wrapper
+        """,
+        "run(x), len(CALLS)",
+        "not its own",
+    ),
+    "a class of another module": CalleeProgram(
+        """
+        from .points import Pair, Plain, Triple
+
+        def run(x):
+            for i in range(5):
+                p = Pair(x)
+                t = Triple(x, p.b, 3.0)
+                x = p.a * p.b - t.a * t.c + Plain(x).total()
+            return x
+        # file points.py
+        from dataclasses import dataclass
+        from typing import NamedTuple
+
+        @dataclass
+        class Pair:
+            a: object
+            b: float = 2.0
+
+        class Triple(NamedTuple):
+            a: object
+            b: object
+            c: float
+
+        class Plain:
+            def __init__(self, a):
+                self.a = a * 2
+
+            def total(self):
+                return self.a.sum()
+        """,
+        "run(x)",
+    ),
+    "builtins handed on": CalleeProgram(
+        """
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x[0], x[1])
+            return x
+        """,
+        "run(x, max)",
+    ),
+    "math handed on": CalleeProgram(
+        """
+        import math
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(abs(float(x[1])))
+            return x
+        """,
+        "run(x, math.sqrt)",
+    ),
+    "a function that writes a file": CalleeProgram(
+        """
+        import tempfile
+
+        def logged(x):
+            with tempfile.TemporaryFile() as file:
+                file.write(b'x')
+            return x
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+        """,
+        "run(x, logged)",
+        "with block",
+    ),
+    "a global counter in a callee": CalleeProgram(
+        """
+        from . import count
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + count.step(x)
+            return x
+        # file count.py
+        COUNT = 0
+
+        def step(x):
+            global COUNT
+            COUNT += 1
+            return x * COUNT
+        """,
+        "run(x), count.COUNT",
+        "rebinds a name",
+    ),
+    "an object's counter in a callee": CalleeProgram(
+        """
+        from . import count
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + count.counter.step(x)
+            return x
+        # file count.py
+        class Counter:
+            total = 0
+
+            def step(self, x):
+                self.total += 1
+                return x * 0.5
+
+        counter = Counter()
+        """,
+        "run(x), count.counter.total",
+        "changed",
+    ),
+    "a closure's counter in a callee": CalleeProgram(
+        """
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + f(x)
+            return x
+
+        def made():
+            n = 0
+            def inner(v):
+                nonlocal n
+                n += 1
+                return v * n
+            return inner
+
+        held = made()
+        """,
+        "run(x, held)",
+        "changed",
+    ),
+    "a table that changes": CalleeProgram(
+        """
+        TABLE = {}
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + TABLE['f'](x)
+            return x
+
+        def again(x, k):
+            TABLE['f'] = [np.sin, np.cos, np.tanh][k]
+            return run(x)
+        """,
+        "again(x, k)",
+    ),
+    "a global that a callee reads changes": CalleeProgram(
+        """
+        from . import utils
+
+        def run(x, f=None):
+            for i in range(5):
+                x = x * 0.5 + utils.scaled(x)
+            return x
+
+        def again(x, k):
+            utils.RATE = 0.1 * k
+            return run(x)
+        """,
+        "again(x, k)",
+    ),
+    "a method that the base's own code calls": CalleeProgram(
+        """
+        from .base import Base
+
+        LOG = []
+
+        class Loud(Base):
+            def step(self, x):
+                LOG.append('step')
+                return x * 0.5
+
+        loud = Loud()
+        # file base.py
+        import numpy as np
+
+        class Base:
+            def step(self, x):
+                return np.sin(x)
+
+            def run(self, x):
+                for i in range(5):
+                    x = x * 0.5 + self.step(x)
+                return x
+        """,
+        "loud.run(x), len(LOG)",
+        "LOG",
+    ),
+    "a method of the object's own": CalleeProgram(
+        """
+        from .base import Base
+
+        LOG = []
+
+        def loud(x):
+            LOG.append('step')
+            return x * 0.5
+
+        base = Base()
+        base.step = loud
+        # file base.py
+        import numpy as np
+
+        class Base:
+            def step(self, x):
+                return np.sin(x)
+
+            def run(self, x):
+                for i in range(5):
+                    x = x * 0.5 + self.step(x)
+                return x
+        """,
+        "base.run(x), len(LOG)",
+        "own",
+    ),
+    "super of another module": CalleeProgram(
+        """
+        from .base import Base
+
+        class Derived(Base):
+            def run(self, x):
+                for i in range(5):
+                    x = x * 0.5 + super().step(x)
+                return x
+        # file base.py
+        class Base:
+            def step(self, x):
+                return x * 0.25
+        """,
+        "Derived().run(x)",
+    ),
+}

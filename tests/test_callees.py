@@ -1,0 +1,79 @@
+"""What staged code calls that no text shows is traced where it only computes, and else left to the host."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from callee_programs import PROGRAMS, CalleeProgram
+
+import np2tf
+from np2tf.counts import counts
+
+TIERS = ("compile", "auto")
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The folder for the package `pk`."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path / "pk"
+    _forget()
+
+
+def _forget() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pk"]:
+        del sys.modules[name]
+
+
+def _written(folder: Path, made: CalleeProgram) -> None:
+    folder.mkdir()
+    for name, text in made.sources().items():
+        (folder / name).write_text(text)
+
+
+def _ran(main: Any) -> tuple[Any, str]:
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        return main(), printed.getvalue()
+
+
+def _assert_close(found: Any, wanted: Any) -> None:
+    """Equal kinds; XLA may fuse a product and a sum, which rounds once."""
+    assert type(found) is type(wanted)
+    if isinstance(wanted, (list, tuple)):
+        assert len(found) == len(wanted)
+        for one, other in zip(found, wanted):
+            _assert_close(one, other)
+    else:
+        np.testing.assert_allclose(found, wanted, rtol=1e-14)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_callees(name: str, tier: str, package: Path) -> None:
+    made = PROGRAMS[name]
+    _written(package, made)
+    wanted = _ran(importlib.import_module("pk.main").main)
+    _forget()
+    with np2tf.config.using(tier=tier), np2tf.translating("pk"):
+        module = importlib.import_module("pk.main")
+        before = counts.compiled + counts.graph
+        known = len(counts.fallbacks)
+        found = _ran(module.main)
+    assert found[1] == wanted[1]
+    _assert_close(found[0], wanted[0])
+    if tier == "compile":
+        if made.staged is True:
+            assert counts.compiled + counts.graph > before, [str(one) for one in counts.fallbacks[known:]]
+        else:
+            assert isinstance(made.staged, str)
+            assert any(made.staged in one.reason for one in counts.fallbacks[known:]), counts.fallbacks[
+                known:
+            ]
