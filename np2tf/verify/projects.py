@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from np2tf.verify.hot import Hot, hot_functions
+from np2tf.verify.hot import Hot, check_hot, hot_functions
 from np2tf.verify.program import COUNTERS, Failure
 from np2tf.verify.project import Project, ProjectError
 from np2tf.verify.transcript import files_difference, own_lines, text_difference
@@ -79,6 +79,7 @@ def verify_project(
     with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:
         sides = Path(scratch, "numpy"), Path(scratch, "translated")
         try:
+            check_hot(project)
             _programs(project, outcome, sides, rtol, size, tier)
             _calls(project, outcome, sides, rtol, repeat, size, tier)
         except Failure as failure:

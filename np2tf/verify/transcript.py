@@ -61,12 +61,12 @@ def _same_number(left: str, right: str, rtol: float) -> bool:
     """Whether two printed numbers are equal; of floats the last place that is printed may differ by one."""
     if left == right:
         return True
-    places = max(_place(left), _place(right))
-    if places == -math.inf:
+    places = _place(left), _place(right)
+    if -math.inf in places:
         return False
     a, b = float(left), float(right)
     # A half more than one unit: the difference of two decimals is not exact.
-    return abs(a - b) <= rtol * max(abs(a), abs(b)) + 1.5 * 10.0**places
+    return abs(a - b) <= rtol * max(abs(a), abs(b)) + 1.5 * 10.0 ** max(places)
 
 
 def _place(number: str) -> float:
