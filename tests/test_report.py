@@ -165,3 +165,22 @@ def test_counts_of_a_block():
         counts.fell_back(Fallback("f", "in a block"))
         counts.fell_back(Fallback("g", "in a block"))
     assert [(one.function, one.calls) for one in found.fallbacks] == [("f", 1), ("g", 1)]
+
+
+def test_a_function_that_became_a_part_of_another(watch: Watch):
+    @np2tf.jit
+    def inner(x: Any) -> Any:
+        return tnp.cos(x)
+
+    @np2tf.jit
+    def outer(x: Any) -> Any:
+        return inner(x) + 1
+
+    with config.using(tier="compile"):
+        outer(tnp.ones(3))
+    inner(tnp.ones(3))
+    report = watch.stop()
+    functions = {one.name.rpartition(".")[2]: one for one in report.functions.values()}
+    assert functions["inner"].inlined >= 1
+    assert functions["inner"].compiled.calls == functions["inner"].graph.calls == 0
+    assert functions["outer"].inlined == 0

@@ -6,9 +6,16 @@ import difflib
 import os
 import sys
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.files import Outcome
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH = 150
+"""Columns of a table that goes to a file or a pipe."""
 
 
 def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
@@ -74,3 +81,16 @@ def summary(outcomes: list[Outcome], verb: str) -> str:
 
 def _files(number: int) -> str:
     return f"{number} file{'s' * (number != 1)}"
+
+
+def wide_console() -> Console:
+    """A console for tables: where it is no terminal, wide enough for them."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=WIDTH)
+
+
+def number(value: float | None, form: str = "{:.3f}") -> str:
+    """A number as a table has it; nothing for None."""
+    return "" if value is None else form.format(value)

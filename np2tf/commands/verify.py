@@ -6,63 +6,105 @@ import importlib.util
 import json
 import os
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from np2tf.commands import output
 from np2tf.diagnostics import CLEAN, FINDINGS, codes
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from np2tf.verify import Outcome
+    from np2tf.verify import Outcome, ProjectOutcome
 
-WIDTH = 150
-"""Columns of a table that goes to a file or a pipe."""
+
+_Item = TypeVar("_Item")
+_Made = TypeVar("_Made")
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("--rtol", default=1e-7, show_default=True, help="Relative tolerance of 64-bit floats.")
+@click.option("--rtol", type=float, help="Relative tolerance of 64-bit floats: 1e-7, of projects 1e-9.")
 @click.option(
     "--repeat", default=3, show_default=True, type=click.IntRange(min=2), help="Calls of every main()."
 )
-@click.option("-k", "wanted", default="", metavar="TEXT", help="Only programs whose name contains TEXT.")
+@click.option("-k", "wanted", default="", metavar="TEXT", help="Only those whose name contains TEXT.")
+@click.option("--size", type=int, help="Of projects: their --size.")
+@click.option("--small", is_flag=True, help="Of projects: the --size that they call small.")
+@click.option(
+    "--tier", type=click.Choice(("auto", "compile")), help="Of projects, translated: as np2tf run's."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the results as JSON.")
-def verify(paths: tuple[Path, ...], rtol: float, repeat: int, wanted: str, as_json: bool) -> None:
+def verify(
+    paths: tuple[Path, ...],
+    rtol: float | None,
+    repeat: int,
+    wanted: str,
+    size: int | None,
+    small: bool,
+    tier: str | None,
+    as_json: bool,
+) -> None:
     """Run programs on NumPy, their translations on TensorFlow, and compare.
 
-    A program is a Python file with a function main() that takes no arguments and returns its results.
-    Of a folder, every .py file in it is taken. The exit status is 1 if any translation differs or fails.
+    A program is a Python file with a function main() that takes no arguments and returns its results; it is
+    compiled at the first call. Of a folder, every .py file in it is taken. A project is a folder with a
+    project.toml, or in such a folder: its package runs in processes of its own, as a user would run it. The
+    exit status is 1 if any translation differs or fails.
     """
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         missing = codes()["NP2TF925"]
         raise click.UsageError(f"{missing.code} {missing.message}: {missing.remedy}")
-    from np2tf.verify import find_programs
+    from np2tf.commands import verified_projects
+    from np2tf.verify import (
+        ProjectError,
+        find_programs,
+        find_projects,
+        projects,
+        verify_program,
+        verify_project,
+    )
+    from np2tf.verify.compare import RTOL
 
+    try:
+        found = find_projects(paths, wanted)
+    except ProjectError as error:
+        raise click.UsageError(f"NP2TF926 {error}") from error
     programs = find_programs(paths, wanted)
-    if not programs:
+    if not programs and not found:
         raise click.UsageError("there is no such program in these places")
-    outcomes = _verify_all(programs, rtol, repeat)
+    rtols = (RTOL, projects.RTOL) if rtol is None else (rtol, rtol)
+    outcomes = _each(programs, lambda path: verify_program(path, rtol=rtols[0], repeat=repeat))
+    of_projects = _each(
+        found,
+        lambda one: verify_project(
+            one, rtol=rtols[1], repeat=repeat, size=one.small if small else size, tier=tier
+        ),
+    )
     if as_json:
-        click.echo(json.dumps(_as_data(outcomes, rtol), indent=2))
+        data = {**_as_data(outcomes, rtols[0]), **verified_projects.as_data(of_projects, rtols[1])}
+        click.echo(json.dumps(data, indent=2))
     else:
-        _print(outcomes, rtol)
-    sys.exit(CLEAN if all(outcome.equal for outcome in outcomes) else FINDINGS)
+        if outcomes:
+            _print(outcomes, rtols[0])
+        if of_projects:
+            verified_projects.show(of_projects, rtols[1])
+    every: list[Outcome | ProjectOutcome] = [*outcomes, *of_projects]
+    sys.exit(CLEAN if all(outcome.equal for outcome in every) else FINDINGS)
 
 
-def _verify_all(programs: list[Path], rtol: float, repeat: int) -> list[Outcome]:
+def _each(items: Sequence[_Item], verify_one: Callable[[_Item], _Made]) -> list[_Made]:
     from rich.console import Console
-
-    from np2tf.verify import verify_program
 
     outcomes = []
     with Console(stderr=True).status("") as status:
-        for number, path in enumerate(programs, 1):
-            status.update(f"{number}/{len(programs)} {path.name}")
-            outcomes.append(verify_program(path, rtol=rtol, repeat=repeat))
+        for number, item in enumerate(items, 1):
+            status.update(f"{number}/{len(items)} {getattr(item, 'name', item)}")
+            outcomes.append(verify_one(item))
     return outcomes
 
 
@@ -103,10 +145,6 @@ def _verdict(outcome: Outcome) -> str:
     return f"{outcome.code} {outcome.error}"
 
 
-def _number(value: float | None, form: str = "{:.3f}") -> str:
-    return "" if value is None else form.format(value)
-
-
 def _table(outcomes: list[Outcome]) -> Table:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
@@ -124,23 +162,19 @@ def _table(outcomes: list[Outcome]) -> Table:
         table.add_row(
             outcome.program,
             Text(_verdict(outcome), style="green" if outcome.equal else "red"),
-            _number(outcome.numpy_seconds),
-            _number(outcome.first_seconds),
-            _number(outcome.warm_seconds),
-            _number(outcome.ratio, "{:.2f}×"),
+            output.number(outcome.numpy_seconds),
+            output.number(outcome.first_seconds),
+            output.number(outcome.warm_seconds),
+            output.number(outcome.ratio, "{:.2f}×"),
             *(str(outcome.counts.get(counter, "")) for counter in COUNTERS),
         )
     return table
 
 
 def _print(outcomes: list[Outcome], rtol: float) -> None:
-    from rich.console import Console
-
     from np2tf.verify.compare import tolerance_text
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=WIDTH)
+    console = output.wide_console()
     console.print(_table(outcomes))
     for outcome in outcomes:
         for reason in outcome.fallbacks:

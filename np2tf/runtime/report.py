@@ -41,7 +41,7 @@ class Place(Time):
 
 @dataclass
 class Function:
-    """A jitted function."""
+    """A jitted function; `inlined` counts the calls that became a part of another's compiled code."""
 
     name: str
     path: str
@@ -50,6 +50,7 @@ class Function:
     graph: Time = field(default_factory=Time)
     host: Time = field(default_factory=Time)
     compiling: Time = field(default_factory=Time)
+    inlined: int = 0
 
     @property
     def seconds(self) -> float:

@@ -118,6 +118,8 @@ class Watch:
     @contextmanager
     def _entered(self, jitted: Jitted, *_: Any) -> Iterator[None]:
         self._state.calling.append(jitted)
+        if current_region() is not None:
+            self._function(jitted).inlined += 1
         # What it calls is not part of the operation that called it, such as vectorize.
         inside, self._state.inside = self._state.inside, False
         try:

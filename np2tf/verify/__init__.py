@@ -1,4 +1,4 @@
-"""Run programs on NumPy and their translations on TensorFlow, compare what they return, and time both.
+"""Run programs and projects on NumPy and translated, compare what they return and show, and time both.
 
 Like the commands, this package sees both columns. It prints nothing: `np2tf verify` does.
 """
@@ -6,5 +6,16 @@ Like the commands, this package sees both columns. It prints nothing: `np2tf ver
 from __future__ import annotations
 
 from np2tf.verify.program import Outcome, find_programs, verify_program
+from np2tf.verify.project import Project, ProjectError, find_projects
+from np2tf.verify.projects import ProjectOutcome, verify_project
 
-__all__ = ["Outcome", "find_programs", "verify_program"]
+__all__ = [
+    "Outcome",
+    "Project",
+    "ProjectError",
+    "ProjectOutcome",
+    "find_programs",
+    "find_projects",
+    "verify_program",
+    "verify_project",
+]

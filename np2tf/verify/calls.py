@@ -1,0 +1,84 @@
+"""Calls a project's main() several times in this process: `python -m np2tf.verify.calls`, for `np2tf verify`.
+
+Standard input holds the request, as JSON; the outcome is written as JSON into the file that it names. Every
+call runs in a folder of its own. Of a translated project the first call is watched, the others are timed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import inspect
+import io
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+
+def main() -> None:
+    """Do what the request says."""
+    request: dict[str, Any] = json.load(sys.stdin)
+    sys.path.insert(0, request["path"])
+    sys.argv = [request["package"], *request["arguments"]]
+    if request["translated"]:
+        from np2tf.imports.hook import install
+
+        install([request["package"]])
+    module, _, name = request["main"].partition(":")
+    run: Callable[[list[str]], Any] = getattr(importlib.import_module(module), name)
+    outcome: dict[str, Any] = {"seconds": [], "output": []}
+    for number, folder in enumerate(request["folders"]):
+        os.chdir(folder)
+        if number == 0 and request["translated"]:
+            _watched(run, request, outcome)
+        else:
+            _timed(run, request["arguments"], outcome)
+    Path(request["outcome"]).write_text(json.dumps(outcome), encoding="utf-8")
+
+
+def _timed(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[str, Any]) -> None:
+    output = io.StringIO()
+    start = perf_counter()
+    with contextlib.redirect_stdout(output), contextlib.suppress(SystemExit):
+        run(list(arguments))
+    outcome["seconds"].append(perf_counter() - start)
+    outcome["output"].append(output.getvalue())
+
+
+def _watched(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
+    from np2tf.imports.met import diagnostics_met
+    from np2tf.runtime.stats import collect
+    from np2tf.runtime.watch import Watch
+
+    watch = Watch()
+    with collect() as counted:
+        _timed(run, request["arguments"], outcome)
+    outcome["report"] = watch.stop().to_data()
+    outcome["counts"] = counted.to_data()
+    outcome["jitted"] = [name for name in request["hot"] if _is_jitted(name)]
+    outcome["diagnostics"] = [
+        {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
+        for found in diagnostics_met()
+    ]
+
+
+def _is_jitted(name: str) -> bool:
+    """Whether a function of a translated module is jitted, whatever its own decorators have put around it."""
+    from np2tf.runtime.jit import Jitted
+
+    module, _, qualname = name.partition(":")
+    found: Any = importlib.import_module(module)
+    for part in qualname.split("."):
+        found = inspect.getattr_static(found, part)
+    while found is not None and not isinstance(found, Jitted):
+        inner = ("__wrapped__", "__func__", "fget", "func")
+        found = next((getattr(found, one) for one in inner if hasattr(found, one)), None)
+    return found is not None
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,113 @@
+"""Which of a project's hot functions ran compiled, and why the others did not."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from np2tf.verify.project import Project, ProjectError
+
+#: In the message of every finding that says why a function is not jitted.
+_NOT_JITTED = " is not jitted"
+
+
+@dataclass(frozen=True)
+class Hot:
+    """A hot function.
+
+    Attributes:
+        name: as the project has it.
+        how: "compiled", "graph", "inside" (as a part of another's compiled code) or "host".
+        reasons: why on the host.
+    """
+
+    name: str
+    how: str
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def staged(self) -> bool:
+        """Whether it ran as compiled code or as a graph."""
+        return self.how != "host"
+
+
+@dataclass(frozen=True)
+class _Place:
+    path: Path
+    qualname: str
+    lines: range
+
+
+def hot_functions(project: Project, outcome: Mapping[str, Any]) -> list[Hot]:
+    """What became of every hot function in a watched run.
+
+    Raises:
+        ProjectError: if the project has no function of such a name.
+    """
+    return [_hot(name, _place(project, name), outcome) for name in project.hot]
+
+
+def check_hot(project: Project) -> None:
+    """See that the project has the functions that it names.
+
+    Raises:
+        ProjectError: if there is no function of such a name.
+    """
+    for name in (project.main, *project.hot):
+        _place(project, name)
+
+
+def _place(project: Project, name: str) -> _Place:
+    module, _, qualname = name.partition(":")
+    base = project.folder.joinpath(*module.split("."))
+    path = base / "__init__.py" if base.is_dir() else base.with_suffix(".py")
+    missing = ProjectError(f"{project.name}: there is no {name}")
+    if not path.is_file():
+        raise missing
+    found: ast.AST = ast.parse(path.read_bytes())
+    for part in qualname.split("."):
+        inner = [
+            node
+            for node in ast.iter_child_nodes(found)
+            if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and node.name == part
+        ]
+        if not inner:
+            raise missing
+        found = inner[-1]
+    if not isinstance(found, ast.FunctionDef):
+        raise missing
+    first = min((one.lineno for one in found.decorator_list), default=found.lineno)
+    return _Place(path, qualname, range(first, (found.end_lineno or found.lineno) + 1))
+
+
+def _hot(name: str, place: _Place, outcome: Mapping[str, Any]) -> Hot:
+    called = [
+        one for one in outcome["report"]["functions"] if one["name"] == place.qualname and _is_at(one, place)
+    ]
+    for how, staged in (
+        ("compiled", any(one["compiled"]["calls"] for one in called)),
+        ("graph", any(one["graph"]["calls"] for one in called)),
+        ("inside", any(one["inlined"] for one in called)),
+    ):
+        if staged:
+            return Hot(name, how)
+    if name in outcome["jitted"]:
+        reasons = [
+            f"{one['code']} {one['why']}"
+            for one in outcome["report"]["unjitted"]
+            if one["name"] == place.qualname
+        ] or ["it is jitted, but its calls were left on the host"]
+    else:
+        reasons = [
+            f"{found['code']} {found['message']}"
+            for found in outcome["diagnostics"]
+            if _is_at(found, place) and _NOT_JITTED in found["message"]
+        ] or ["it is not jitted, and no finding says why"]
+    return Hot(name, "host", tuple(dict.fromkeys(reasons)))
+
+
+def _is_at(entry: Mapping[str, Any], place: _Place) -> bool:
+    return entry["line"] in place.lines and Path(entry["path"]) == place.path

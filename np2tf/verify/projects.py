@@ -1,0 +1,205 @@
+"""One project: run it on NumPy and translated, each in processes of its own, compare and time both."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from np2tf.verify.hot import Hot, check_hot, hot_functions
+from np2tf.verify.program import COUNTERS, Failure
+from np2tf.verify.project import Project, ProjectError
+from np2tf.verify.transcript import files_difference, own_lines, text_difference
+
+RTOL = 1e-9
+"""Relative tolerance of 64-bit floats; nothing else may differ."""
+LIMIT = 900
+"""Seconds that one process may take."""
+_ROOT = Path(__file__).resolve().parents[2]
+_COMMAND = "from np2tf.commands import main; main()"
+
+
+@dataclass
+class ProjectOutcome:
+    """What is known of one project after verifying it. Equal means: no error and no difference.
+
+    Attributes:
+        numpy_seconds, run_seconds: of the processes of `python -m` and `np2tf run -m`, all included.
+        numpy_main, warm_main: of the quickest main() of several in a process; of the translated ones without
+            the first.
+        counts: calls in the first main() of a translated process.
+        hot: what became of the functions that the project calls hot.
+    """
+
+    project: str
+    code: str = ""
+    error: str = ""
+    numpy_seconds: float | None = None
+    run_seconds: float | None = None
+    numpy_main: float | None = None
+    warm_main: float | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    hot: list[Hot] = field(default_factory=list)
+
+    @property
+    def equal(self) -> bool:
+        """Whether nothing failed and nothing differs."""
+        return not self.code
+
+    @property
+    def run_ratio(self) -> float | None:
+        """NumPy's seconds over those of the translated process."""
+        return _ratio(self.numpy_seconds, self.run_seconds)
+
+    @property
+    def warm_ratio(self) -> float | None:
+        """NumPy's seconds over those of a later main()."""
+        return _ratio(self.numpy_main, self.warm_main)
+
+
+def _ratio(numpy: float | None, ours: float | None) -> float | None:
+    return numpy / ours if numpy and ours else None
+
+
+def verify_project(
+    project: Project, *, rtol: float = RTOL, repeat: int = 3, size: int | None = None, tier: str | None = None
+) -> ProjectOutcome:
+    """Verify one project, at the given `--size` or its own.
+
+    Every side runs once as a program, where text and files are compared in the order in which they come, and
+    `repeat` times in one process, call by call. `tier` is `np2tf.config.tier` for the translated side.
+    """
+    outcome = ProjectOutcome(project.name)
+    with tempfile.TemporaryDirectory(prefix="np2tf-verify-") as scratch:
+        sides = Path(scratch, "numpy"), Path(scratch, "translated")
+        try:
+            check_hot(project)
+            _programs(project, outcome, sides, rtol, size, tier)
+            _calls(project, outcome, sides, rtol, repeat, size, tier)
+        except Failure as failure:
+            outcome.code, outcome.error = failure.code, str(failure)
+        except ProjectError as error:
+            outcome.code, outcome.error = "NP2TF926", str(error)
+    return outcome
+
+
+def _programs(
+    project: Project,
+    outcome: ProjectOutcome,
+    sides: tuple[Path, Path],
+    rtol: float,
+    size: int | None,
+    tier: str | None,
+) -> None:
+    """Run both as programs, and compare what can be seen of them."""
+    ending = ["-m", project.package, *project.arguments(size)]
+    folders = [side / "run" for side in sides]
+    for folder in folders:
+        folder.mkdir(parents=True)
+    numpy, outcome.numpy_seconds = _timed(["-u", *ending], project, folders[0], "NP2TF921", tier)
+    run = ["-u", "-c", _COMMAND, "run", *ending]
+    ours, outcome.run_seconds = _timed(run, project, folders[1], "NP2TF922", tier)
+    _raise(text_difference(own_lines(numpy), own_lines(ours), rtol))
+    _raise(files_difference(folders[0], folders[1], rtol))
+
+
+def _timed(
+    arguments: list[str], project: Project, folder: Path, code: str, tier: str | None
+) -> tuple[str, float]:
+    start = perf_counter()
+    text = _process(arguments, project, folder, code, tier=tier)
+    return text, perf_counter() - start
+
+
+def _calls(
+    project: Project,
+    outcome: ProjectOutcome,
+    sides: tuple[Path, Path],
+    rtol: float,
+    repeat: int,
+    size: int | None,
+    tier: str | None,
+) -> None:
+    """Call main() of both several times, and compare call by call."""
+    numpy, ours = (
+        _repeated(project, side, repeat, size, code, tier)
+        for side, code in zip(sides, ("NP2TF921", "NP2TF922"))
+    )
+    outcome.numpy_main, outcome.warm_main = min(numpy["seconds"]), min(ours["seconds"][1:])
+    outcome.counts = {counter: ours["counts"][counter] for counter in COUNTERS}
+    outcome.hot = hot_functions(project, ours)
+    for number in range(repeat):
+        text = [side["output"][number].splitlines() for side in (numpy, ours)]
+        found = text_difference(text[0], text[1], rtol)
+        found = found or files_difference(sides[0] / f"call{number}", sides[1] / f"call{number}", rtol)
+        _raise(found and f"call {number + 1} of main(): {found}")
+
+
+def _repeated(
+    project: Project, side: Path, repeat: int, size: int | None, code: str, tier: str | None
+) -> dict[str, Any]:
+    folders = [side / f"call{number}" for number in range(repeat)]
+    for folder in folders:
+        folder.mkdir()
+    written = side / "outcome.json"
+    request = {
+        "path": str(project.folder),
+        "package": project.package,
+        "main": project.main,
+        "hot": project.hot,
+        "arguments": project.arguments(size),
+        "folders": [str(folder) for folder in folders],
+        "translated": code == "NP2TF922",
+        "outcome": str(written),
+    }
+    _process(["-m", "np2tf.verify.calls"], project, side, code, json.dumps(request), tier)
+    data: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))
+    return data
+
+
+def _raise(difference: str | None) -> None:
+    if difference:
+        raise Failure("NP2TF923", reason=difference)
+
+
+def _process(
+    arguments: list[str], project: Project, folder: Path, code: str, given: str = "", tier: str | None = None
+) -> str:
+    """What a Python process prints to both streams, in its order.
+
+    Raises:
+        Failure: with `code`, if its exit status is not 0 or it takes too long.
+    """
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("NP2TF_TIER")}
+    if tier is not None:
+        environment["NP2TF_TIER"] = tier
+    # The checkout comes last: the project is found in its own folder, and np2tf wherever this one is.
+    environment |= {
+        "PYTHONPATH": os.pathsep.join([str(project.folder), str(_ROOT)]),
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "TF_CPP_MIN_LOG_LEVEL": "3",
+    }
+    try:
+        done = subprocess.run(
+            [sys.executable, *arguments],
+            cwd=folder,
+            env=environment,
+            input=given,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+            timeout=LIMIT,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Failure(code, reason=f"it takes more than {LIMIT} s") from error
+    if done.returncode:
+        lines = own_lines(done.stdout) or ["it prints nothing"]
+        raise Failure(code, reason=f"exit status {done.returncode}: {lines[-1]}")
+    return done.stdout

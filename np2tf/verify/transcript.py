@@ -1,0 +1,115 @@
+"""What a program shows the world: its text, line by line in order, and the files that it leaves behind."""
+
+from __future__ import annotations
+
+import math
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from np2tf.verify.compare import first_difference
+from np2tf.verify.freeze import freeze
+
+_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
+#: What TensorFlow's own logger writes, before and after it is set up.
+_LOGGED = re.compile(
+    r"[IWEF]\d{4} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] |"
+    r"WARNING: All log messages before absl"
+)
+#: np2tf's own warnings; the line of source below each goes with it.
+_WARNED = re.compile(r"\S.*:\d+: (?:TranslationWarning|UnjittedWarning): ")
+
+
+def own_lines(text: str) -> list[str]:
+    """The lines of a program's output that are its own: none of TensorFlow's log, no warnings of np2tf."""
+    lines: list[str] = []
+    below_warning = False
+    for line in text.splitlines():
+        if below_warning and line.startswith("  "):
+            below_warning = False
+            continue
+        below_warning = bool(_WARNED.match(line))
+        if not below_warning and not _LOGGED.match(line):
+            lines.append(line)
+    return lines
+
+
+def text_difference(expected: list[str], actual: list[str], rtol: float) -> str | None:
+    """The first line that differs, in words; None where the numbers are close and all else is the same."""
+    for number, (left, right) in enumerate(zip(expected, actual), 1):
+        if not _same_line(left, right, rtol):
+            return f"line {number} of the output: {left!r} on NumPy, {right!r} translated"
+    if len(expected) == len(actual):
+        return None
+    first = min(len(expected), len(actual))
+    longer, where = (expected, "on NumPy") if len(expected) > first else (actual, "translated")
+    return f"line {first + 1} of the output: only {where}: {longer[first]!r}"
+
+
+def _same_line(left: str, right: str, rtol: float) -> bool:
+    if left == right:
+        return True
+    if _NUMBER.sub("#", left) != _NUMBER.sub("#", right):
+        return False
+    pairs = zip(_NUMBER.findall(left), _NUMBER.findall(right))
+    return all(_same_number(one, other, rtol) for one, other in pairs)
+
+
+def _same_number(left: str, right: str, rtol: float) -> bool:
+    """Whether two printed numbers are equal; of floats the last place that is printed may differ by one."""
+    if left == right:
+        return True
+    places = _place(left), _place(right)
+    if -math.inf in places:
+        return False
+    a, b = float(left), float(right)
+    # A half more than one unit: the difference of two decimals is not exact.
+    return abs(a - b) <= rtol * max(abs(a), abs(b)) + 1.5 * 10.0 ** max(places)
+
+
+def _place(number: str) -> float:
+    """The power of ten of the last place of a printed float; minus infinity of an integer."""
+    mantissa, _, exponent = number.lower().partition("e")
+    if "." not in mantissa and not exponent:
+        return -math.inf
+    return int(exponent or 0) - len(mantissa.partition(".")[2])
+
+
+def files_difference(expected: Path, actual: Path, rtol: float) -> str | None:
+    """The first difference between the files in two folders, in words."""
+    names = [
+        sorted(str(path.relative_to(folder)) for path in _files(folder)) for folder in (expected, actual)
+    ]
+    if names[0] != names[1]:
+        return f"files: {names[0]} on NumPy, {names[1]} translated"
+    for name in names[0]:
+        found = _file_difference(expected / name, actual / name, rtol)
+        if found:
+            return f"{name}: {found}"
+    return None
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (path for path in folder.rglob("*") if path.is_file())
+
+
+def _file_difference(expected: Path, actual: Path, rtol: float) -> str | None:
+    if zipfile.is_zipfile(expected) and expected.suffix == ".npz":
+        difference = first_difference(_arrays(expected), _arrays(actual), rtol)
+        return None if difference is None else str(difference)
+    left, right = expected.read_bytes(), actual.read_bytes()
+    if left == right:
+        return None
+    try:
+        return text_difference(left.decode().splitlines(), right.decode().splitlines(), rtol)
+    except UnicodeDecodeError:
+        return "the bytes differ"
+
+
+def _arrays(path: Path) -> dict[str, Any]:
+    import numpy as np
+
+    with np.load(path) as data:
+        return {name: freeze(data[name]) for name in data.files}
