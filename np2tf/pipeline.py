@@ -60,7 +60,8 @@ def translate(source: Source, options: Options) -> Result:
     report = Report.of(source.path, source.text)
     try:
         facts = Facts.of(source.module)
-        if not imports.anything_to_translate(facts) and not control.anything_to_stage(facts, options):
+        something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
+        if not something and not options.everything:
             names.report_only(facts, report)
             return Result(before, list(report))
         plan = Plan(facts.parents, facts.foreign)

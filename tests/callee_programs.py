@@ -532,7 +532,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return x
         """,
         "base.run(x), len(LOG)",
-        "own",
+        "changed",
     ),
     "super of another module": CalleeProgram(
         """

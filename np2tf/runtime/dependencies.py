@@ -33,6 +33,12 @@ _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
 #: What prints look up again whenever they print, of `sys` alone.
 _STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
 
+#: What a variable of a module of the standard library may hold for staged code to depend on.
+_DATA = (
+    *(int, float, complex, str, bytes, type(None), list, dict, tuple),
+    *(type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType),
+)
+
 
 class Dependencies:
     """What a function may read, found in its code and in that of everything it may call.
@@ -164,7 +170,8 @@ class Dependencies:
 
     def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
         if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
-            if not is_foreign(getattr(value, "__module__", None)):
+            module = getattr(value, "__module__", None) or ""
+            if not is_foreign(module) and not _is_pythons_own(module):
                 self._collect(value)
             for name in (names or set()) & getattr(value, "__dict__", {}).keys():
                 if not name.startswith("_"):
@@ -179,7 +186,10 @@ class Dependencies:
             and not is_foreign(value.__name__)
             and id(value) not in inside
         ):
+            pythons = _is_pythons_own(value.__name__)
             for name in names & vars(value).keys() - _STREAMS[value is sys]:
+                if pythons and not isinstance(vars(value)[name], _DATA):
+                    continue  # a lock, say, which no array of the user's is read in
                 self.readers.append(attribute(value, name))
                 self._follow(vars(value)[name], names, inside | {id(value)})
 
@@ -216,7 +226,11 @@ def functions_among(values: list[Any]) -> list[Any]:
 
 def _is_pythons(kind: type) -> bool:
     """Whether a class is of the standard library, or of what no array of the user's is read in."""
-    return is_foreign(kind.__module__) or kind.__module__.partition(".")[0] in sys.stdlib_module_names
+    return is_foreign(kind.__module__) or _is_pythons_own(kind.__module__)
+
+
+def _is_pythons_own(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
 
 
 def _holds_arrays(value: Any, depth: int = 0) -> bool:
