@@ -505,7 +505,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return x
         """,
         "loud.run(x), len(LOG)",
-        "LOG",
+        "changed",
     ),
     "a method of the object's own": CalleeProgram(
         """
@@ -549,5 +549,107 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return x * 0.25
         """,
         "Derived().run(x)",
+    ),
+    "a list of the object's": CalleeProgram(
+        """
+        class Fit:
+            def __init__(self):
+                self.history = []
+
+            def step(self, x):
+                self.history.append(float(x[0]))
+                return np.sin(x[1:]) @ x[1:] * 0.5
+
+        fit = Fit()
+        """,
+        "fit.step(x), list(fit.history)",
+    ),
+    "a list of the object's, in a loop that is unrolled": CalleeProgram(
+        """
+        class Fit:
+            def __init__(self):
+                self.history = []
+
+            def run(self, x):
+                for i in range(20):
+                    x = x * 0.5
+                    self.history.append(x[0])
+                return x
+
+        fit = Fit()
+        """,
+        "fit.run(x), list(fit.history)",
+    ),
+    "a list of the object's, in a loop": CalleeProgram(
+        """
+        class Fit:
+            def __init__(self):
+                self.history = []
+
+            def run(self, x, n):
+                for i in range(n):
+                    x = x * 0.5
+                    self.history.append(x[0])
+                return x
+
+        fit = Fit()
+        """,
+        "fit.run(x, 70 + k), list(fit.history)",
+        "staged loop",
+    ),
+    "a list of the class's": CalleeProgram(
+        """
+        class Fit:
+            history = []
+
+            def step(self, x):
+                self.history.append(float(x[0]))
+                return np.sin(x[1:]) @ x[1:] * 0.5
+
+        fit = Fit()
+        """,
+        "fit.step(x), list(fit.history)",
+        "changed",
+    ),
+    "a method called update": CalleeProgram(
+        """
+        from .state import State
+
+        class Fit:
+            def __init__(self):
+                self.state = State()
+
+            def run(self, x):
+                for i in range(5):
+                    x = x * 0.5 + self.state.update(x)
+                return x
+
+        fit = Fit()
+        # file state.py
+        class State:
+            def __init__(self):
+                self.count = 0
+
+            def update(self, x):
+                self.count += 1
+                return x * self.count
+        """,
+        "fit.run(x), fit.state.count",
+    ),
+    "a counter that is read by name": CalleeProgram(
+        """
+        COUNT = 0
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + COUNT
+            return x
+
+        def again(x):
+            global COUNT
+            COUNT += 1
+            return run(x)
+        """,
+        "again(x), COUNT",
     ),
 }

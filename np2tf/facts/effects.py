@@ -336,13 +336,10 @@ class Effects:
             if owner is not None and owner.is_module and self._is_import(owner.bindings[root.value]):
                 return None if self._is_math(owner.bindings[root.value]) else _Callee.UNKNOWN
         if method in GROWS:
-            name = base if isinstance(base, cst.Name) else None
-            own = (
-                name is not None
-                and is_own(name, function, self.facts)
-                and name.value not in parameters(function.params)
-            )
-            return None if own else f"changes `{self.facts.code(base)}`, which is not its own"
+            # The list of an object, or what else has a method of that name, is told when it is there.
+            own = isinstance(base, cst.Name) and is_own(base, function, self.facts)
+            params = parameters(function.params)
+            return None if own and base.value not in params else _Callee.UNKNOWN  # type: ignore[attr-defined]
         if method in _NEEDS_VALUE:
             return f"needs the value of `{self.facts.code(node)}` while it runs"
         rule = rules.find(f"numpy.ndarray.{method}")

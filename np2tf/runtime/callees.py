@@ -72,6 +72,8 @@ def staged(callee: Any) -> Any:
         return functools.partial(staged(callee.func), *callee.args, **callee.keywords)
     if isinstance(callee, type):
         return _class(callee)
+    if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
+        return callee
     found = known_callees.counterpart(callee)
     if found is callee:
         return found
@@ -81,6 +83,21 @@ def staged(callee: Any) -> Any:
     if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
         return types.MethodType(staged(method), callee)
     raise _unknown(callee)
+
+
+def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
+    """Whether a method changes a list or dict: what of an argument's or a variable's changes is noticed.
+
+    Raises:
+        StagingError: it would be done once for a loop or branch that is staged.
+    """
+    if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.CHANGING:
+        return False
+    entered = current_region()
+    assert entered is not None
+    if entered is not entered.trace.root:
+        raise StagingError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch", CODE)
+    return True
 
 
 def _of_numpy(callee: Function) -> Function:

@@ -168,6 +168,7 @@ class Compiled:
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with promoting(self._promotion), region(trace) as root:
+                trace.root = root
                 result = body(staged, numbers)
                 if any(cell.poisoned for cell in cells):
                     raise StagingError(

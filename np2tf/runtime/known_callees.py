@@ -34,6 +34,10 @@ CLASSES = frozenset(kind for kind in _COMPUTING if isinstance(kind, type)) - BUI
 #: Modules of the standard library whose functions only compute.
 _MODULES = {"operator": operator, "itertools": itertools}
 _OTHERS = frozenset({functools.reduce, functools.partial})
+#: Methods by which lists and dicts change.
+CHANGING = frozenset(
+    {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "update"}
+)
 #: Methods of Python's own types that change nothing.
 _READING: dict[type, frozenset[str] | None] = {
     **dict.fromkeys((str, bytes, bool, int, float, complex, tuple, frozenset, range)),

@@ -14,7 +14,7 @@ from np2tf.runtime.recursion import Calls
 from np2tf.runtime.shown import Shown
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell
+from np2tf.tnp.cells import Cell, Region
 from np2tf.tnp.ndarray import cell_of
 
 
@@ -22,6 +22,7 @@ class Trace:
     """What the regions of one staged function share.
 
     Attributes:
+        root: the region that is neither in a staged loop nor in a branch.
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
         exact_types: whether a number must not be of a wider type in the first iteration of a loop.
@@ -40,6 +41,7 @@ class Trace:
     """
 
     def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
+        self.root: Region | None = None
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
         self.exact_types = exact_types

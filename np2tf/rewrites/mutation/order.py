@@ -111,10 +111,10 @@ def may_swap(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool
         return True
     if Effect.FIXED not in (first, second):
         return False
-    return first is not Effect.FIXED or not _handed_over(index, value)
+    return first is not Effect.FIXED or not _handed_over(facts, index, value)
 
 
-def _handed_over(index: list[cst.CSTNode], value: cst.CSTNode) -> bool:
+def _handed_over(facts: Facts, index: list[cst.CSTNode], value: cst.CSTNode) -> bool:
     """Whether the index computes with a name that the value's calls are given, and so might change in
     place."""
     computed = {
@@ -125,4 +125,17 @@ def _handed_over(index: list[cst.CSTNode], value: cst.CSTNode) -> bool:
         for name in walk(operation)
         if isinstance(name, cst.Name)
     }
-    return any(isinstance(node, cst.Name) and node.value in computed for node in walk(value))
+    return any(
+        isinstance(node, cst.Name) and node.value in computed and _is_itself_given(facts, node, value)
+        for node in walk(value)
+    )
+
+
+def _is_itself_given(facts: Facts, name: cst.Name, value: cst.CSTNode) -> bool:
+    """Whether a call may get the object that a name stands for, and not only a number computed from it."""
+    node: cst.CSTNode = name
+    while node is not value:
+        if isinstance(node, (cst.BinaryOperation, cst.Comparison, cst.Index)):
+            return False
+        node = facts.parents[node] or value
+    return True
