@@ -48,12 +48,12 @@ class CalleeProgram(NamedTuple):
     Attributes:
         text: the files, each behind a line with its name; what stands before the first is `main.py`.
         call: what `main` does three times.
-        staged: whether it is compiled, or a word of why it is not.
+        staged: whether it is compiled, or a word of why it is not; None if `np2tf check` says why.
     """
 
     text: str
     call: str
-    staged: bool | str = True
+    staged: bool | str | None = True
 
     def sources(self) -> dict[str, str]:
         """The files of the package."""
@@ -595,7 +595,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
         fit = Fit()
         """,
         "fit.run(x, 70 + k), list(fit.history)",
-        "staged loop",
+        None,
     ),
     "a list of the class's": CalleeProgram(
         """

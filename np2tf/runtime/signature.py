@@ -171,6 +171,8 @@ def kind_of(value: Any) -> str:
 
 def _kind_of(value: Any) -> str:
     kind = type(value)
+    if isinstance(value, enum.Enum):
+        return "constant"
     if kind is not bool and isinstance(value, _NUMBERS):
         return "number" if kind in _NUMBERS or isinstance(value, np.generic) else "unknown"
     if is_array(value) or isinstance(value, (np.ndarray, tf.Tensor)) or kind in variables:

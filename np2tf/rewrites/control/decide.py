@@ -87,7 +87,7 @@ def decide(
     """
     plain: set[cst.CSTNode] = set()
     while True:
-        decision = _Decider(function, facts, plain, counters).decide()
+        decision = _Decider(function, facts, plain, counters, unknown).decide()
         marks = decision.marks.copy()
         try:
             refuse_half_changed(block(function.body), marks)
@@ -105,14 +105,19 @@ def decide(
 
 class _Decider:
     def __init__(
-        self, function: cst.FunctionDef, facts: Facts, plain: set[cst.CSTNode], counters: Names
+        self,
+        function: cst.FunctionDef,
+        facts: Facts,
+        plain: set[cst.CSTNode],
+        counters: Names,
+        unknown: Sequence[cst.Call],
     ) -> None:
         self._function = function
         self._counters = counters
         self._facts = facts
         self._plain = plain
         self._static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
-        self._refusals = Refusals(function, facts, self._static)
+        self._refusals = Refusals(function, facts, self._static, unknown)
         self._nodes = list(staged_parts(function))
         """What may run while the function is staged: everything but handlers of exceptions."""
 

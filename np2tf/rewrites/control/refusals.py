@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 import libcst as cst
 
@@ -29,9 +29,16 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 
 
 class Refusals:
-    """Looks into the constructs of one function."""
+    """Looks into the constructs of one function.
 
-    def __init__(self, function: cst.FunctionDef, facts: Facts, static: Static) -> None:
+    Args:
+        unknown: its calls whose callees no text shows; what these do is told while staging.
+    """
+
+    def __init__(
+        self, function: cst.FunctionDef, facts: Facts, static: Static, unknown: Collection[cst.Call]
+    ) -> None:
+        self._unknown = frozenset(unknown)
         self._facts = facts
         self._static = static
         self._known: dict[cst.CSTNode, str | None] = {}
@@ -85,6 +92,7 @@ class Refusals:
             isinstance(node, cst.Call)
             and isinstance(node.func, cst.Attribute)
             and node.func.attr.value in GROWS
+            and node not in self._unknown
             and not self._changes_nothing(node.func)
         ):
             return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
