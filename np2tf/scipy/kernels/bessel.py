@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import tensorflow as tf
@@ -14,10 +15,14 @@ from np2tf.tnp.kernels import constant
 def _unscaled(scaled: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
     """A modified function of the first kind, of one that is scaled by ``exp(-|x|)``."""
 
+    return lambda x: tf.exp(tf.abs(x)) * scaled(x)
+
+
+def _of_positive(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """A function of the second kind: NaN of negative numbers."""
+
     def call(x: tf.Tensor) -> tf.Tensor:
-        # The exponential alone overflows before the function does.
-        root = tf.exp(constant(0.5, x) * tf.abs(x))
-        return root * scaled(x) * root
+        return tf.where(x < constant(0, x), constant(math.nan, x), function(x))
 
     return call
 
@@ -28,9 +33,9 @@ universal("i0e", doubly(tf.math.bessel_i0e))
 universal("i1e", doubly(tf.math.bessel_i1e))
 universal("j0", doubly(tf.math.special.bessel_j0))
 universal("j1", doubly(tf.math.special.bessel_j1))
-universal("y0", doubly(tf.math.special.bessel_y0))
-universal("y1", doubly(tf.math.special.bessel_y1))
-universal("k0", doubly(tf.math.special.bessel_k0))
-universal("k1", doubly(tf.math.special.bessel_k1))
-universal("k0e", doubly(tf.math.special.bessel_k0e))
-universal("k1e", doubly(tf.math.special.bessel_k1e))
+universal("y0", doubly(_of_positive(tf.math.special.bessel_y0)))
+universal("y1", doubly(_of_positive(tf.math.special.bessel_y1)))
+universal("k0", doubly(_of_positive(tf.math.special.bessel_k0)))
+universal("k1", doubly(_of_positive(tf.math.special.bessel_k1)))
+universal("k0e", doubly(_of_positive(tf.math.special.bessel_k0e)))
+universal("k1e", doubly(_of_positive(tf.math.special.bessel_k1e)))

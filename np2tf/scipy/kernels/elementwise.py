@@ -70,12 +70,12 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
 def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     x, y = together(x, y)
     zero = constant(0, x)
-    entropy = _relative_entropy(x, y)
     both = (x > zero) & (y > zero)
+    above, below = tf.where(both, x, constant(1, x)), tf.where(both, y, constant(1, x))
     nothing = tf.equal(x, zero) & (y >= zero)
     undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
     return choose(
-        tf.where(both, entropy - x + y, constant(math.inf, x)), (undefined, math.nan), (nothing, y)
+        tf.where(both, x * tf.math.log(above / below) - x + y, constant(math.inf, x)), (undefined, math.nan), (nothing, y)
     )
 
 

@@ -50,6 +50,12 @@ for _k in range(1, 14):
     _SERIES.append(-_SERIES[-1] * (2 * _k - 1))
 
 
+def error_function(x: tf.Tensor) -> tf.Tensor:
+    """The error function; beyond 10 TensorFlow's own squares what is too large for that."""
+    far = tf.abs(x) > constant(10, x)
+    return tf.where(far, tf.sign(x), tf.math.erf(tf.where(far, constant(0, x), x)))
+
+
 def _quantile(middle: tf.Tensor, tail: tf.Tensor) -> tf.Tensor:
     """The standard normal quantile of p, of which ``p - 0.5`` and ``min(p, 1 - p)`` are given."""
     near = tf.abs(middle) <= constant(0.425, middle)
@@ -114,7 +120,7 @@ def log_normal_distribution(x: tf.Tensor) -> tf.Tensor:
     return tf.where(x < below, asymptotic, tf.where(x > constant(1, x), above, near))
 
 
-universal("erf", tf.math.erf)
+universal("erf", error_function)
 universal("erfc", doubly(tf.math.erfc))
 universal("erfinv", doubly(error_inverse))
 universal("erfcinv", doubly(complement_inverse))

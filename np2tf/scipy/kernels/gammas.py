@@ -71,7 +71,7 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
     tiny = negative & (x > constant(-1e-10, x))
     size = tf.where(tiny, -tf.math.log(tf.where(tiny, -x, one)), tf.math.log(constant(math.pi, x) / sine))
     reflected = size - positive
-    return choose(positive, (tf.math.is_nan(x), x), (infinite, math.inf), (negative, reflected))
+    return choose(positive, (tf.math.is_nan(x), x), (tf.equal(x, constant(-math.inf, x)), x), (infinite, math.inf), (negative, reflected))
 
 
 def gamma(x: tf.Tensor) -> tf.Tensor:
@@ -102,12 +102,26 @@ def digamma(x: tf.Tensor) -> tf.Tensor:
     at_zero = tf.where(signbit(x), constant(math.inf, x), constant(-math.inf, x))
     pole = is_whole(x) & (x <= zero)
     value = tf.math.digamma(tf.where(pole | tf.math.is_inf(x), constant(1, x), x))
-    return choose(value, (tf.equal(x, zero), at_zero), (pole, math.nan), (tf.math.is_inf(x), x))
+    return choose(value, (tf.equal(x, zero), at_zero), (pole, math.nan), (tf.equal(x, constant(-math.inf, x)), math.nan), (tf.math.is_inf(x), x))
 
 
 def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The logarithm of the absolute value of the beta function, without differences of large numbers."""
     a, b = together(a, b)
+    _require_regular("betaln", a, b)
+    return _log_beta(a, b)
+
+
+def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
+    """Leave poles, infinite numbers, and large ones of which one is negative, to SciPy."""
+    zero, limit = constant(0, a), constant(1e4, a)
+    least, most = minimum(a, b), maximum(a, b)
+    positive = (least > zero) & (most < constant(1e300, a))
+    ordinary = ~is_whole(a) & ~is_whole(b) & ~is_whole(a + b) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
+    unless(tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)), f"{name} at a pole or far out")
+
+
+def _log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     small, large = minimum(a, b), maximum(a, b)
     one, ten = constant(1, a), constant(_LARGE, a)
     plain = log_gamma(a) + (log_gamma(b) - log_gamma(a + b))
@@ -138,39 +152,29 @@ def _sign_of_gamma(x: tf.Tensor) -> tf.Tensor:
 def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The beta function."""
     a, b = together(a, b)
-    sum = a + b
-    pole = (is_whole(a) & (a <= constant(0, a))) | (is_whole(b) & (b <= constant(0, b)))
+    _require_regular("beta", a, b)
+    sum, one, limit = a + b, constant(1, a), constant(171, a)
     sign = _sign_of_gamma(a) * _sign_of_gamma(b) * _sign_of_gamma(sum)
-    is_near = (tf.abs(sum) < constant(171, a)) & (tf.abs(a) < constant(171, a)) & (tf.abs(b) < constant(171, a))
-    large, small = tf.where(is_near, maximum(a, b), constant(1, a)), tf.where(is_near, minimum(a, b), constant(1, a))
-    lower = is_whole(sum) & (sum <= constant(0, sum)) & ~pole
-    near = gamma(large) / gamma(tf.where(is_near & ~lower, sum, constant(1, a))) * gamma(small)
-    far = sign * tf.exp(log_beta(a, b))
-    return choose(
-        tf.where(is_near, near, far), (tf.math.is_nan(sum), sum), (pole, _at_pole(a, b)), (lower, 0.0)
-    )
-
-
-def _at_pole(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The beta function where an argument is 0, -1, …: finite where the sum is such a number, too."""
-    zero, one = constant(0, a), constant(1, a)
-    first = is_whole(a) & (a <= zero)
-    pole, other = tf.where(first, a, b), tf.where(first, b, a)
-    finite = is_whole(other) & (one - pole - other > zero)
-    mirrored = one - pole - tf.where(finite, other, zero)
-    safe = tf.where(finite & (other > zero), other, one)
-    odd = tf.not_equal(tf.math.floormod(safe, constant(2, a)), zero)
-    size = tf.exp(log_gamma(tf.where(finite, mirrored, one)) + log_gamma(safe) - log_gamma(mirrored + safe))
-    return tf.where(finite & (other > zero), tf.where(odd, -size, size), constant(math.inf, a))
+    is_near = (tf.abs(sum) < limit) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
+    large, small = tf.where(is_near, maximum(a, b), one), tf.where(is_near, minimum(a, b), one)
+    near = gamma(large) / gamma(tf.where(is_near, sum, one)) * gamma(small)
+    return choose(tf.where(is_near, near, sign * tf.exp(_log_beta(a, b))), (tf.math.is_nan(sum), sum))
 
 
 def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     """The binomial coefficient."""
     n, k = together(n, k)
-    zero, one = constant(0, n), constant(1, n)
+    zero, one, limit = constant(0, n), constant(1, n), constant(1e4, n)
+    undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
+    inside = (n >= zero) & (k >= zero) & (k <= n) & (n < constant(1e15, n))
+    near = (tf.abs(n) < limit) & (tf.abs(k) < limit)
+    unless(tf.reduce_all(inside | near | undefined), "binom far out")
+    regular = inside | near & ~undefined
+    n, k = tf.where(regular, n, one), tf.where(regular, k, one)
     whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
     fewer = tf.where(whole, n - k, k)
     few = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_FEW, n))
+    few &= (tf.abs(n) > constant(1e-8, n)) | tf.equal(n, zero)
     factors = tf.where(few, fewer, zero)
     # Multiplied before they are divided, coefficients of whole numbers are whole; but not beyond all bounds.
     above, below = tf.ones_like(n), tf.ones_like(n)
@@ -182,9 +186,9 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
         large = tf.abs(above) > constant(1e50, n)
         above, below = tf.where(large, above / below, above), tf.where(large, one, below)
     pole = is_whole(k) & (k < zero) | (is_whole(n - k) & (n - k < zero))
-    size = tf.exp(-log_beta(one + n - k, one + k) - tf.math.log(tf.abs(n + one)))
+    first, second = tf.where(pole, one, one + n - k), tf.where(pole, one, one + k)
+    size = tf.exp(-_log_beta(first, second) - tf.math.log(tf.abs(n + one)))
     sign = _sign_of_gamma(n + one) * _sign_of_gamma(k + one) * _sign_of_gamma(n - k + one)
-    undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
     return choose(sign * size, (undefined, math.nan), (few, above / below), (pole, zero))
 
 

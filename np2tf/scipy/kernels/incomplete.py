@@ -6,15 +6,21 @@ import math
 
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import universal
+from np2tf.scipy.kernels.declare import universal, unless
 from np2tf.scipy.kernels.series import choose, doubly, together
 from np2tf.tnp.kernels import constant
+
+#: Larger parameters, and larger numbers, are left to SciPy.
+_MOST, _FAR = 1e4, 1e15
 
 
 def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     a, x = together(a, x)
     zero, one = constant(0, a), constant(1, a)
     inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
+    # TensorFlow's iterations are too few for larger ones, or do not end.
+    unless(tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (x < constant(_FAR, a)))), "gammainc far out")
+    inside &= (a < constant(_MOST, a)) & (x < constant(_FAR, a))
     compute = tf.math.igammac if upper else tf.math.igamma
     value = compute(tf.where(inside, a, one), tf.where(inside, x, one))
     nothing, everything = (one, zero) if upper else (zero, one)
@@ -45,6 +51,8 @@ def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     zero, one = constant(0, a), constant(1, a)
     finite = tf.math.is_finite(a) & tf.math.is_finite(b)
     inside = (a > zero) & (b > zero) & (x > zero) & (x < one) & finite
+    unless(tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (b < constant(_MOST, a)))), "betainc far out")
+    inside &= (a < constant(_MOST, a)) & (b < constant(_MOST, a))
     value = tf.math.betainc(*(tf.where(inside, one_of, constant(0.5, a)) for one_of in (a, b, x)))
     infinite = constant(math.inf, a)
     a_is_infinite, b_is_infinite = tf.equal(a, infinite), tf.equal(b, infinite)
