@@ -11,7 +11,7 @@ from np2tf.scipy.kernels.series import choose, doubly, together
 from np2tf.tnp.kernels import constant
 
 #: Larger parameters, and larger numbers, are left to SciPy.
-_MOST, _FAR = 1e4, 1e15
+_MOST, _FAR, _LEAST = 2e3, 1e15, 1e-8
 
 
 def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
@@ -19,8 +19,8 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     zero, one = constant(0, a), constant(1, a)
     inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
     # TensorFlow's iterations are too few for larger ones, or do not end.
-    unless(tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (x < constant(_FAR, a)))), "gammainc far out")
-    inside &= (a < constant(_MOST, a)) & (x < constant(_FAR, a))
+    unless(tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a)))), "gammainc far out")
+    inside &= (a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a))
     compute = tf.math.igammac if upper else tf.math.igamma
     value = compute(tf.where(inside, a, one), tf.where(inside, x, one))
     nothing, everything = (one, zero) if upper else (zero, one)
@@ -62,8 +62,8 @@ def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
     return choose(
         value,
         (undefined, math.nan),
-        (no_a | b_is_infinite, tf.where(b_is_infinite & tf.equal(x, zero), zero, one)),
-        (no_b | a_is_infinite, tf.where(a_is_infinite & tf.equal(x, one), one, zero)),
+        (no_a | b_is_infinite, tf.where(tf.equal(x, zero), zero, one)),
+        (no_b | a_is_infinite, tf.where(tf.equal(x, one), one, zero)),
         (tf.equal(x, zero), zero),
         (tf.equal(x, one), one),
     )
