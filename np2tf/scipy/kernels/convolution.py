@@ -16,9 +16,10 @@ from np2tf.tnp.fft.one import complex_transform, from_last, real_inverse, real_t
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.normalize import Array, Int, OptionalInt
 from np2tf.tnp.promotion import inexact_type
+from np2tf.tnp.statistics import convolve as along_one_axis
 
 #: So many products of shifted arrays are added one by one.
-_MOST_TERMS = 256
+_MOST_TERMS = 64
 _MODES = ("full", "same", "valid")
 
 
@@ -58,6 +59,8 @@ def _sum_of_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The complete convolution as a sum of shifted arrays, one for each element of the smaller one."""
     if a.shape.num_elements() < b.shape.num_elements():
         a, b = b, a
+    if rank_of(a) == 1:
+        return along_one_axis.__wrapped__(a, b)  # type: ignore[attr-defined]
     sizes = [n + m - 1 for n, m in zip(a.shape, b.shape)]
     padded = tf.pad(a, [[m - 1, m - 1] for m in b.shape])
     result = tf.zeros(sizes, a.dtype)
@@ -96,7 +99,7 @@ def _convolution(name: str, a: tf.Tensor, b: tf.Tensor, mode: str, method: str) 
         raise refused(f"{name} of integers by Fourier transforms")
     if method == "fft" or (method == "auto" and terms > _MOST_TERMS and not a.dtype.is_integer):
         return _cut(_by_transforms(a, b), a, b, mode)
-    if terms > _MOST_TERMS:
+    if terms > _MOST_TERMS and rank_of(a) > 1:
         raise refused(f"direct {name} of large arrays")
     return _cut(_sum_of_shifted(a, b), a, b, mode)
 
