@@ -52,7 +52,7 @@ _METRICS: dict[str, Callable[[tf.Tensor, tf.Tensor], tf.Tensor]] = {
 _ALIASES = {
     **dict.fromkeys(("euclid", "eu", "e"), "euclidean"),
     **dict.fromkeys(("sqe", "sqeuclid"), "sqeuclidean"),
-    **dict.fromkeys(("cblock", "cb", "c", "manhattan"), "cityblock"),
+    **dict.fromkeys(("cblock", "cb", "c"), "cityblock"),
     **dict.fromkeys(("chebychev", "cheby", "cheb", "ch"), "chebyshev"),
     "cos": "cosine",
     "co": "correlation",

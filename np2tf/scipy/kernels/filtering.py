@@ -58,6 +58,8 @@ def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.
     """The signal with its axis at the end, where that was, and all operands in one dtype."""
     if rank_of(x) == 0 or not x.shape.is_fully_defined() or 0 in x.shape:
         raise refused(f"{name} of no samples, or of an unknown number of them")
+    if all(one.dtype.is_integer or one.dtype == tf.bool for one in (x, *others)) and name == "lfilter":
+        raise refused("lfilter of integers")
     dtype = inexact_type(x, *others)
     if dtype == np.float16:
         raise refused(f"{name} of float16")

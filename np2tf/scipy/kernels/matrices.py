@@ -47,6 +47,8 @@ def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = Fals
 @native("scipy.linalg.norm")
 def norm(a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> tf.Tensor:
     """Norms of vectors or matrices."""
+    if a.dtype in (tf.float32, tf.complex64) and rank_of(a) == 2 and ord in (1, float("inf")):
+        raise refused("norm in single precision, whose dtype depends on the memory order,")
     require_finite("norm", check_finite and (a.dtype.is_floating or a.dtype.is_complex), a)
     return norms.norm.__wrapped__(a, ord, axis, keepdims)  # type: ignore[attr-defined]
 

@@ -225,8 +225,8 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
     unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
     misfit = tf.reduce_sum(tf.square(tf.abs(columns - tf.matmul(first, solution))), axis=0)
     if first.shape[0] == first.shape[1]:
-        misfit = tf.zeros_like(misfit)
-    return _as_given(solution, b), misfit[0] if rank_of(b) == 1 else misfit, rank, values
+        return _as_given(solution, b), tf.zeros([0], misfit.dtype), tf.cast(rank, tf.int64), values
+    return _as_given(solution, b), misfit[0] if rank_of(b) == 1 else misfit, tf.cast(rank, tf.int64), values
 
 
 @native("scipy.linalg.pinv")
