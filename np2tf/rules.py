@@ -19,8 +19,8 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     sum = ["np.sum(a, axis=0)"]      # of native names; expressions over a, b, v, s and k (`OPERANDS`)
 
 The files of rules/modules/ list, in the same way, what the translator does not rename (`kept`); those of
-rules/scipy/ list functions of SciPy that are TensorFlow in staged code (`scipy`), with the parameters that they
-take there:
+rules/scipy/ list functions of SciPy that are TensorFlow in staged code (`scipy`), with the parameters that
+they take there:
 
     [facts]
     lfilter.parameters = ["b", "a", "x", "axis"]
@@ -83,7 +83,7 @@ class Rule:
     arguments: tuple[tuple[str, Any], ...] = ()
     """Keyword arguments that make the new function do what the old one did."""
     parameters: tuple[str, ...] = ()
-    """Of a function of SciPy: those of its parameters that the one on TensorFlow has; of a ufunc none are listed."""
+    """Of a function of SciPy, but not of a ufunc: those of its parameters that the one on TensorFlow has."""
 
     def exists_in(self, numpy: str) -> bool:
         """Whether a version of NumPy ("2.4.1") has the name."""

@@ -40,7 +40,15 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.runtime": RUNTIME,
 }
 LEFT = ("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options")
-RIGHT = ("np2tf.tnp", "np2tf.scipy", "np2tf.runtime", "np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging")
+RIGHT = (
+    "np2tf.tnp",
+    "np2tf.scipy",
+    "np2tf.runtime",
+    "np2tf.config",
+    "np2tf.counts",
+    "np2tf.lazy",
+    "np2tf.staging",
+)
 BOTH = ("np2tf.rules", "np2tf.diagnostics", "np2tf.coverage")
 
 

@@ -1,4 +1,4 @@
-"""What scipy.spatial.distance has that is TensorFlow's on arrays of TensorFlow: see rules/scipy/distance.toml."""
+"""What scipy.spatial.distance has for arrays on TensorFlow: see rules/scipy/distance.toml."""
 
 from __future__ import annotations
 

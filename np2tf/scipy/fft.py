@@ -1,4 +1,4 @@
-"""What scipy.fft has that is TensorFlow's on arrays of TensorFlow: see rules/scipy/fft.toml."""
+"""What scipy.fft has for arrays on TensorFlow: see rules/scipy/fft.toml."""
 
 from __future__ import annotations
 

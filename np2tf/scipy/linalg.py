@@ -1,4 +1,4 @@
-"""What scipy.linalg has that is TensorFlow's on arrays of TensorFlow: see rules/scipy/linalg.toml."""
+"""What scipy.linalg has for arrays on TensorFlow: see rules/scipy/linalg.toml."""
 
 from __future__ import annotations
 

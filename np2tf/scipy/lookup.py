@@ -8,7 +8,7 @@ from typing import Any
 
 from np2tf import rules
 
-#: SciPy's modules by name, as far as the program has imported them -> their names that have a TensorFlow version.
+#: The name of a module of SciPy's -> the names in it that have a TensorFlow version.
 _chapters: dict[str, tuple[str, ...]] = {}
 #: SciPy's object -> its qualified name; filled, module by module, when the program has imported the module.
 _names: dict[Any, str] = {}
@@ -16,7 +16,7 @@ _seen: set[str] = set()
 
 
 def native(scipy_object: Any) -> str | None:
-    """The qualified name of a function of SciPy that has a TensorFlow version (`scipy.special.erf`), else None.
+    """The qualified name of a function of SciPy, if it has a TensorFlow version (`scipy.special.erf`).
 
     A method of one of SciPy's objects (`scipy.stats.norm.pdf`) is found too; one of a distribution that the
     program has frozen (`scipy.stats.norm(1, 2).pdf`) is not.

@@ -1,4 +1,4 @@
-"""What scipy.ndimage has that is TensorFlow's on arrays of TensorFlow: see rules/scipy/ndimage.toml."""
+"""What scipy.ndimage has for arrays on TensorFlow: see rules/scipy/ndimage.toml."""
 
 from __future__ import annotations
 

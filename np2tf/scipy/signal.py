@@ -1,4 +1,4 @@
-"""What scipy.signal has that is TensorFlow's on arrays of TensorFlow: see rules/scipy/signal.toml."""
+"""What scipy.signal has for arrays on TensorFlow: see rules/scipy/signal.toml."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scipy.special has that is TensorFlow's on arrays of TensorFlow: see rules/scipy/special.toml."""
+"""What scipy.special has for arrays on TensorFlow: see rules/scipy/special.toml."""
 
 from __future__ import annotations
 

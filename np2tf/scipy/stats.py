@@ -1,4 +1,4 @@
-"""What scipy.stats has that is TensorFlow's on arrays of TensorFlow: see rules/scipy/stats.toml."""
+"""What scipy.stats has for arrays on TensorFlow: see rules/scipy/stats.toml."""
 
 from __future__ import annotations
 

@@ -49,7 +49,9 @@ def _cut(full: tf.Tensor, a: tf.Tensor, b: tf.Tensor, mode: str) -> tf.Tensor:
     else:
         larger = [n >= m for n, m in zip(a.shape, b.shape)]
         if not all(larger) and any(n > m for n, m in zip(a.shape, b.shape)):
-            raise ValueError("For 'valid' mode, one must be at least as large as the other in every dimension")
+            raise ValueError(
+                "For 'valid' mode, one must be at least as large as the other in every dimension"
+            )
         sizes = [abs(n - m) + 1 for n, m in zip(a.shape, b.shape)]
     starts = [(whole - size) // 2 for whole, size in zip(full.shape, sizes)]
     return tf.slice(full, starts, sizes)
@@ -78,14 +80,22 @@ def _by_transforms(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     last = len(sizes) - 1
     spectra = []
     for x in (a, b):
-        transform = complex_transform(x, fast[-1], last, None, inverse=False) if is_complex else real_transform(x, fast[-1], last, None)
+        transform = (
+            complex_transform(x, fast[-1], last, None, inverse=False)
+            if is_complex
+            else real_transform(x, fast[-1], last, None)
+        )
         for axis in range(last):
             transform = complex_transform(transform, fast[axis], axis, None, inverse=False)
         spectra.append(transform)
     product = spectra[0] * spectra[1]
     for axis in range(last):
         product = complex_transform(product, fast[axis], axis, None, inverse=True)
-    whole = complex_transform(product, fast[-1], last, None, inverse=True) if is_complex else real_inverse(product, fast[-1], last, None)
+    whole = (
+        complex_transform(product, fast[-1], last, None, inverse=True)
+        if is_complex
+        else real_inverse(product, fast[-1], last, None)
+    )
     return tf.slice(whole, [0] * len(sizes), sizes)
 
 
@@ -116,7 +126,9 @@ def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") 
     """The cross-correlation of two arrays."""
     a, b = _operands("correlate", in1, in2, mode)
     mirrored = tf.reverse(b, list(range(rank_of(b)))) if rank_of(b) else b
-    return _convolution("correlate", a, tf.math.conj(mirrored) if b.dtype.is_complex else mirrored, mode, method)
+    return _convolution(
+        "correlate", a, tf.math.conj(mirrored) if b.dtype.is_complex else mirrored, mode, method
+    )
 
 
 @native("scipy.signal.fftconvolve")
@@ -157,5 +169,7 @@ def hilbert(x: Array, N: OptionalInt = None, axis: Int = -1) -> tf.Tensor:
     weights[1 : (length + 1) // 2] = 2
     if length % 2 == 0:
         weights[length // 2] = 1
-    result = complex_transform(spectrum * tf.constant(weights, spectrum.dtype), length, -1, None, inverse=True)
+    result = complex_transform(
+        spectrum * tf.constant(weights, spectrum.dtype), length, -1, None, inverse=True
+    )
     return from_last(result, where)

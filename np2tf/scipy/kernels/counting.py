@@ -20,7 +20,9 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
     if repetition:
         zero = constant(0, things)
         # What less than one thing gives depends on SciPy's version.
-        unless(tf.reduce_all((things > zero) & (taken >= zero)), "comb with repetition of less than one thing")
+        unless(
+            tf.reduce_all((things > zero) & (taken >= zero)), "comb with repetition of less than one thing"
+        )
         things = things + taken - constant(1, taken)
     possible = (taken <= things) & (things >= constant(0, things)) & (taken >= constant(0, taken))
     return tf.where(possible, binomial(things, taken), constant(0, things))

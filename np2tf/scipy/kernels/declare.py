@@ -21,7 +21,16 @@ from np2tf.tnp.tensor_ufunc import Ufunc
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 #: They say how SciPy is to compute, and nothing about the result.
 _IMMATERIAL = frozenset(
-    {"overwrite_a", "overwrite_b", "overwrite_ab", "overwrite_x", "overwrite_data", "overwrite_c", "workers", "plan"}
+    {
+        "overwrite_a",
+        "overwrite_b",
+        "overwrite_ab",
+        "overwrite_x",
+        "overwrite_data",
+        "overwrite_c",
+        "workers",
+        "plan",
+    }
 )
 
 
@@ -88,9 +97,7 @@ def _equal(value: Any, default: Any) -> bool:
     return type(value) is type(default) and isinstance(value, (bool, int, float, str)) and value == default
 
 
-def universal(
-    name: str, function: Callable[..., Any], *, complex: Callable[..., Any] | None = None
-) -> None:
+def universal(name: str, function: Callable[..., Any], *, complex: Callable[..., Any] | None = None) -> None:
     """Let a function over tensors stand for a universal function of scipy.special.
 
     SciPy's loops choose the dtypes: the function gets tensors of float64 or float32.
@@ -117,7 +124,7 @@ def _refuse_complex(name: str) -> Callable[..., Any]:
 
 
 def unless(good: tf.Tensor, what: str) -> None:
-    """Leave a call to SciPy, which raises or warns, unless `good`: eagerly at once, compiled by discarding it.
+    """Leave a call to SciPy, which raises or warns, unless `good`; a compiled one is discarded.
 
     Raises:
         StagingError: `good` is known to be false.
@@ -133,4 +140,6 @@ def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:
     """What `check_finite=True` asks for: SciPy raises ValueError where a number is infinite or a NaN."""
     if check:
         for operand in operands:
-            unless(tf.reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite")
+            unless(
+                tf.reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite"
+            )

@@ -40,9 +40,7 @@ def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, 
 def _entropy(x: tf.Tensor) -> tf.Tensor:
     positive = x > constant(0, x)
     value = -x * tf.math.log(tf.where(positive, x, constant(1, x)))
-    return choose(
-        value, (tf.math.is_nan(x), x), (tf.equal(x, constant(0, x)), 0.0), (~positive, -math.inf)
-    )
+    return choose(value, (tf.math.is_nan(x), x), (tf.equal(x, constant(0, x)), 0.0), (~positive, -math.inf))
 
 
 def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
@@ -53,7 +51,9 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     ratio = above / below
     near = (ratio > constant(0.5, x)) & (ratio < constant(2, x))
     # Of nearly equal numbers the quotient would lose what tells them apart.
-    close = tf.math.log1p((tf.where(near, above, one) - tf.where(near, below, one)) / tf.where(near, below, one))
+    close = tf.math.log1p(
+        (tf.where(near, above, one) - tf.where(near, below, one)) / tf.where(near, below, one)
+    )
     inside = (ratio > constant(np.finfo(np.float64).tiny, x)) & tf.math.is_finite(ratio)
     logarithm = choose(
         tf.math.log(above) - tf.math.log(below),
@@ -62,9 +62,7 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     )
     nothing = tf.equal(x, zero) & (y >= zero)
     undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
-    return choose(
-        above * logarithm, (undefined, math.nan), (nothing, 0.0), (~both, math.inf)
-    )
+    return choose(above * logarithm, (undefined, math.nan), (nothing, 0.0), (~both, math.inf))
 
 
 def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
@@ -72,10 +70,15 @@ def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     zero = constant(0, x)
     both = (x > zero) & (y > zero)
     above, below = tf.where(both, x, constant(1, x)), tf.where(both, y, constant(1, x))
+    ratio = above / below
+    vanishes = ratio < constant(np.finfo(np.float64).tiny, x)
+    logarithm = tf.where(vanishes, tf.math.log(above) - tf.math.log(below), tf.math.log(ratio))
     nothing = tf.equal(x, zero) & (y >= zero)
     undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
     return choose(
-        tf.where(both, x * tf.math.log(above / below) - x + y, constant(math.inf, x)), (undefined, math.nan), (nothing, y)
+        tf.where(both, x * logarithm - x + y, constant(math.inf, x)),
+        (undefined, math.nan),
+        (nothing, y),
     )
 
 

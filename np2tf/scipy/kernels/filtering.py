@@ -71,12 +71,18 @@ def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.
 def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any:
     """A recursive or finite filter along an axis; with `zi` also its last state."""
     before = None if zi is None else as_tensor(zi)
-    samples, where, (first, second, *_) = _signal("lfilter", x, axis, b, a, *([] if before is None else [before]))
+    samples, where, (first, second, *_) = _signal(
+        "lfilter", x, axis, b, a, *([] if before is None else [before])
+    )
     numerator, denominator = _coefficients("lfilter", first, second)
     shape = [*samples.shape[:-1], numerator.shape[0] - 1]
     if before is None:
         return from_last(_filtered(numerator, denominator, samples, tf.zeros(shape, samples.dtype))[0], where)
-    state = to_last(cast(before, samples.dtype.as_numpy_dtype), where) if rank_of(before) == rank_of(x) else before
+    state = (
+        to_last(cast(before, samples.dtype.as_numpy_dtype), where)
+        if rank_of(before) == rank_of(x)
+        else before
+    )
     if state.shape != shape:
         raise refused("lfilter with zi of another shape")
     outputs, state = _filtered(numerator, denominator, samples, state)
@@ -89,7 +95,9 @@ def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
     if rank_of(sos) != 2 or sos.shape[1] != 6 or not sos.shape[0]:
         raise ValueError("sos array must be shape (n_sections, 6)")
     samples, where, (sections,) = _signal("sosfilt", x, axis, sos)
-    unless(tf.reduce_all(tf.equal(sections[:, 3], tf.ones((), sections.dtype))), "sosfilt with a0 other than 1")
+    unless(
+        tf.reduce_all(tf.equal(sections[:, 3], tf.ones((), sections.dtype))), "sosfilt with a0 other than 1"
+    )
     for section in tf.unstack(sections):
         state = tf.zeros([*samples.shape[:-1], 2], samples.dtype)
         samples, _ = _filtered(section[:3], section[3:], samples, state)

@@ -50,7 +50,9 @@ def _of_positive(x: tf.Tensor) -> tf.Tensor:
     for k in range(1, 10):
         step = constant(k, x)
         product = product * tf.where(whole >= step + constant(2, x), near - step, one)
-    return choose(sum + tf.math.log(product), (tf.math.is_inf(x), math.inf), (large, stirling), (tf.math.is_nan(x), x))
+    return choose(
+        sum + tf.math.log(product), (tf.math.is_inf(x), math.inf), (large, stirling), (tf.math.is_nan(x), x)
+    )
 
 
 def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
@@ -71,7 +73,13 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
     tiny = negative & (x > constant(-1e-10, x))
     size = tf.where(tiny, -tf.math.log(tf.where(tiny, -x, one)), tf.math.log(constant(math.pi, x) / sine))
     reflected = size - positive
-    return choose(positive, (tf.math.is_nan(x), x), (tf.equal(x, constant(-math.inf, x)), x), (infinite, math.inf), (negative, reflected))
+    return choose(
+        positive,
+        (tf.math.is_nan(x), x),
+        (tf.equal(x, constant(-math.inf, x)), x),
+        (infinite, math.inf),
+        (negative, reflected),
+    )
 
 
 def gamma(x: tf.Tensor) -> tf.Tensor:
@@ -102,7 +110,13 @@ def digamma(x: tf.Tensor) -> tf.Tensor:
     at_zero = tf.where(signbit(x), constant(math.inf, x), constant(-math.inf, x))
     pole = is_whole(x) & (x <= zero)
     value = tf.math.digamma(tf.where(pole | tf.math.is_inf(x), constant(1, x), x))
-    return choose(value, (tf.equal(x, zero), at_zero), (pole, math.nan), (tf.equal(x, constant(-math.inf, x)), math.nan), (tf.math.is_inf(x), x))
+    return choose(
+        value,
+        (tf.equal(x, zero), at_zero),
+        (pole, math.nan),
+        (tf.equal(x, constant(-math.inf, x)), math.nan),
+        (tf.math.is_inf(x), x),
+    )
 
 
 def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -118,7 +132,10 @@ def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
     least, most = minimum(a, b), maximum(a, b)
     positive = (least > zero) & (most < constant(1e300, a))
     ordinary = ~is_whole(a) & ~is_whole(b) & ~is_whole(a + b) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
-    unless(tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)), f"{name} at a pole or far out")
+    unless(
+        tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)),
+        f"{name} at a pole or far out",
+    )
 
 
 def _log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

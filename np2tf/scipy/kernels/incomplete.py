@@ -19,7 +19,12 @@ def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
     zero, one = constant(0, a), constant(1, a)
     inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
     # TensorFlow's iterations are too few for larger ones, or do not end.
-    unless(tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a)))), "gammainc far out")
+    unless(
+        tf.reduce_all(
+            ~inside | ((a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a)))
+        ),
+        "gammainc far out",
+    )
     inside &= (a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a))
     compute = tf.math.igammac if upper else tf.math.igamma
     value = compute(tf.where(inside, a, one), tf.where(inside, x, one))

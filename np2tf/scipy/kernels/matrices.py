@@ -19,7 +19,7 @@ def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.
     """The operands in the dtype that LAPACK computes in.
 
     Raises:
-        StagingError: SciPy computes in a dtype that TensorFlow's functions lack, or there is nothing to compute.
+        StagingError: TensorFlow's functions lack the dtype, or there is nothing to compute.
     """
     for operand in operands:
         if operand.dtype in (tf.float16, tf.bfloat16):
@@ -45,7 +45,9 @@ def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = Fals
 
 
 @native("scipy.linalg.norm")
-def norm(a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True) -> tf.Tensor:
+def norm(
+    a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True
+) -> tf.Tensor:
     """Norms of vectors or matrices."""
     if a.dtype in (tf.float32, tf.complex64) and rank_of(a) == 2 and ord in (1, float("inf")):
         raise refused("norm in single precision, whose dtype depends on the memory order,")
@@ -96,7 +98,9 @@ def circulant(c: Array) -> tf.Tensor:
 @native("scipy.linalg.block_diag")
 def block_diag(*arrs: Array) -> tf.Tensor:
     """The matrix with matrices along its diagonal."""
-    blocks = [tf.reshape(a, [1] * (2 - rank_of(a)) + a.shape.as_list()) if rank_of(a) < 2 else a for a in arrs]
+    blocks = [
+        tf.reshape(a, [1] * (2 - rank_of(a)) + a.shape.as_list()) if rank_of(a) < 2 else a for a in arrs
+    ]
     if not blocks or any(rank_of(a) > 2 or not a.shape.is_fully_defined() for a in blocks):
         raise refused("block_diag of stacks, or of matrices whose shapes are not known")
     dtype = np.result_type(*(a.dtype.as_numpy_dtype for a in blocks))

@@ -58,9 +58,8 @@ def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
     """
     if x.dtype.is_complex or x.dtype in (tf.bool, tf.float16) or (x.dtype.is_integer and not exact):
         raise refused(f"{name} of {x.dtype.name}")
-    if x.dtype in (tf.int64, tf.uint64) or not x.shape.is_fully_defined() or 0 in x.shape:
-        if x.dtype != tf.int64 or 0 in x.shape:
-            raise refused(f"{name} of such an array")
+    if x.dtype == tf.uint64 or not x.shape.is_fully_defined() or 0 in x.shape:
+        raise refused(f"{name} of such an array")
     return x
 
 
@@ -81,10 +80,17 @@ def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: A
     return [tf.slice(longer, start, sizes) for start in starts]
 
 
-def _correlated_1d(x: tf.Tensor, weights: tf.Tensor, axis: int, mode: Any, cval: Any, offset: int) -> tf.Tensor:
+def _correlated_1d(
+    x: tf.Tensor, weights: tf.Tensor, axis: int, mode: Any, cval: Any, offset: int
+) -> tf.Tensor:
     size = weights.shape[0]
     terms = _windows(_wide(x), axis, size, offset, mode, cval)
-    return _like(sum((term * weight for term, weight in zip(terms[1:], tf.unstack(weights)[1:])), terms[0] * weights[0]), x)
+    return _like(
+        sum(
+            (term * weight for term, weight in zip(terms[1:], tf.unstack(weights)[1:])), terms[0] * weights[0]
+        ),
+        x,
+    )
 
 
 def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
@@ -98,7 +104,9 @@ def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
 
 
 @native("scipy.ndimage.correlate1d")
-def correlate1d(input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0) -> tf.Tensor:
+def correlate1d(
+    input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
+) -> tf.Tensor:
     """The correlation with weights along an axis."""
     given = _weights("correlate1d", input, weights)
     if rank_of(given) != 1:
@@ -108,7 +116,9 @@ def correlate1d(input: Array, weights: Any, axis: Int = -1, mode: str = "reflect
 
 
 @native("scipy.ndimage.convolve1d")
-def convolve1d(input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0) -> tf.Tensor:
+def convolve1d(
+    input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
+) -> tf.Tensor:
     """The convolution with weights along an axis."""
     given = _weights("convolve1d", input, weights)
     if rank_of(given) != 1:
@@ -174,13 +184,19 @@ def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np
     impulse = np.zeros(2 * reach + 1)
     impulse[reach] = 1
     more = {} if radius is None else {"radius": radius}
-    answer = scipy.ndimage.gaussian_filter1d(impulse, sigma, order=order, mode="constant", truncate=truncate, **more)
+    answer = scipy.ndimage.gaussian_filter1d(
+        impulse, sigma, order=order, mode="constant", truncate=truncate, **more
+    )
     return answer[::-1]
 
 
-def _gaussian(x: tf.Tensor, sigma: Any, axis: int, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any) -> tf.Tensor:
+def _gaussian(
+    x: tf.Tensor, sigma: Any, axis: int, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any
+) -> tf.Tensor:
     known = [_number("gaussian_filter", one) for one in (sigma, order, truncate)]
-    weights = _kernel(float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius))
+    weights = _kernel(
+        float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
+    )
     if len(weights) > _MOST_TERMS:
         raise refused("gaussian_filter with so many weights")
     return _correlated_1d(x, tf.constant(weights), axis, mode, cval, len(weights) // 2)
@@ -242,7 +258,9 @@ def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Ten
 
 
 @native("scipy.ndimage.uniform_filter1d")
-def uniform_filter1d(input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0) -> tf.Tensor:
+def uniform_filter1d(
+    input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
+) -> tf.Tensor:
     """The means of windows along an axis."""
     _require_finite("uniform_filter1d", _input("uniform_filter1d", input))
     return _uniform(input, size, normalize_axis_index(axis, rank_of(input)), mode, cval)
@@ -292,7 +310,9 @@ def _gradient(name: str, smooth: Sequence[float]) -> None:
             raise refused(f"{name} of unsigned integers")
         rank = rank_of(input)
         where = normalize_axis_index(axis, rank)
-        result = _correlated_1d(input, tf.constant([-1.0, 0, 1], tf.float64), where, _for_axis(mode, where, rank), cval, 1)
+        result = _correlated_1d(
+            input, tf.constant([-1.0, 0, 1], tf.float64), where, _for_axis(mode, where, rank), cval, 1
+        )
         for other in range(rank):
             if other != where:
                 weights = tf.constant(smooth, tf.float64)
@@ -314,5 +334,7 @@ def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
     if input.dtype.is_unsigned or not rank_of(input):
         raise refused("laplace of unsigned integers, or of a number")
     rank, weights = rank_of(input), tf.constant([1.0, -2, 1], tf.float64)
-    parts = (_correlated_1d(input, weights, axis, _for_axis(mode, axis, rank), cval, 1) for axis in range(rank))
+    parts = (
+        _correlated_1d(input, weights, axis, _for_axis(mode, axis, rank), cval, 1) for axis in range(rank)
+    )
     return functools.reduce(tf.add, parts)

@@ -51,7 +51,9 @@ def _log_density(y: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
     return constant(-0.5, y) * y * y - constant(_LOG_ROOT, y) - tf.math.log(scale)
 
 
-_of_normal("pdf", lambda y, scale: tf.exp(constant(-0.5, y) * y * y) / constant(math.sqrt(2 * math.pi), y) / scale)
+_of_normal(
+    "pdf", lambda y, scale: tf.exp(constant(-0.5, y) * y * y) / constant(math.sqrt(2 * math.pi), y) / scale
+)
 _of_normal("logpdf", _log_density)
 _of_normal("cdf", lambda y, _: normal_distribution(y))
 _of_normal("logcdf", lambda y, _: log_normal_distribution(y))
@@ -175,7 +177,9 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
     regular = tf.reduce_min(values) > limit * tf.reduce_max(tf.abs(values))
     unless(regular, f"{name} with a covariance that is singular")
     rest = points if centre is None else points - centre
-    scaled = tf.einsum("...i,ij->...j", tf.broadcast_to(rest, [*rest.shape[:-1], size]), vectors / tf.sqrt(values))
+    scaled = tf.einsum(
+        "...i,ij->...j", tf.broadcast_to(rest, [*rest.shape[:-1], size]), vectors / tf.sqrt(values)
+    )
     distance = tf.reduce_sum(tf.square(scaled), -1)
     constants = constant(size * math.log(2 * math.pi), values) + tf.reduce_sum(tf.math.log(values))
     return tf.squeeze(constant(-0.5, distance) * (constants + distance))

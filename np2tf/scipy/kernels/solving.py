@@ -55,7 +55,12 @@ def _by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Te
 
 @native("scipy.linalg.solve")
 def solve(
-    a: Array, b: Array, lower: bool = False, check_finite: bool = True, assume_a: Any = None, transposed: bool = False
+    a: Array,
+    b: Array,
+    lower: bool = False,
+    check_finite: bool = True,
+    assume_a: Any = None,
+    transposed: bool = False,
 ) -> tf.Tensor:
     """The x with ``a @ x == b``."""
     a_matrix("solve", a, square=True)
@@ -91,7 +96,12 @@ def det(a: Array, check_finite: bool = True) -> tf.Tensor:
 
 @native("scipy.linalg.solve_triangular")
 def solve_triangular(
-    a: Array, b: Array, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False, check_finite: bool = True
+    a: Array,
+    b: Array,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    check_finite: bool = True,
 ) -> tf.Tensor:
     """The x with ``a @ x == b`` for a triangular matrix."""
     a_matrix("solve_triangular", a, square=True)
@@ -101,7 +111,10 @@ def solve_triangular(
     if unit_diagonal:
         matrix = tf.linalg.set_diag(matrix, tf.ones_like(diagonal))
     else:
-        unless(tf.reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))), "solve_triangular of a singular matrix")
+        unless(
+            tf.reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))),
+            "solve_triangular of a singular matrix",
+        )
     return _as_given(_triangular(matrix, right, _TRANSPOSED[trans], lower), b)
 
 
@@ -241,7 +254,9 @@ def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = T
 def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tensor:
     """The inverses of singular values or eigenvalues, 0 of those that count as zero."""
     rtol = max(a.shape) * epsilon(a) if rtol is None else rtol
-    absolute, relative = (as_tensor(0.0 if one is None else one, values.dtype.as_numpy_dtype) for one in (atol, rtol))
+    absolute, relative = (
+        as_tensor(0.0 if one is None else one, values.dtype.as_numpy_dtype) for one in (atol, rtol)
+    )
     unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
     sizes = tf.abs(values)
     large = sizes > absolute + tf.reduce_max(sizes) * relative
@@ -250,7 +265,9 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
 
 
 @native("scipy.linalg.pinvh")
-def pinvh(a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True) -> tf.Tensor:
+def pinvh(
+    a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True
+) -> tf.Tensor:
     """The same of a Hermitian matrix."""
     a_matrix("pinvh", a, square=True)
     (given,) = computable("pinvh", a, finite=check_finite)
