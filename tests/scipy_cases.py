@@ -127,7 +127,8 @@ def of_linalg() -> Iterator[Case]:
         yield case("linalg.circulant", vector)
         for ord in (None, 2, "fro", *((1, np.inf) if dtype not in ("float32", "complex64") else ())):
             yield case("linalg.norm", a, ord)
-        yield case("linalg.norm", vector)
+        if dtype not in ("float32", "complex64"):
+            yield case("linalg.norm", vector)
         yield case("linalg.norm", vector, 3)
         yield case("linalg.norm", a, axis=1, keepdims=True)
     yield case("linalg.block_diag", np.arange(3), numbers("float32", 2, 2), [[1, 2]])

@@ -13,6 +13,9 @@ from np2tf.scipy.kernels.series import choose, doubly, together
 from np2tf.tnp.kernels import constant
 from np2tf.tnp.tensor_ufunc import UFUNCS
 
+#: The logarithm of the least positive number, half of which is 0.
+_LOG_OF_LEAST = math.log(5e-324) - math.log(2)
+
 
 def _logit(p: tf.Tensor) -> tf.Tensor:
     one = constant(1, p)
@@ -72,7 +75,9 @@ def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     above, below = tf.where(both, x, constant(1, x)), tf.where(both, y, constant(1, x))
     ratio = above / below
     vanishes = ratio < constant(np.finfo(np.float64).tiny, x)
-    logarithm = tf.where(vanishes, tf.math.log(above) - tf.math.log(below), tf.math.log(ratio))
+    apart = tf.math.log(above) - tf.math.log(below)
+    apart = tf.where(apart < constant(_LOG_OF_LEAST, x), constant(-math.inf, x), apart)
+    logarithm = tf.where(vanishes, apart, tf.math.log(ratio))
     nothing = tf.equal(x, zero) & (y >= zero)
     undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
     return choose(

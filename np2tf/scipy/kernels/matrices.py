@@ -49,8 +49,9 @@ def norm(
     a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True
 ) -> tf.Tensor:
     """Norms of vectors or matrices."""
-    if a.dtype in (tf.float32, tf.complex64) and rank_of(a) == 2 and ord in (1, float("inf")):
-        raise refused("norm in single precision, whose dtype depends on the memory order,")
+    by_lapack = (1, float("inf")) if rank_of(a) == 2 else (None, 2) if rank_of(a) == 1 else ()
+    if a.dtype in (tf.float32, tf.complex64) and ord in by_lapack and axis is None and not keepdims:
+        raise refused("norm in single precision, which is one of Python's numbers,")
     require_finite("norm", check_finite and (a.dtype.is_floating or a.dtype.is_complex), a)
     return norms.norm.__wrapped__(a, ord, axis, keepdims)  # type: ignore[attr-defined]
 

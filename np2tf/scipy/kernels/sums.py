@@ -30,7 +30,7 @@ def _axes(x: tf.Tensor, axis: Any) -> list[int]:
 
 def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
     """The largest numbers along `axes`, 0 where it is infinite."""
-    largest = tf.stop_gradient(tf.reduce_max(x, axes, keepdims=True))
+    largest = tf.reduce_max(x, axes, keepdims=True)
     return tf.where(tf.math.is_finite(largest), largest, constant(0, x))
 
 
