@@ -351,7 +351,10 @@ def test_gradients_flow() -> None:
     programs: list[Callable[[Any], Any]] = [
         lambda x: OURS.special.gammaln(x) + OURS.special.ndtri(x / 5) + OURS.special.betaln(x, 2.5),
         lambda x: OURS.special.logsumexp(x) + OURS.special.xlogy(x, x),
-        lambda x: OURS.linalg.solve(a, x),
+        lambda x: OURS.linalg.solve(a + x, x) + OURS.linalg.inv(a * x)[0],
+        lambda x: (
+            OURS.linalg.toeplitz(x)[1] * x + OURS.spatial.distance.cdist(x[:, None], x[:2, None])[:, 0] ** 2
+        ),
         lambda x: OURS.signal.lfilter([1.0], [1.0, -0.5], x),
         lambda x: OURS.ndimage.gaussian_filter(x, 1.0),
         lambda x: OURS.stats.norm.logpdf(x, 0.5, x),

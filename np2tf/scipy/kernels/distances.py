@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused, unless
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.kernels import constant
+from np2tf.tnp.kernels import constant, gathered
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.normalize import Array
 
@@ -103,7 +103,7 @@ def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
     """The distances of all pairs of vectors."""
     vectors = _vectors("pdist", X)
     rows, columns = np.triu_indices(vectors.shape[0], 1)
-    return _metric("pdist", metric, p)(tf.gather(vectors, rows), tf.gather(vectors, columns))
+    return _metric("pdist", metric, p)(gathered(vectors, rows, 0), gathered(vectors, columns, 0))
 
 
 @native("scipy.spatial.distance.squareform")
@@ -125,7 +125,7 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
         empty = tf.reduce_all(tf.equal(diagonal, tf.zeros_like(diagonal)))
         unless(symmetric & empty, "squareform of what is no matrix of distances")
     rows, columns = np.triu_indices(size, 1)
-    return tf.gather(tf.reshape(X, [-1]), rows * size + columns)
+    return gathered(tf.reshape(X, [-1]), rows * size + columns, 0)
 
 
 def _matrix(pairs: tf.Tensor) -> tf.Tensor:
@@ -135,7 +135,7 @@ def _matrix(pairs: tf.Tensor) -> tf.Tensor:
         raise ValueError("Incompatible vector size.")
     place = np.zeros((size, size), np.int64)
     place[np.triu_indices(size, 1)] = np.arange(1, count + 1)
-    return tf.gather(tf.concat([tf.zeros([1], pairs.dtype), pairs], 0), place + place.T)
+    return gathered(tf.concat([tf.zeros([1], pairs.dtype), pairs], 0), place + place.T, 0)
 
 
 @native("scipy.spatial.distance.euclidean")

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused, require_finite
 from np2tf.tnp.conversion import cast, promote
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.linalg import norms
 from np2tf.tnp.linalg.checks import floating
 from np2tf.tnp.linalg.products import rank_of
@@ -73,7 +74,7 @@ def toeplitz(c: Array, r: Any = None) -> tf.Tensor:
         _vector("toeplitz", row)
     rows, columns = column.shape[0], row.shape[0]
     along = tf.concat([tf.reverse(column, [0]), row[1:]], 0)
-    return tf.gather(along, rows - 1 - np.arange(rows)[:, None] + np.arange(columns))
+    return gathered(along, rows - 1 - np.arange(rows)[:, None] + np.arange(columns), 0)
 
 
 @native("scipy.linalg.hankel")
@@ -86,14 +87,14 @@ def hankel(c: Array, r: Any = None) -> tf.Tensor:
         column, row = promote(column, r)
         _vector("hankel", row)
     along = tf.concat([column, row[1:]], 0)
-    return tf.gather(along, np.arange(column.shape[0])[:, None] + np.arange(row.shape[0]))
+    return gathered(along, np.arange(column.shape[0])[:, None] + np.arange(row.shape[0]), 0)
 
 
 @native("scipy.linalg.circulant")
 def circulant(c: Array) -> tf.Tensor:
     """The matrix whose columns are a vector, shifted around."""
     length = _vector("circulant", c).shape[0]
-    return tf.gather(c, (np.arange(length)[:, None] - np.arange(length)) % length)
+    return gathered(c, (np.arange(length)[:, None] - np.arange(length)) % length, 0)
 
 
 @native("scipy.linalg.block_diag")

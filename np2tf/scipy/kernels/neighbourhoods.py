@@ -15,7 +15,7 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.scipy.kernels.declare import native, refused, unless
 from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.kernels import maximum, minimum
+from np2tf.tnp.kernels import gathered, maximum, minimum
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.normalize import Array, Int
 
@@ -47,7 +47,7 @@ def _extended(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval:
         return tf.pad(x, widths, constant_values=as_tensor(cval, x.dtype.as_numpy_dtype))
     if mode not in ("reflect", "mirror", "nearest", "wrap"):
         raise ValueError("boundary mode not supported")
-    return tf.gather(x, _positions(x.shape[axis], before, after, mode), axis=axis)
+    return gathered(x, _positions(x.shape[axis], before, after, mode), axis)
 
 
 def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:

@@ -10,6 +10,7 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import native, refused, unless
 from np2tf.scipy.kernels.matrices import a_matrix, computable
 from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.kernels import gathered
 from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.factoring import svd_of
 from np2tf.tnp.linalg.products import rank_of
@@ -37,7 +38,10 @@ def _as_given(x: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _factors(name: str, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """LU factors and the order of the rows; a matrix that may be singular is SciPy's affair."""
+    """LU factors and the order of the rows; a matrix that may be singular is SciPy's affair.
+
+    TensorFlow's factors have no gradient: they tell `solve` and `inv` whether there is a solution, no more.
+    """
     factors, order = tf.linalg.lu(a)
     pivots = tf.abs(tf.linalg.diag_part(factors))
     limit = 10 * a.shape[-1] * epsilon(a)
@@ -47,7 +51,7 @@ def _factors(name: str, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    shuffled = tf.gather(right, order, batch_dims=rank_of(order) - 1, axis=-2)
+    shuffled = gathered(right, order, 0)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
     half = tf.linalg.triangular_solve(unit, shuffled, lower=True)
     return tf.linalg.triangular_solve(factors, half, lower=False)
@@ -74,7 +78,8 @@ def solve(
         if first.dtype.is_complex:
             raise refused("solve with a transposed complex matrix")
         first = tf.linalg.matrix_transpose(first)
-    return _as_given(_by_factors(*_factors("solve", first), right), b)
+    _factors("solve", first)
+    return _as_given(tf.linalg.solve(first, right), b)
 
 
 @native("scipy.linalg.inv")
@@ -82,8 +87,8 @@ def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
     """Inverses of square matrices."""
     a_matrix("inv", a, square=True, stacked=True)
     (given,) = computable("inv", a, finite=check_finite)
-    eye = tf.eye(given.shape[-1], batch_shape=given.shape[:-2], dtype=given.dtype)
-    return _by_factors(*_factors("inv", given), eye)
+    _factors("inv", given)
+    return tf.linalg.inv(given)
 
 
 @native("scipy.linalg.det")
@@ -144,7 +149,8 @@ def _by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
 def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Tensor:
     """The upper triangular factor of a positive definite matrix, or the lower one."""
     a_matrix("cholesky", a, square=True, stacked=True)
-    return _cholesky("cholesky", *computable("cholesky", a, finite=check_finite), lower)
+    (given,) = computable("cholesky", a, finite=check_finite)
+    return _cholesky("cholesky", given, lower)
 
 
 @native("scipy.linalg.cho_factor")
@@ -219,7 +225,7 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
         return _as_given(_by_factors(factors, order, right), b)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
     found = _triangular(unit, _triangular(factors, right, trans, False), trans, True)
-    return _as_given(tf.gather(found, tf.math.invert_permutation(order), axis=0), b)
+    return _as_given(gathered(found, tf.math.invert_permutation(order), 0), b)
 
 
 # -- least squares -------------------------------------------------------------------------------------------
