@@ -259,6 +259,9 @@ def of_stats() -> Iterator[Case]:
     for name in ("chi2.cdf", "chi2.sf"):
         yield case(f"stats.{name}", y[:, None], np.array([1, 2, 7.5, 100, -1, 0]))
         yield case(f"stats.{name}", y, 3, loc=1.0, scale=2.0)
+    for name in ("f.cdf", "f.sf"):
+        yield case(f"stats.{name}", y[:, None], np.array([1, 2, 7.5, -1]), np.array([3, 10, 1, 2]))
+        yield case(f"stats.{name}", y, 3, 4, loc=1.0, scale=2.0)
     for name in ("t.pdf", "t.cdf", "t.sf"):
         yield case(
             f"stats.{name}",

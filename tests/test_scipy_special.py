@@ -91,6 +91,8 @@ def operands(name: str) -> Iterator[tuple[np.ndarray, ...]]:
     if name in ("beta", "betaln"):
         yield pairs(POSITIVE, POSITIVE)
         yield pairs(broken, broken)
+    elif name == "poch":
+        yield pairs(np.concatenate([POSITIVE[:50], [1.0, 2, 3]]), np.array([0.0, 0.5, 1, 2, 5, 20]))
     elif name == "binom":
         first, second = pairs(POSITIVE, POSITIVE)
         yield np.maximum(first, second), np.minimum(first, second)

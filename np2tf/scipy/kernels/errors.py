@@ -66,7 +66,7 @@ _SQRT_2 = math.sqrt(2.0)
 #: Below, the logarithm of the normal distribution function comes from its asymptotic series.
 _SERIES_BELOW = -12.0
 _SERIES = [1.0]
-for _k in range(1, 14):
+for _k in range(1, 18):
     _SERIES.append(-_SERIES[-1] * (2 * _k - 1))
 
 
@@ -140,6 +140,16 @@ def log_normal_distribution(x: tf.Tensor) -> tf.Tensor:
     return tf.where(x < below, asymptotic, tf.where(x > constant(1, x), above, near))
 
 
+def scaled_complement(x: tf.Tensor) -> tf.Tensor:
+    """``exp(x**2) * erfc(x)``."""
+    limit = constant(8, x)
+    near, far = minimum(x, limit), maximum(x, limit)
+    inverse = constant(0.5, x) / (far * far)
+    asymptotic = polynomial(inverse, _SERIES) / (far * constant(math.sqrt(math.pi), x))
+    return tf.where(x > limit, asymptotic, tf.exp(near * near) * tf.math.erfc(near))
+
+
+universal("erfcx", doubly(scaled_complement))
 universal("erf", error_function)
 universal("erfc", doubly(tf.math.erfc))
 universal("erfinv", doubly(error_inverse))

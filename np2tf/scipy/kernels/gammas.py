@@ -209,6 +209,21 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     return choose(sign * size, (undefined, math.nan), (few, above / below), (pole, zero))
 
 
+def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
+    """``gamma(z + m) / gamma(z)``."""
+    z, m = together(z, m)
+    zero, one, limit = constant(0, z), constant(1, z), constant(171, z)
+    sum = z + m
+    regular = (z > zero) & (sum > zero) & (z < constant(1e3, z)) & (sum < constant(1e3, z))
+    undefined = tf.math.is_nan(sum)
+    unless(tf.reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
+    near = regular & (z < limit) & (sum < limit)
+    below, above = (tf.where(near, part, one) for part in (z, sum))
+    first, second = (tf.where(regular, part, one) for part in (z, sum))
+    far = tf.exp(log_gamma(second) - log_gamma(first))
+    return choose(far, (undefined, sum), (near, gamma(above) / gamma(below)))
+
+
 def hurwitz(x: tf.Tensor, q: tf.Tensor) -> tf.Tensor:
     """The Hurwitz zeta function."""
     return tf.math.zeta(*together(x, q))
@@ -220,6 +235,7 @@ universal("loggamma", doubly(_log_gamma_real))
 universal("psi", doubly(digamma))
 universal("beta", doubly(beta))
 universal("betaln", doubly(log_beta))
+universal("poch", doubly(rising))
 universal("binom", doubly(binomial))
 
 

@@ -123,6 +123,30 @@ def _student(sign: int) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
     return call
 
 
+def _of_fisher(name: str, upper: bool) -> None:
+    """The distribution function of a ratio of variances, or what is left above."""
+
+    def implementation(x: Array, dfn: Any, dfd: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
+        y, _, good = _standardised(name, x, loc, scale)
+        y, first, second, good = together(y, _real(name, dfn), _real(name, dfd), good)
+        zero, one, half = constant(0, y), constant(1, y), constant(0.5, y)
+        good &= (first > zero) & (second > zero)
+        infinite = tf.math.is_inf(y)
+        inside = good & ~infinite & (y > zero)
+        y_in, above, below = (tf.where(inside, part, one) for part in (y, first, second))
+        sum = above * y_in + below
+        if upper:
+            value = incomplete_beta(half * below, half * above, below / sum)
+        else:
+            value = incomplete_beta(half * above, half * below, above * y_in / sum)
+        none, all = (one, zero) if upper else (zero, one)
+        return choose(value, (~good, math.nan), (y <= zero, none), (infinite, all))
+
+    native(name)(implementation)
+
+
+_of_fisher("scipy.stats.f.cdf", False)
+_of_fisher("scipy.stats.f.sf", True)
 _of_one("scipy.stats.chi2.cdf", _chi_square(False))
 _of_one("scipy.stats.chi2.sf", _chi_square(True))
 _of_one("scipy.stats.t.cdf", _student(1))
