@@ -64,13 +64,13 @@ def _with_every_parameter(
 ) -> Callable[..., Any]:
     """`implementation` with SciPy's signature: what it lacks may have its default only."""
     signature = inspect.signature(implementation)
+    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in signature.parameters.values()):
+        return implementation
     theirs = [one for one in inspect.signature(numpy).parameters.values() if one.kind not in _VARIABLE]
     named = {one.name for one in theirs}
     parameters = [signature.parameters.get(one.name, one).replace(kind=one.kind) for one in theirs]
     # What SciPy hides in **kwargs has its name here.
     parameters += [one for one in signature.parameters.values() if one.name not in named]
-    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in signature.parameters.values()):
-        return implementation
     complete = signature.replace(parameters=sorted(parameters, key=lambda one: one.kind))
     defaults = {
         one.name: one.default

@@ -11,7 +11,7 @@ from scipy.special import zetac
 
 from np2tf.scipy.kernels.declare import native, refused, universal, unless
 from np2tf.scipy.kernels.series import choose, doubly, is_whole, polynomial, together
-from np2tf.tnp.conversion import cast
+from np2tf.tnp.conversion import cast, promote
 from np2tf.tnp.kernels import constant, maximum, minimum
 from np2tf.tnp.normalize import Array, Int
 from np2tf.tnp.ufuncs_float import signbit
@@ -242,8 +242,6 @@ universal("binom", doubly(binomial))
 @native("scipy.special.zeta")
 def zeta(x: Array, q: Any = None) -> tf.Tensor:
     """The Riemann or Hurwitz zeta function."""
-    from np2tf.tnp.conversion import promote
-
     if q is None or x.dtype.is_complex:
         raise refused("the zeta function of Riemann, or of complex numbers")
     first, second = promote(x, q)

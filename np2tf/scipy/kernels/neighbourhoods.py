@@ -177,7 +177,7 @@ def _number(name: str, value: Any) -> Any:
 # -- smoothing -----------------------------------------------------------------------------------------------
 
 
-@functools.cache
+@functools.lru_cache(maxsize=256)
 def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np.ndarray:
     """SciPy's weights, as it answers an impulse with them."""
     reach = int(truncate * sigma + 0.5) if radius is None else radius
