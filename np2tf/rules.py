@@ -18,7 +18,12 @@ A chapter lists its names by how np2tf provides them, and facts about single nam
     [examples]                       # last: read only when asked for
     sum = ["np.sum(a, axis=0)"]      # of native names; expressions over a, b, v, s and k (`OPERANDS`)
 
-The files of rules/modules/ list, in the same way, what the translator does not rename (`kept`).
+The files of rules/modules/ list, in the same way, what the translator does not rename (`kept`); those of
+rules/scipy/ list functions of SciPy that are TensorFlow in staged code (`scipy`), with the parameters that
+they take there:
+
+    [facts]
+    lfilter.parameters = ["b", "a", "x", "axis"]
 """
 
 from __future__ import annotations
@@ -77,6 +82,8 @@ class Rule:
     """The old function flattened its first argument; the new one keeps its shape."""
     arguments: tuple[tuple[str, Any], ...] = ()
     """Keyword arguments that make the new function do what the old one did."""
+    parameters: tuple[str, ...] = ()
+    """Of a function of SciPy, but not of a ufunc: those of its parameters that the one on TensorFlow has."""
 
     def exists_in(self, numpy: str) -> bool:
         """Whether a version of NumPy ("2.4.1") has the name."""
@@ -127,6 +134,7 @@ def _chapter(stem: str) -> dict[str, Rule]:
     for name, kind in kinds.items():
         fact = {**table.get("facts_of_all", {}), **facts.get(name, {})}
         fact["writes"] = tuple(fact.get("writes", ()))
+        fact["parameters"] = tuple(fact.get("parameters", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
         full = f"{prefix}.{name}"
         found[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
@@ -175,6 +183,15 @@ def kept() -> Mapping[str, Rule]:
     found: dict[str, Rule] = {}
     for path in sorted((rules_folder() / "modules").glob("*.toml")):
         found.update(_chapter(f"modules/{path.stem}"))
+    return found
+
+
+@lru_cache(maxsize=1)
+def scipy() -> Mapping[str, Rule]:
+    """The functions of SciPy that have a TensorFlow version, by qualified name (`scipy.linalg.solve`)."""
+    found: dict[str, Rule] = {}
+    for path in sorted((rules_folder() / "scipy").glob("*.toml")):
+        found.update(_chapter(f"scipy/{path.stem}"))
     return found
 
 

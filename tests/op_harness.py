@@ -26,11 +26,15 @@ _BATCH = 120
 
 @dataclass(frozen=True)
 class Case:
-    """A call: the dotted name below ``np`` (``.name`` for a method), positional and keyword arguments."""
+    """A call: the dotted name below ``np`` (``.name`` for a method), positional and keyword arguments.
+
+    `modules` are what has the name: NumPy and np2tf's, or other two.
+    """
 
     name: str
     args: Sequence[Any]
     kwargs: dict[str, Any] = field(default_factory=dict)
+    modules: tuple[Any, Any] = (np, tnp)
 
     def __str__(self) -> str:
         shown = [_shown(arg) for arg in self.args] + [f"{k}={_shown(v)}" for k, v in self.kwargs.items()]
@@ -79,7 +83,7 @@ def expected(case: Case) -> Any:
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
-            result = _flat(_call(np, case, case.args, case.kwargs))
+            result = _flat(_call(case.modules[0], case, case.args, case.kwargs))
         except Exception as error:
             return Raised(type(error), str(error))
         return tuple(np.asarray(part) for part in result)
@@ -91,7 +95,7 @@ def _tensors(result: Any) -> tuple[Any, ...]:
 
 def _attempt(case: Case, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     try:
-        return _tensors(_call(tnp, case, args, kwargs))
+        return _tensors(_call(case.modules[1], case, args, kwargs))
     except Exception as error:
         return Raised(type(error), str(error))
 

@@ -18,7 +18,8 @@ REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", "np2tf.candidates", *REWRITES)
 RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
-RUNTIME = ("np2tf.runtime", *TNP)
+SCIPY = ("np2tf.scipy", *TNP)
+RUNTIME = ("np2tf.runtime", *SCIPY)
 ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": (),
     "np2tf.diagnostics": ("np2tf.rules",),
@@ -36,10 +37,19 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.pipeline": TRANSLATE,
     "np2tf.files": TRANSLATE,
     "np2tf.tnp": TNP,
+    "np2tf.scipy": SCIPY,
     "np2tf.runtime": RUNTIME,
 }
 LEFT = ("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options")
-RIGHT = ("np2tf.tnp", "np2tf.runtime", "np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging")
+RIGHT = (
+    "np2tf.tnp",
+    "np2tf.scipy",
+    "np2tf.runtime",
+    "np2tf.config",
+    "np2tf.counts",
+    "np2tf.lazy",
+    "np2tf.staging",
+)
 BOTH = ("np2tf.rules", "np2tf.diagnostics", "np2tf.coverage")
 
 

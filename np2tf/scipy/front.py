@@ -1,0 +1,89 @@
+"""What people call: SciPy's function on host operands, the TensorFlow half for everything else."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from np2tf import rules
+from np2tf.tnp import loading
+from np2tf.tnp.front import Function, universal
+
+#: SciPy's qualified name -> the function that stands for it; made when it is first asked for.
+_made: dict[str, Any] = {}
+
+
+def scipys(qualified: str) -> Any:
+    """SciPy's own object of this name (`scipy.stats.norm.pdf`).
+
+    Raises:
+        ImportError: SciPy is not installed.
+        AttributeError: the installed SciPy has no such name.
+    """
+    chapter = rules.scipy()[qualified].chapter
+    prefix = rules.read_table(chapter)["prefix"]
+    found = importlib.import_module(prefix)
+    for part in qualified.removeprefix(f"{prefix}.").split("."):
+        found = getattr(found, part)
+    return found
+
+
+def implementation(qualified: str) -> Any:
+    """The function that stands for SciPy's of this name.
+
+    Raises:
+        KeyError: it has no TensorFlow version.
+        ImportError, AttributeError: SciPy, or the installed one, has no such function.
+    """
+    found = _made.get(qualified)
+    return found if found is not None else _made.setdefault(qualified, _make(qualified))
+
+
+def _make(qualified: str) -> Any:
+    numpy = scipys(qualified)
+    made = universal(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
+    made.qualified = qualified
+    stem = rules.scipy()[qualified].chapter.rpartition("/")[2]
+    made.__module__ = f"np2tf.scipy.{stem}"  # where pickle finds it
+    loading.when_loaded(lambda: importlib.import_module("np2tf.scipy.kernels").load(stem))
+    return made
+
+
+def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` of the module that has the functions of one chapter of rules/scipy/."""
+    module = f"np2tf.scipy.{stem}"
+
+    def listed() -> dict[str, str]:
+        prefix = rules.read_table(f"scipy/{stem}")["prefix"]
+        named = [name for name, rule in rules.scipy().items() if rule.chapter == f"scipy/{stem}"]
+        return {name.removeprefix(f"{prefix}."): name for name in named}
+
+    def getattribute(name: str) -> Any:
+        names = {} if name.startswith("__") else listed()
+        if name in names:
+            return implementation(names[name])
+        below = {rest.partition(".")[2]: full for rest, full in names.items() if rest.startswith(f"{name}.")}
+        if below:
+            return _Methods(f"{module}.{name}", below)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+
+    return getattribute, lambda: sorted({name.partition(".")[0] for name in listed()})
+
+
+class _Methods:
+    """The methods of one of SciPy's objects: `norm.pdf`, `norm.cdf` …"""
+
+    def __init__(self, name: str, methods: dict[str, str]) -> None:
+        self._name = name
+        self._methods = methods
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self._methods:
+            raise AttributeError(f"{self._name!r} has no attribute {name!r}")
+        return implementation(self._methods[name])
+
+    def __dir__(self) -> list[str]:
+        return sorted(self._methods)

@@ -1,0 +1,25 @@
+"""The functions of SciPy over tensors. Importing a module of this package imports SciPy and TensorFlow.
+
+Each chapter of rules/scipy/ is loaded by the first use of one of its functions with a tensor.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+#: Chapter of rules/scipy/ -> the modules that implement it.
+_MODULES = {
+    "special": ("errors", "gammas", "incomplete", "bessel", "elementwise", "sums", "counting"),
+    "linalg": ("solving", "factoring", "matrices", "exponential"),
+    "fft": ("fourier",),
+    "signal": ("convolution", "filtering"),
+    "ndimage": ("neighbourhoods",),
+    "stats": ("normal",),
+    "distance": ("distances",),
+}
+
+
+def load(chapter: str) -> None:
+    """Import the modules of a chapter, which enter their functions where calls with tensors look for them."""
+    for name in _MODULES[chapter]:
+        importlib.import_module(f"np2tf.scipy.kernels.{name}")

@@ -1,0 +1,145 @@
+"""How the functions of SciPy are declared over tensors: `native` for functions, `universal` for ufuncs."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.scipy.front import scipys
+from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.kernels import kernel
+from np2tf.tnp.normalize import op
+from np2tf.tnp.routing import IMPLEMENTATIONS
+from np2tf.tnp.tensor_ufunc import Ufunc
+
+_VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
+#: They say how SciPy is to compute, and nothing about the result.
+_IMMATERIAL = frozenset(
+    {
+        "overwrite_a",
+        "overwrite_b",
+        "overwrite_ab",
+        "overwrite_x",
+        "overwrite_data",
+        "overwrite_c",
+        "workers",
+        "plan",
+    }
+)
+
+
+def refused(what: str) -> StagingError:
+    """What to raise for what only SciPy has."""
+    return StagingError(f"{what} runs on the host only", "NP2TF503")
+
+
+def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Let a function over tensors stand for SciPy's of this name.
+
+    The function has SciPy's parameters, or some of them. A call that gives another one ends the staging, and
+    runs on the host.
+    """
+
+    def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        try:
+            numpy = scipys(qualified)
+        except AttributeError:  # the installed SciPy has no such function
+            return implementation
+        made = op(numpy)(_with_every_parameter(qualified, implementation, numpy))
+        made.supported = tuple(inspect.signature(implementation).parameters)  # type: ignore[attr-defined]
+        IMPLEMENTATIONS[qualified] = made
+        return made
+
+    return decorate
+
+
+def _with_every_parameter(
+    qualified: str, implementation: Callable[..., Any], numpy: Callable[..., Any]
+) -> Callable[..., Any]:
+    """`implementation` with SciPy's signature: what it lacks may have its default only."""
+    signature = inspect.signature(implementation)
+    if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in signature.parameters.values()):
+        return implementation
+    theirs = [one for one in inspect.signature(numpy).parameters.values() if one.kind not in _VARIABLE]
+    named = {one.name for one in theirs}
+    parameters = [signature.parameters.get(one.name, one).replace(kind=one.kind) for one in theirs]
+    # What SciPy hides in **kwargs has its name here.
+    parameters += [one for one in signature.parameters.values() if one.name not in named]
+    complete = signature.replace(parameters=sorted(parameters, key=lambda one: one.kind))
+    defaults = {
+        one.name: one.default
+        for one in theirs
+        if one.name not in signature.parameters and one.name not in _IMMATERIAL
+    }
+
+    @functools.wraps(implementation)
+    def call(*values: Any, **more: Any) -> Any:
+        given = complete.bind(*values, **more).arguments
+        for name, value in list(given.items()):
+            if name not in signature.parameters:
+                del given[name]
+                if name in defaults and value is not defaults[name] and not _equal(value, defaults[name]):
+                    raise refused(f"{qualified} with {name}=")
+        bound = inspect.BoundArguments(signature, given)
+        return implementation(*bound.args, **bound.kwargs)
+
+    call.__signature__ = complete  # type: ignore[attr-defined]
+    return call
+
+
+def _equal(value: Any, default: Any) -> bool:
+    return type(value) is type(default) and isinstance(value, (bool, int, float, str)) and value == default
+
+
+def universal(name: str, function: Callable[..., Any], *, complex: Callable[..., Any] | None = None) -> None:
+    """Let a function over tensors stand for a universal function of scipy.special.
+
+    SciPy's loops choose the dtypes: the function gets tensors of float64 or float32.
+
+    Args:
+        name: that of the ufunc in scipy.special.
+        function: for real numbers.
+        complex: for complex ones; SciPy's on the host where there is none.
+    """
+    try:
+        numpy = scipys(f"scipy.special.{name}")
+    except AttributeError:
+        return
+    if not isinstance(numpy, np.ufunc):  # an older or a newer SciPy has a function there
+        return
+    Ufunc(numpy, kernel(function, complex=complex or _refuse_complex(name)))
+
+
+def _refuse_complex(name: str) -> Callable[..., Any]:
+    def call(*operands: tf.Tensor) -> tf.Tensor:
+        raise refused(f"scipy.special.{name} of complex numbers")
+
+    return call
+
+
+def unless(good: tf.Tensor, what: str) -> None:
+    """Leave a call to SciPy, which raises or warns, unless `good`; a compiled one is discarded.
+
+    Raises:
+        StagingError: `good` is known to be false.
+    """
+    known = tf.get_static_value(good)
+    if known is None:
+        record_violation(tf.logical_not(good))
+    elif not known:
+        raise refused(what)
+
+
+def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:
+    """What `check_finite=True` asks for: SciPy raises ValueError where a number is infinite or a NaN."""
+    if check:
+        for operand in operands:
+            unless(
+                tf.reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite"
+            )

@@ -1,0 +1,149 @@
+"""scipy.spatial.distance: distances of all pairs of vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.kernels import constant, gathered
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.normalize import Array
+
+
+def _sum(x: tf.Tensor) -> tf.Tensor:
+    return tf.reduce_sum(x, -1)
+
+
+def _cosine(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    lengths = tf.sqrt(_sum(a * a)) * tf.sqrt(_sum(b * b))
+    cosine = _sum(a * b) / lengths
+    one = constant(1, cosine)
+    return one - tf.where(tf.abs(cosine) > one, tf.sign(cosine), cosine)
+
+
+def _correlation(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    means = (tf.reduce_mean(one, -1, keepdims=True) for one in (a, b))
+    return _cosine(*(one - mean for one, mean in zip((a, b), means)))
+
+
+def _ratio(above: tf.Tensor, below: tf.Tensor) -> tf.Tensor:
+    none = tf.equal(below, constant(0, below))
+    return tf.where(none, constant(0, below), above / tf.where(none, constant(1, below), below))
+
+
+#: Metric -> the distances of vectors in the last axes of two arrays.
+_METRICS: dict[str, Callable[[tf.Tensor, tf.Tensor], tf.Tensor]] = {
+    "euclidean": lambda a, b: tf.sqrt(_sum(tf.square(a - b))),
+    "sqeuclidean": lambda a, b: _sum(tf.square(a - b)),
+    "cityblock": lambda a, b: _sum(tf.abs(a - b)),
+    "chebyshev": lambda a, b: tf.reduce_max(tf.abs(a - b), -1),
+    "canberra": lambda a, b: _sum(_ratio(tf.abs(a - b), tf.abs(a) + tf.abs(b))),
+    "braycurtis": lambda a, b: _sum(tf.abs(a - b)) / _sum(tf.abs(a + b)),
+    "hamming": lambda a, b: tf.reduce_mean(tf.cast(tf.not_equal(a, b), a.dtype), -1),
+    "cosine": _cosine,
+    "correlation": _correlation,
+}
+_ALIASES = {
+    **dict.fromkeys(("euclid", "eu", "e"), "euclidean"),
+    **dict.fromkeys(("sqe", "sqeuclid"), "sqeuclidean"),
+    **dict.fromkeys(("cblock", "cb", "c"), "cityblock"),
+    **dict.fromkeys(("chebychev", "cheby", "cheb", "ch"), "chebyshev"),
+    "cos": "cosine",
+    "co": "correlation",
+}
+
+
+def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
+    """The function of a metric.
+
+    Raises:
+        StagingError: it is the caller's own, or SciPy's only.
+    """
+    if not isinstance(metric, str):
+        raise refused(f"{name} with a metric of the caller's")
+    wanted = metric.lower()
+    if wanted in ("minkowski", "mi", "m"):
+        power = 2.0 if p is None else p
+        if not isinstance(power, (int, float)) or power <= 0:
+            raise refused(f"{name} with p={power!r}")
+        if math.isinf(power):
+            return _METRICS["chebyshev"]
+        return lambda a, b: tf.pow(_sum(tf.pow(tf.abs(a - b), constant(power, a))), constant(1 / power, a))
+    found = _METRICS.get(_ALIASES.get(wanted, wanted))
+    if found is None or p is not None:
+        raise refused(f"{name} with metric={metric!r}")
+    return found
+
+
+def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:
+    if rank_of(x) != 2:
+        raise ValueError("A 2-dimensional array must be passed.")
+    if not x.shape.is_fully_defined() or x.dtype.is_complex or 0 in x.shape:
+        raise refused(f"{name} of such an array")
+    return cast(x, np.float64)
+
+
+@native("scipy.spatial.distance.cdist")
+def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
+    """The distances of all vectors of one array from all of another."""
+    first, second = _vectors("cdist", XA), _vectors("cdist", XB)
+    if first.shape[1] != second.shape[1]:
+        raise ValueError("XA and XB must have the same number of columns")
+    return _metric("cdist", metric, p)(first[:, None, :], second[None, :, :])
+
+
+@native("scipy.spatial.distance.pdist")
+def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
+    """The distances of all pairs of vectors."""
+    vectors = _vectors("pdist", X)
+    rows, columns = np.triu_indices(vectors.shape[0], 1)
+    return _metric("pdist", metric, p)(gathered(vectors, rows, 0), gathered(vectors, columns, 0))
+
+
+@native("scipy.spatial.distance.squareform")
+def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
+    """The matrix of distances of the distances of pairs, and the other way round."""
+    rank = rank_of(X)
+    if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
+        raise refused("squareform of such an array")
+    if (force.lower() == "tomatrix" and rank != 1) or (force.lower() == "tovector" and rank != 2):
+        raise ValueError(f"squareform: force={force!r} does not fit the array")
+    if rank == 1:
+        return _matrix(X)
+    size = X.shape[0]
+    if X.shape[1] != size:
+        raise ValueError("The matrix argument must be square.")
+    if checks:
+        symmetric = tf.reduce_all(tf.equal(X, tf.transpose(X)))
+        diagonal = tf.linalg.diag_part(X)
+        empty = tf.reduce_all(tf.equal(diagonal, tf.zeros_like(diagonal)))
+        unless(symmetric & empty, "squareform of what is no matrix of distances")
+    rows, columns = np.triu_indices(size, 1)
+    return gathered(tf.reshape(X, [-1]), rows * size + columns, 0)
+
+
+def _matrix(pairs: tf.Tensor) -> tf.Tensor:
+    count = pairs.shape[0]
+    size = math.isqrt(2 * count) + 1
+    if size * (size - 1) != 2 * count:
+        raise ValueError("Incompatible vector size.")
+    place = np.zeros((size, size), np.int64)
+    place[np.triu_indices(size, 1)] = np.arange(1, count + 1)
+    return gathered(tf.concat([tf.zeros([1], pairs.dtype), pairs], 0), place + place.T, 0)
+
+
+@native("scipy.spatial.distance.euclidean")
+def euclidean(u: Array, v: Array) -> tf.Tensor:
+    """The distance of two vectors."""
+    first, second = (cast(as_tensor(one), np.float64) if not one.dtype.is_complex else one for one in (u, v))
+    if rank_of(first) != 1 or rank_of(second) != 1 or first.dtype.is_complex or u.dtype == tf.float32:
+        raise refused("euclidean of such operands")
+    if first.shape != second.shape:
+        raise ValueError("operands could not be broadcast together")
+    return _METRICS["euclidean"](first, second)

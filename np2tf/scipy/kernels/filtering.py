@@ -1,0 +1,162 @@
+"""Linear filters along an axis: the difference equation, step by step as SciPy does it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.fft.one import from_last, to_last
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.normalize import Array, Int, OptionalInt
+from np2tf.tnp.promotion import inexact_type
+
+
+def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Numerator and denominator of one length, divided by the first of the denominator.
+
+    Raises:
+        StagingError: they are no vectors of known lengths.
+    """
+    if rank_of(b) > 1 or rank_of(a) > 1:
+        raise refused(f"{name} with coefficients that are no vectors")
+    b, a = tf.reshape(b, [-1]), tf.reshape(a, [-1])
+    if not a.shape[0] or not b.shape[0]:
+        raise refused(f"{name} with no coefficients, or an unknown number of them")
+    unless(tf.not_equal(a[0], tf.zeros((), a.dtype)), f"{name} with a denominator that begins with 0")
+    length = max(a.shape[0], b.shape[0])
+    padded = [tf.pad(one, [[0, length - one.shape[0]]]) for one in (b, a)]
+    return padded[0] / a[0], padded[1] / a[0]
+
+
+def _filtered(b: tf.Tensor, a: tf.Tensor, x: tf.Tensor, state: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """The output and the last state of a filter along the last axis (transposed direct form II)."""
+    if b.shape[0] == 1:
+        return b[0] * x, state
+    samples = tf.transpose(x, [rank_of(x) - 1, *range(rank_of(x) - 1)])
+    count = x.shape[-1]
+    rest_b, rest_a = b[1:], a[1:]
+
+    def step(i: tf.Tensor, state: tf.Tensor, found: tf.TensorArray) -> tuple[Any, ...]:
+        sample = samples[i]
+        output = b[0] * sample + state[..., 0]
+        moved = tf.concat([state[..., 1:], tf.zeros_like(state[..., :1])], -1)
+        state = moved + rest_b * sample[..., None] - rest_a * output[..., None]
+        return i + 1, state, found.write(i, output)
+
+    found = tf.TensorArray(x.dtype, count, element_shape=x.shape[:-1])
+    _, state, found = tf.while_loop(lambda i, *_: i < count, step, (tf.constant(0), state, found))
+    outputs = found.stack()
+    return tf.transpose(outputs, [*range(1, rank_of(x)), 0]), state
+
+
+def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.Tensor, int, list[tf.Tensor]]:
+    """The signal with its axis at the end, where that was, and all operands in one dtype."""
+    if rank_of(x) == 0 or not x.shape.is_fully_defined() or 0 in x.shape:
+        raise refused(f"{name} of no samples, or of an unknown number of them")
+    if all(one.dtype.is_integer or one.dtype == tf.bool for one in (x, *others)) and name == "lfilter":
+        raise refused("lfilter of integers")
+    dtype = inexact_type(x, *others)
+    if dtype == np.float16:
+        raise refused(f"{name} of float16")
+    where = normalize_axis_index(axis, rank_of(x))
+    return cast(to_last(x, where), dtype), where, [cast(one, dtype) for one in others]
+
+
+@native("scipy.signal.lfilter")
+def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any:
+    """A recursive or finite filter along an axis; with `zi` also its last state."""
+    before = None if zi is None else as_tensor(zi)
+    samples, where, (first, second, *_) = _signal(
+        "lfilter", x, axis, b, a, *([] if before is None else [before])
+    )
+    numerator, denominator = _coefficients("lfilter", first, second)
+    shape = [*samples.shape[:-1], numerator.shape[0] - 1]
+    if before is None:
+        return from_last(_filtered(numerator, denominator, samples, tf.zeros(shape, samples.dtype))[0], where)
+    state = (
+        to_last(cast(before, samples.dtype.as_numpy_dtype), where)
+        if rank_of(before) == rank_of(x)
+        else before
+    )
+    if state.shape != shape:
+        raise refused("lfilter with zi of another shape")
+    outputs, state = _filtered(numerator, denominator, samples, state)
+    return from_last(outputs, where), from_last(state, where)
+
+
+@native("scipy.signal.sosfilt")
+def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
+    """A filter of second-order sections along an axis."""
+    if rank_of(sos) != 2 or sos.shape[1] != 6 or not sos.shape[0]:
+        raise ValueError("sos array must be shape (n_sections, 6)")
+    samples, where, (sections,) = _signal("sosfilt", x, axis, sos)
+    unless(
+        tf.reduce_all(tf.equal(sections[:, 3], tf.ones((), sections.dtype))), "sosfilt with a0 other than 1"
+    )
+    for section in tf.unstack(sections):
+        state = tf.zeros([*samples.shape[:-1], 2], samples.dtype)
+        samples, _ = _filtered(section[:3], section[3:], samples, state)
+    return from_last(samples, where)
+
+
+def _steady(b: tf.Tensor, a: tf.Tensor) -> tf.Tensor:
+    """The state in which the filter answers a step with a step."""
+    rest = b[1:] - a[1:] * b[0]
+    first = tf.reduce_sum(rest) / tf.reduce_sum(a)
+    sums = tf.concat([tf.zeros_like(rest[:1]), tf.cumsum(rest)[:-1]], 0)
+    return tf.cumsum(a)[:-1] * first - sums
+
+
+def _extended(x: tf.Tensor, kind: Any, count: int) -> tf.Tensor:
+    """The signal with `count` samples more at both ends."""
+    if kind is None or count == 0:
+        return x
+    first, last = x[..., :1], x[..., -1:]
+    before, after = tf.reverse(x[..., 1 : count + 1], [-1]), tf.reverse(x[..., -count - 1 : -1], [-1])
+    if kind == "odd":
+        before, after = 2 * first - before, 2 * last - after
+    elif kind == "constant":
+        before, after = tf.ones_like(before) * first, tf.ones_like(after) * last
+    return tf.concat([before, x, after], -1)
+
+
+@native("scipy.signal.filtfilt")
+def filtfilt(
+    b: Array, a: Array, x: Array, axis: Int = -1, padtype: Any = "odd", padlen: OptionalInt = None
+) -> tf.Tensor:
+    """A filter forwards and backwards along an axis, which leaves phases as they are."""
+    if padtype not in ("even", "odd", "constant", None):
+        raise ValueError("Unknown value for padtype")
+    samples, where, (first, second) = _signal("filtfilt", x, axis, b, a)
+    numerator, denominator = _coefficients("filtfilt", first, second)
+    count = 0 if padtype is None else 3 * numerator.shape[0] if padlen is None else padlen
+    if samples.shape[-1] <= count:
+        raise ValueError("The length of the input vector x must be greater than padlen")
+    extended = _extended(samples, padtype, count)
+    state = _steady(numerator, denominator)
+    forwards, _ = _filtered(numerator, denominator, extended, state * extended[..., :1])
+    mirrored = tf.reverse(forwards, [-1])
+    backwards, _ = _filtered(numerator, denominator, mirrored, state * mirrored[..., :1])
+    result = tf.reverse(backwards, [-1])
+    return from_last(result[..., count : count + samples.shape[-1]] if count else result, where)
+
+
+@native("scipy.signal.detrend")
+def detrend(data: Array, axis: Int = -1, type: str = "linear") -> tf.Tensor:
+    """A signal less its mean, or less the straight line that fits it best."""
+    if type not in ("linear", "l", "constant", "c"):
+        raise ValueError("Trend type must be 'linear' or 'constant'.")
+    samples, where, _ = _signal("detrend", data, axis)
+    if data.dtype in (tf.float32, tf.complex64):
+        raise refused("detrend in single precision")
+    samples -= tf.reduce_mean(samples, -1, keepdims=True)
+    if type in ("linear", "l") and samples.shape[-1] > 1:
+        line = np.arange(samples.shape[-1]) - (samples.shape[-1] - 1) / 2
+        times = tf.constant(line / np.sqrt(np.sum(line * line)), samples.dtype)
+        samples -= tf.reduce_sum(samples * times, -1, keepdims=True) * times
+    return from_last(samples, where)

@@ -1,0 +1,80 @@
+"""scipy.fft: the transforms of numpy.fft, which SciPy computes in the precision that is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import native, refused
+from np2tf.tnp.fft import helper, many, one
+from np2tf.tnp.normalize import Array, Axis, Int, OptionalInt
+
+
+def _taken(name: str, x: tf.Tensor) -> tf.Tensor:
+    """SciPy's own function takes float16, and complex numbers where NumPy does not."""
+    if x.dtype == tf.float16 or (x.dtype.is_complex and name in ("rfft", "ihfft", "rfft2", "rfftn")):
+        raise refused(f"scipy.fft.{name} of {x.dtype.name}")
+    return x
+
+
+def _along_one(name: str) -> None:
+    transform = getattr(one, name).__wrapped__
+
+    def implementation(x: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None) -> tf.Tensor:
+        return transform(_taken(name, x), n, axis, norm)
+
+    native(f"scipy.fft.{name}")(implementation)
+
+
+def _along_two(name: str) -> None:
+    transform = getattr(many, name).__wrapped__
+
+    def implementation(x: Array, s: Any = None, axes: Axis = (-2, -1), norm: Any = None) -> tf.Tensor:
+        return transform(_taken(name, x), s, axes, norm)
+
+    native(f"scipy.fft.{name}")(implementation)
+
+
+def _along_many(name: str) -> None:
+    transform = getattr(many, name).__wrapped__
+
+    def implementation(x: Array, s: Any = None, axes: Axis = None, norm: Any = None) -> tf.Tensor:
+        if s is not None and axes is None:
+            # SciPy means the last axes, and NumPy warns.
+            axes = tuple(range(-len(s), 0))
+        return transform(_taken(name, x), s, axes, norm)
+
+    native(f"scipy.fft.{name}")(implementation)
+
+
+for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
+    _along_one(_name)
+for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
+    _along_two(_name)
+for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
+    _along_many(_name)
+
+
+@native("scipy.fft.fftshift")
+def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
+    """`x` with the zero frequency in the middle."""
+    return helper.fftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
+
+
+@native("scipy.fft.ifftshift")
+def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
+    """The inverse of `fftshift`."""
+    return helper.ifftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
+
+
+@native("scipy.fft.fftfreq")
+def fftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
+    """The frequencies of `fft` of `n` samples at distance `d`."""
+    return helper.fftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]
+
+
+@native("scipy.fft.rfftfreq")
+def rfftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
+    """The frequencies of `rfft` of `n` samples at distance `d`."""
+    return helper.rfftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]

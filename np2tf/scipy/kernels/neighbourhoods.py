@@ -1,0 +1,340 @@
+"""scipy.ndimage: filters over the neighbours of each element, computed in double precision as SciPy does."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.ndimage
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp.kernels import gathered, maximum, minimum
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.normalize import Array, Int
+
+#: So many shifted arrays are combined one by one.
+_MOST_TERMS = 1024
+_SAME = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
+
+
+def _positions(length: int, before: int, after: int, mode: str) -> np.ndarray:
+    """Where the elements of a longer line come from."""
+    wanted = np.arange(-before, length + after)
+    if mode == "nearest":
+        return np.clip(wanted, 0, length - 1)
+    if mode == "wrap":
+        return wanted % length
+    if mode == "mirror":
+        period = max(2 * length - 2, 1)
+        folded = wanted % period
+        return np.where(folded < length, folded, period - folded)
+    folded = wanted % (2 * length)
+    return np.where(folded < length, folded, 2 * length - 1 - folded)
+
+
+def _extended(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval: Any) -> tf.Tensor:
+    """`x` with more elements at both ends of an axis."""
+    mode = _SAME.get(mode, mode)
+    if mode == "constant":
+        widths = [[before, after] if k == axis else [0, 0] for k in range(rank_of(x))]
+        return tf.pad(x, widths, constant_values=as_tensor(cval, x.dtype.as_numpy_dtype))
+    if mode not in ("reflect", "mirror", "nearest", "wrap"):
+        raise ValueError("boundary mode not supported")
+    return gathered(x, _positions(x.shape[axis], before, after, mode), axis)
+
+
+def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
+    """An array of a dtype whose results are SciPy's.
+
+    Raises:
+        StagingError: SciPy rounds results of such elements in its own way, or the shape is not known.
+    """
+    if x.dtype.is_complex or x.dtype in (tf.bool, tf.float16) or (x.dtype.is_integer and not exact):
+        raise refused(f"{name} of {x.dtype.name}")
+    if x.dtype == tf.uint64 or not x.shape.is_fully_defined() or 0 in x.shape:
+        raise refused(f"{name} of such an array")
+    return x
+
+
+def _wide(x: tf.Tensor) -> tf.Tensor:
+    return tf.cast(x, tf.float64)
+
+
+def _like(result: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    return cast(result, x.dtype.as_numpy_dtype)
+
+
+def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: Any) -> list[tf.Tensor]:
+    """For each place of a window along an axis, the array of the elements that are there."""
+    longer = _extended(x, axis, offset, size - 1 - offset, mode, cval)
+    length = x.shape[axis]
+    starts = ([k if n == axis else 0 for n in range(rank_of(x))] for k in range(size))
+    sizes = [length if n == axis else m for n, m in enumerate(x.shape)]
+    return [tf.slice(longer, start, sizes) for start in starts]
+
+
+def _correlated_1d(
+    x: tf.Tensor, weights: tf.Tensor, axis: int, mode: Any, cval: Any, offset: int
+) -> tf.Tensor:
+    size = weights.shape[0]
+    terms = _windows(_wide(x), axis, size, offset, mode, cval)
+    return _like(
+        sum(
+            (term * weight for term, weight in zip(terms[1:], tf.unstack(weights)[1:])), terms[0] * weights[0]
+        ),
+        x,
+    )
+
+
+def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
+    tensor = as_tensor(weights)
+    _input(name, x, exact=tensor.dtype.is_integer)
+    if x.dtype.is_unsigned or tensor.dtype.is_complex or tensor.shape.num_elements() in (None, 0):
+        raise refused(f"{name} with such weights")
+    if tensor.shape.num_elements() > _MOST_TERMS:
+        raise refused(f"{name} with so many weights")
+    return _wide(tensor)
+
+
+@native("scipy.ndimage.correlate1d")
+def correlate1d(
+    input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
+) -> tf.Tensor:
+    """The correlation with weights along an axis."""
+    given = _weights("correlate1d", input, weights)
+    if rank_of(given) != 1:
+        raise RuntimeError("no filter weights given")
+    where = normalize_axis_index(axis, rank_of(input))
+    return _correlated_1d(input, given, where, mode, cval, given.shape[0] // 2)
+
+
+@native("scipy.ndimage.convolve1d")
+def convolve1d(
+    input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
+) -> tf.Tensor:
+    """The convolution with weights along an axis."""
+    given = _weights("convolve1d", input, weights)
+    if rank_of(given) != 1:
+        raise RuntimeError("no filter weights given")
+    where = normalize_axis_index(axis, rank_of(input))
+    return _correlated_1d(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
+
+
+def _correlated(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: Sequence[int]) -> tf.Tensor:
+    if rank_of(weights) != rank_of(x):
+        raise RuntimeError("filter weights array has incorrect shape.")
+    longer = _wide(x)
+    for axis, (size, offset) in enumerate(zip(weights.shape, offsets)):
+        longer = _extended(longer, axis, offset, size - 1 - offset, _for_axis(mode, axis, rank_of(x)), cval)
+    zero = tf.zeros((), tf.float64)
+    result = tf.zeros(x.shape, tf.float64)
+    for position in itertools.product(*map(range, weights.shape)):
+        weight = weights[position]
+        # SciPy leaves out what has no weight, were it infinite.
+        used = tf.abs(weight) > np.finfo(np.float64).eps
+        result += tf.where(used, tf.slice(longer, position, x.shape) * weight, zero)
+    return _like(result, x)
+
+
+@native("scipy.ndimage.correlate")
+def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
+    """The correlation with an array of weights."""
+    given = _weights("correlate", input, weights)
+    return _correlated(input, given, mode, cval, [n // 2 for n in given.shape])
+
+
+@native("scipy.ndimage.convolve")
+def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
+    """The convolution with an array of weights."""
+    given = _weights("convolve", input, weights)
+    mirrored = tf.reverse(given, list(range(rank_of(given))))
+    return _correlated(input, mirrored, mode, cval, [(n - 1) // 2 for n in given.shape])
+
+
+def _for_axis(value: Any, axis: int, rank: int) -> Any:
+    """What a sequence, or one value for all, says of an axis."""
+    if isinstance(value, (str, int, float)) or value is None or np.ndim(value) == 0:
+        return value
+    if len(value) != rank:
+        raise RuntimeError("sequence argument must have length equal to input rank")
+    return value[axis]
+
+
+def _number(name: str, value: Any) -> Any:
+    """A parameter that has to be known while staging."""
+    if not isinstance(value, (int, float, np.number)):
+        raise refused(f"{name} with a parameter that is known only at run time")
+    return value
+
+
+# -- smoothing -----------------------------------------------------------------------------------------------
+
+
+@functools.lru_cache(maxsize=256)
+def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np.ndarray:
+    """SciPy's weights, as it answers an impulse with them."""
+    reach = int(truncate * sigma + 0.5) if radius is None else radius
+    impulse = np.zeros(2 * reach + 1)
+    impulse[reach] = 1
+    more = {} if radius is None else {"radius": radius}
+    answer = scipy.ndimage.gaussian_filter1d(
+        impulse, sigma, order=order, mode="constant", truncate=truncate, **more
+    )
+    return answer[::-1]
+
+
+def _gaussian(
+    x: tf.Tensor, sigma: Any, axis: int, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any
+) -> tf.Tensor:
+    known = [_number("gaussian_filter", one) for one in (sigma, order, truncate)]
+    weights = _kernel(
+        float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
+    )
+    if len(weights) > _MOST_TERMS:
+        raise refused("gaussian_filter with so many weights")
+    return _correlated_1d(x, tf.constant(weights), axis, mode, cval, len(weights) // 2)
+
+
+@native("scipy.ndimage.gaussian_filter1d")
+def gaussian_filter1d(
+    input: Array,
+    sigma: Any,
+    axis: Int = -1,
+    order: Any = 0,
+    mode: str = "reflect",
+    cval: Any = 0.0,
+    truncate: Any = 4.0,
+    *,
+    radius: Any = None,
+) -> tf.Tensor:
+    """Smoothed along an axis by a Gaussian, or by a derivative of one."""
+    _input("gaussian_filter1d", input, exact=False)
+    where = normalize_axis_index(axis, rank_of(input))
+    return _gaussian(input, sigma, where, order, mode, cval, truncate, radius)
+
+
+@native("scipy.ndimage.gaussian_filter")
+def gaussian_filter(
+    input: Array,
+    sigma: Any,
+    order: Any = 0,
+    mode: Any = "reflect",
+    cval: Any = 0.0,
+    truncate: Any = 4.0,
+    *,
+    radius: Any = None,
+) -> tf.Tensor:
+    """Smoothed along all axes by a Gaussian."""
+    result = _input("gaussian_filter", input, exact=False)
+    rank = rank_of(input)
+    for axis in range(rank):
+        width, derivative, edge, reach = (_for_axis(one, axis, rank) for one in (sigma, order, mode, radius))
+        if _number("gaussian_filter", width) > 1e-15:
+            result = _gaussian(result, width, axis, derivative, edge, cval, truncate, reach)
+    return result
+
+
+def _require_finite(name: str, x: tf.Tensor) -> None:
+    """SciPy's running sums carry what is not finite along; its comparisons lose a NaN."""
+    if x.dtype.is_floating:
+        unless(tf.reduce_all(tf.math.is_finite(x)), f"{name} of numbers that are not finite")
+
+
+def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Tensor:
+    count = int(_number("uniform_filter", size))
+    if count < 1:
+        raise RuntimeError("incorrect filter size")
+    if count > _MOST_TERMS:
+        raise refused("uniform_filter of such a size")
+    terms = _windows(_wide(x), axis, count, count // 2, mode, cval)
+    return _like(sum(terms[1:], terms[0]) / tf.constant(count, tf.float64), x)
+
+
+@native("scipy.ndimage.uniform_filter1d")
+def uniform_filter1d(
+    input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
+) -> tf.Tensor:
+    """The means of windows along an axis."""
+    _require_finite("uniform_filter1d", _input("uniform_filter1d", input))
+    return _uniform(input, size, normalize_axis_index(axis, rank_of(input)), mode, cval)
+
+
+@native("scipy.ndimage.uniform_filter")
+def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
+    """The means of windows."""
+    result, rank = _input("uniform_filter", input), rank_of(input)
+    _require_finite("uniform_filter", input)
+    for axis in range(rank):
+        count = _for_axis(size, axis, rank)
+        if _number("uniform_filter", count) > 1:
+            result = _uniform(result, count, axis, _for_axis(mode, axis, rank), cval)
+    return result
+
+
+def _extreme(name: str, combine: Callable[..., tf.Tensor]) -> None:
+    def implementation(input: Array, size: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
+        result, rank = _input(name, input), rank_of(input)
+        _require_finite(name, input)
+        if size is None:
+            raise refused(f"{name} without a size")
+        for axis in range(rank):
+            count = int(_number(name, _for_axis(size, axis, rank)))
+            if not 1 <= count <= _MOST_TERMS:
+                raise refused(f"{name} of such a size")
+            terms = _windows(result, axis, count, count // 2, _for_axis(mode, axis, rank), cval)
+            result = functools.reduce(combine, terms)
+        return result
+
+    implementation.__name__ = name
+    native(f"scipy.ndimage.{name}")(implementation)
+
+
+_extreme("maximum_filter", maximum)
+_extreme("minimum_filter", minimum)
+
+
+# -- derivatives ---------------------------------------------------------------------------------------------
+
+
+def _gradient(name: str, smooth: Sequence[float]) -> None:
+    def implementation(input: Array, axis: Int = -1, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
+        _input(name, input)
+        if input.dtype.is_unsigned:
+            raise refused(f"{name} of unsigned integers")
+        rank = rank_of(input)
+        where = normalize_axis_index(axis, rank)
+        result = _correlated_1d(
+            input, tf.constant([-1.0, 0, 1], tf.float64), where, _for_axis(mode, where, rank), cval, 1
+        )
+        for other in range(rank):
+            if other != where:
+                weights = tf.constant(smooth, tf.float64)
+                result = _correlated_1d(result, weights, other, _for_axis(mode, other, rank), cval, 1)
+        return result
+
+    implementation.__name__ = name
+    native(f"scipy.ndimage.{name}")(implementation)
+
+
+_gradient("sobel", (1, 2, 1))
+_gradient("prewitt", (1, 1, 1))
+
+
+@native("scipy.ndimage.laplace")
+def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
+    """The sum of second differences along all axes."""
+    _input("laplace", input)
+    if input.dtype.is_unsigned or not rank_of(input):
+        raise refused("laplace of unsigned integers, or of a number")
+    rank, weights = rank_of(input), tf.constant([1.0, -2, 1], tf.float64)
+    parts = (
+        _correlated_1d(input, weights, axis, _for_axis(mode, axis, rank), cval, 1) for axis in range(rank)
+    )
+    return functools.reduce(tf.add, parts)

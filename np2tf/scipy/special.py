@@ -1,0 +1,7 @@
+"""What scipy.special has for arrays on TensorFlow: see rules/scipy/special.toml."""
+
+from __future__ import annotations
+
+from np2tf.scipy.front import provider as _provider
+
+__getattr__, __dir__ = _provider("special")
