@@ -652,4 +652,112 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "again(x), COUNT",
     ),
+    "a function of SciPy's": CalleeProgram(
+        """
+        from scipy import special
+        from scipy.stats import norm
+        import scipy.linalg as la
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + special.erf(x) + norm.pdf(x)
+            return x + la.solve(np.eye(6) + np.outer(x, x), x)
+        """,
+        "run(x)",
+    ),
+    "a function of SciPy's that only the host has": CalleeProgram(
+        """
+        from scipy import optimize
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + optimize.brentq(lambda v: v * v - 2, 0, 2)
+            return x
+        """,
+        "run(x)",
+        "brentq",
+    ),
+    "log records, of which some are off": CalleeProgram(
+        """
+        import logging
+        import sys
+        logger = logging.getLogger("pk.of.callees")
+
+        class Fit:
+            def __init__(self):
+                self.log = logger
+
+            def run(self, x):
+                self.log.info("begins with %s, %.3f", x, x[1])
+                for i in range(70):
+                    x = x * 0.5 + np.sin(x)
+                    logger.debug("round %d", i)
+                    if x[0] > 1.0:
+                        logger.warning("round %d: %s is large", i, x[0])
+                logger.error("done")
+                return x
+
+        fit = Fit()
+
+        def shown(x, k):
+            handler = logging.StreamHandler(sys.stdout)
+            handler.setFormatter(logging.Formatter("%(levelname)s %(funcName)s %(lineno)d %(message)s"))
+            logger.propagate = False
+            logger.handlers = [handler]
+            logger.setLevel([logging.INFO, logging.DEBUG, logging.ERROR][k])
+            return fit.run(x)
+        """,
+        "shown(x, k)",
+    ),
+    "warnings": CalleeProgram(
+        """
+        import warnings
+
+        def run(x):
+            for i in range(70):
+                x = x * 0.5 + np.sin(x)
+                if x[0] > 1.0:
+                    warnings.warn("large", RuntimeWarning)
+            return x
+
+        def told(x):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                y = run(x)
+            return y, [(str(one.message), one.category, one.lineno) for one in found]
+        """,
+        "told(x)",
+    ),
+    "a progress bar": CalleeProgram(
+        """
+        import io
+        from tqdm import tqdm
+
+        def run(x, n, file):
+            for i in tqdm(range(n), file=file):
+                x = x * 0.5 + np.sin(x) * i
+            return x
+
+        class Screen(io.StringIO):
+            pass
+
+        def shown(x):
+            screen = Screen()
+            y = run(x, 70, screen)
+            return y, "70/70" in screen.getvalue()
+        """,
+        "shown(x)",
+        "Screen",
+    ),
+    "a progress bar on the screen": CalleeProgram(
+        """
+        from tqdm import tqdm
+
+        def run(x, n):
+            for i, v in enumerate(tqdm(range(n), disable=True)):
+                x = x * 0.5 + np.sin(x) * i * v
+            return x
+        """,
+        "run(x, 70)",
+    ),
 }

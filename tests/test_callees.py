@@ -51,6 +51,8 @@ def _assert_close(found: Any, wanted: Any) -> None:
         assert len(found) == len(wanted)
         for one, other in zip(found, wanted):
             _assert_close(one, other)
+    elif isinstance(wanted, (str, type)):
+        assert found == wanted
     else:
         np.testing.assert_allclose(found, wanted, rtol=1e-14)
 

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 import ast
 import linecache
-import sys
-import sysconfig
 import types
 from typing import Any
 
 from np2tf.imports.blocks import Block, block_of
 from np2tf.imports.decorator import Refused
 from np2tf.imports.functions import translated
-from np2tf.imports.loader import TranslatingLoader
 from np2tf.options import Options
 from np2tf.runtime.jit import Jitted
+from np2tf.runtime.libraries import is_of_library
 
 _OPTIONS = Options(everything=True)
 #: What a lambda is called where it is translated as a definition.
 _NAME = "np2tf_lambda"
-_LIBRARIES = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
 
 
 def staged_version(function: types.FunctionType) -> tuple[str, Any]:
@@ -28,9 +25,7 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
     Functions of installed packages are staged only where the package has been translated: nobody has asked
     for the others.
     """
-    module = sys.modules.get(function.__module__ or "")
-    loader = getattr(getattr(module, "__spec__", None), "loader", None)
-    if not isinstance(loader, TranslatingLoader) and function.__code__.co_filename.startswith(_LIBRARIES):
+    if is_of_library(function):
         return "is of a module that has not been translated", None
     try:
         block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])

@@ -18,9 +18,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from np2tf import rules
-from np2tf.runtime import known_callees
+from np2tf.runtime import known_callees, ordered
 from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
+from np2tf.scipy import lookup
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.front import Function
@@ -58,6 +59,12 @@ def staged(callee: Any) -> Any:
     Raises:
         StagingError: it does more than to compute, or nobody knows what it does.
     """
+    in_order = ordered.counterpart(callee)
+    if in_order is not None:
+        return in_order
+    name = lookup.native(callee)
+    if name is not None:
+        return lookup.implementation(name)
     if isinstance(callee, Jitted):
         _refuse_new(callee)
         return callee

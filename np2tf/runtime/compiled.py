@@ -14,7 +14,7 @@ from np2tf.runtime.boundary import raw, variables
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
-from np2tf.runtime.output import Output, Printed
+from np2tf.runtime.output import Output
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
@@ -279,15 +279,15 @@ class Compiled:
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
-        printed: list[Printed] = []
+        effects: list[Callable[[], None]] = []
         if self.prints:
-            outputs, printed = self._output.collect(lambda: self._call(inputs))
+            outputs, effects = self._output.collect(lambda: self._call(inputs))
         else:
             outputs = self._call(inputs)
         if self._may_fail and outputs[-1].numpy():
             raise OutOfBounds
-        for one in printed:
-            one.show()
+        for effect in effects:
+            effect()
         if self.how == "xla":
             counts.compiled += 1
         else:

@@ -25,6 +25,7 @@ from np2tf.runtime.instances import (
     has_instances,
     is_foreign,
 )
+from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.places import Place, attribute, closure_variable, defaults, entry
 from np2tf.runtime.setters import does_more, sets_attribute
 
@@ -115,7 +116,7 @@ class Dependencies:
 
     def _follow_constructors(self, kind: type) -> None:
         """Add what is read where an object of a class is made."""
-        if kind in self._classes or is_foreign(kind.__module__):
+        if kind in self._classes or is_foreign(kind.__module__) or is_of_library(kind):
             return
         self._classes[kind] = set()
         if has_instances(kind):
@@ -170,8 +171,7 @@ class Dependencies:
 
     def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
         if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
-            module = getattr(value, "__module__", None) or ""
-            if not is_foreign(module) and not _is_pythons_own(module):
+            if not is_foreign(getattr(value, "__module__", None)) and not is_of_library(value):
                 self._collect(value)
             for name in (names or set()) & getattr(value, "__dict__", {}).keys():
                 if not name.startswith("_"):
@@ -186,7 +186,7 @@ class Dependencies:
             and not is_foreign(value.__name__)
             and id(value) not in inside
         ):
-            pythons = _is_pythons_own(value.__name__)
+            pythons = value.__name__.partition(".")[0] in sys.stdlib_module_names
             for name in names & vars(value).keys() - _STREAMS[value is sys]:
                 if pythons and not isinstance(vars(value)[name], _DATA):
                     continue  # a lock, say, which no array of the user's is read in
@@ -226,11 +226,7 @@ def functions_among(values: list[Any]) -> list[Any]:
 
 def _is_pythons(kind: type) -> bool:
     """Whether a class is of the standard library, or of what no array of the user's is read in."""
-    return is_foreign(kind.__module__) or _is_pythons_own(kind.__module__)
-
-
-def _is_pythons_own(module: str) -> bool:
-    return module.partition(".")[0] in sys.stdlib_module_names
+    return is_foreign(kind.__module__) or is_of_library(kind)
 
 
 def _holds_arrays(value: Any, depth: int = 0) -> bool:

@@ -65,6 +65,8 @@ def has_instances(kind: type) -> bool:
 def _consists_of_attributes(kind: type) -> bool:
     if kind is types.SimpleNamespace:
         return True
+    if kind.__module__ == "logging":  # what a logger keeps is nobody's data
+        return False
     bases = [base for base in kind.__mro__ if base.__name__ not in _HARMLESS_BASES]
     if not bases or any(is_foreign(base.__module__) for base in bases) or hasattr(kind, "__del__"):
         return False

@@ -1,4 +1,7 @@
-"""What a compiled call prints: kept until it is accepted, for a discarded call is repeated on the host."""
+"""What a compiled call prints, and its other effects on the host: kept until it is accepted.
+
+A discarded call is repeated on the host.
+"""
 
 from __future__ import annotations
 
@@ -26,19 +29,19 @@ class Printed:
 
 @dataclass
 class Output:
-    """The prints of one compiled function; its graph hands them over, from threads of TensorFlow."""
+    """The effects of one compiled function; its graph hands them over, from threads of TensorFlow."""
 
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _parts: list[Printed] = field(default_factory=list)
+    _parts: list[Callable[[], None]] = field(default_factory=list)
     _context: Context = field(default_factory=Context)
 
-    def collect(self, run: Callable[[], Any]) -> tuple[Any, list[Printed]]:
-        """What `run()` returns, and what it has printed."""
+    def collect(self, run: Callable[[], Any]) -> tuple[Any, list[Callable[[], None]]]:
+        """What `run()` returns, and the effects that are to be had."""
         with self._lock:
             self._parts = []
             self._context = copy_context()  # np.printoptions of the caller
             return run(), self._parts
 
-    def add(self, make: Callable[[], str], stream: str, flush: bool) -> None:
-        """Take one print; the text is made in the context of the call."""
-        self._parts.append(Printed(self._context.copy().run(make), stream, flush))
+    def add(self, make: Callable[[], Callable[[], None]]) -> None:
+        """Take one effect; it is made in the context of the call."""
+        self._parts.append(self._context.copy().run(make))

@@ -49,7 +49,7 @@ def print(
         trace.shown.make_text()
 
     def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
-        output.add(lambda: line(known), stream, flush)
+        output.add(lambda: Printed(line(known), stream, flush).show)
         return count + np.int32(1)
 
     done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)

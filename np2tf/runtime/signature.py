@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import logging
 import types
 from collections.abc import Sequence
 from typing import Any
@@ -181,6 +182,8 @@ def _kind_of(value: Any) -> str:
         return "method"
     if kind is functools.partial:
         return "partial"
+    if kind is logging.Logger:
+        return "logger"
     if isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)) or hasattr(value, "__wrapped__"):
         return "constant"
     if kind is list or kind is dict or kind is slice:
@@ -221,6 +224,9 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         signature.parts.append(slice)
         for item in (value.start, value.stop, value.step):
             take_apart(item, signature, depth + 1)
+    elif what == "logger":
+        # Whether a record is due is told while tracing.
+        signature.parts.append((id(value), value.getEffectiveLevel(), value.disabled, value.manager.disable))
     elif what == "method":
         _take_constant(value.__func__, signature, depth)
         take_apart(value.__self__, signature, depth + 1)
@@ -294,7 +300,10 @@ def _is_opaque(value: Any) -> bool:
     """A class, function or module: `dependencies` follows what it reads, and its identity does not vary."""
     if isinstance(value, _BY_IDENTITY) or hasattr(value, "__wrapped__"):
         return True
-    ours = type(value).__module__.split(".")[0] in ("np2tf", "numpy", "typing")
+    module = type(value).__module__
+    if module.startswith("scipy.stats._"):  # a distribution
+        return True
+    ours = module.split(".")[0] in ("np2tf", "numpy", "typing")
     return ours and not is_array(value) and callable(value)
 
 

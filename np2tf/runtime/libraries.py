@@ -1,0 +1,32 @@
+"""Installed packages that nobody has translated: what their functions do is not followed."""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+import types
+from typing import Any
+
+_FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def is_of_library(value: Any) -> bool:
+    """Whether a function or class is of the standard library, or of an installed package as it is."""
+    name = getattr(value, "__module__", None) or ""
+    if name.partition(".")[0] in sys.stdlib_module_names:
+        return True
+    module = sys.modules.get(name)
+    if module is None or _is_translated(module):
+        return False
+    code = getattr(value, "__code__", None)
+    path = code.co_filename if code is not None else getattr(module, "__file__", None) or ""
+    return bool(path.startswith(_FOLDERS))
+
+
+def _is_translated(module: types.ModuleType) -> bool:
+    """Whether a module has been translated, where it stands or while it was imported."""
+    loader = getattr(module.__spec__, "loader", None)
+    ours = (vars(module).get("np2tf"), vars(module).get("tnp"))
+    return type(loader).__name__ == "TranslatingLoader" or any(
+        getattr(one, "__name__", "").partition(".")[0] == "np2tf" for one in ours
+    )
