@@ -11,7 +11,8 @@ from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic
 from np2tf.options import Options
-from np2tf.pipeline import translate
+from np2tf.pipeline import fates_in, translate
+from np2tf.rewrites.control.fates import Fate
 from np2tf.tree.source import Source, SourceError
 
 _SKIPPED = frozenset({"venv", "env", "node_modules", "__pycache__", "site-packages", "build", "dist"})
@@ -91,6 +92,13 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options) -> O
     except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
         return Outcome(path, root, data=data, diagnostics=[_problem("NP2TF905", path, reason)])
+
+
+def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
+    """What becomes of the functions of a file that compute with arrays; nothing for one that has failed."""
+    if outcome.failed:
+        return []
+    return fates_in(Source.of(outcome.path.read_bytes(), str(outcome.path)), options)
 
 
 def _problem(code: str, path: Path, reason: str) -> Diagnostic:

@@ -12,6 +12,7 @@ from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names
+from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.source import Source, SourceError
 
@@ -59,7 +60,7 @@ def translate(source: Source, options: Options) -> Result:
         return Result(before)
     report = Report.of(source.path, source.text)
     try:
-        facts = Facts.of(source.module)
+        facts = Facts.of(source.module, source.path)
         something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
         if not something and not options.everything:
             names.report_only(facts, report)
@@ -75,3 +76,10 @@ def translate(source: Source, options: Options) -> Result:
         return Result(before, list(report))
     foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
     return Result(text, list(report), text != before, tree, plan.origins, foreign)
+
+
+def fates_in(source: Source, options: Options) -> list[Fate]:
+    """What becomes of the functions of a file that compute with arrays."""
+    if not is_candidate(source.text):
+        return []
+    return list(fates(Facts.of(source.module, source.path), options))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import PurePath
 from typing import TypeVar, cast
 
 import libcst as cst
@@ -36,12 +37,14 @@ class Facts:
     instances: Instances
     foreign: frozenset[cst.CSTNode]
     """Nodes that another compiler reads: they stay as they are."""
+    folders: frozenset[str]
+    """The names of the folders that the file is in: an import from one of these is of the same program."""
     _by_class: dict[type[cst.CSTNode], list[cst.CSTNode]]
     _positions: Mapping[cst.CSTNode, CodeRange] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, module: cst.Module) -> Facts:
-        """Analyse a module."""
+    def of(cls, module: cst.Module, path: str = "") -> Facts:
+        """Analyse a module; `path` is where it is, if it is a file."""
         by_class: dict[type[cst.CSTNode], list[cst.CSTNode]] = {}
         for node in walk(module):
             by_class.setdefault(type(node), []).append(node)
@@ -51,7 +54,8 @@ class Facts:
         attributes = cast("list[cst.Attribute]", by_class.get(cst.Attribute, []))
         instances = Instances(attributes, scopes, parents)
         kinds, foreign = Kinds(scopes, imports, parents), read_by_compilers(module)
-        return cls(module, parents, scopes, imports, kinds, instances, foreign, by_class)
+        folders = frozenset(PurePath(path).parts[:-1])
+        return cls(module, parents, scopes, imports, kinds, instances, foreign, folders, by_class)
 
     def nodes(self, kind: type[Node]) -> list[Node]:
         """Every node of exactly this class, in source order."""

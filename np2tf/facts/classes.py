@@ -43,10 +43,13 @@ class Classes:
                 self._owner.update(dict.fromkeys(members.values(), node))
 
     def methods(self) -> Iterator[cst.FunctionDef]:
-        """The functions defined in the classes whose objects consist of their attributes."""
-        for node, members in self._members.items():
-            if self.is_simple(node):
-                yield from members.values()
+        """The functions defined in the classes at the top of the module."""
+        for members in self._members.values():
+            yield from members.values()
+
+    def class_of(self, method: cst.FunctionDef) -> cst.ClassDef | None:
+        """The class that a function is defined in."""
+        return self._owner.get(method)
 
     def is_known(self, node: cst.ClassDef) -> bool:
         """Whether the class and all its bases are written here, without hooks and metaclasses."""
@@ -113,7 +116,7 @@ class Classes:
             return False
         params = [*method.params.posonly_params, *method.params.params]
         first = bool(params) and params[0].name.value == node.value
-        plain = decorators(method) in ([], ["property"], ["np2tf.jit"])
+        plain = not {"staticmethod", "classmethod"}.intersection(decorators(method))
         return first and plain and self.is_simple(self._owner[method])
 
     def holds_array(self, node: cst.CSTNode) -> bool:

@@ -159,6 +159,24 @@ class Jitted:
         self._plain = self._host.without_a_look
         self._untimed = UNTIMED
 
+    # -- what decorators ask of a function -------------------------------------------------------------------
+
+    @property
+    def __code__(self) -> Any:
+        return self.__wrapped__.__code__  # type: ignore[attr-defined]
+
+    @property
+    def __globals__(self) -> Any:
+        return self.__wrapped__.__globals__  # type: ignore[attr-defined]
+
+    @property
+    def __defaults__(self) -> Any:
+        return self.__wrapped__.__defaults__  # type: ignore[attr-defined]
+
+    @property
+    def __kwdefaults__(self) -> Any:
+        return self.__wrapped__.__kwdefaults__  # type: ignore[attr-defined]
+
     # -- for those who want to know --------------------------------------------------------------------------
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:

@@ -13,15 +13,23 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts, Kind
 from np2tf.facts.classes import decorators
 from np2tf.facts.effects import Effects
-from np2tf.facts.flow import block, parameters
+from np2tf.facts.flow import parameters
 from np2tf.facts.recursion import Recursion
 from np2tf.facts.texts import is_call
 from np2tf.options import Options
 from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.rewrites.control.marks import CannotLower
+from np2tf.tree.names import dotted, root_of, words
 from np2tf.tree.walk import children, walk
 
 _ENOUGH = 3
+#: Decorators that are content with what is called like a function.
+_DECORATORS = words(
+    """
+    staticmethod classmethod property abstractmethod abc.abstractmethod
+    functools.lru_cache lru_cache functools.cache cache functools.wraps wraps
+    """
+)
 _NUMERIC = (
     *(cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply, cst.Subtract),
     *(cst.BitXor, cst.BitAnd, cst.LeftShift, cst.RightShift),
@@ -46,6 +54,11 @@ class Fitness:
 
     staged: dict[cst.FunctionDef, Decision] = field(default_factory=dict)
     unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
+    """Those that would be worth it."""
+    fit: dict[cst.FunctionDef, Decision] = field(default_factory=dict)
+    """All that can be staged, by themselves or where something staged calls them."""
+    every_unfit: dict[cst.FunctionDef, Unfit] = field(default_factory=dict)
+    """All that cannot, whether or not it would be worth it."""
 
     @classmethod
     def of(cls, facts: Facts, options: Options) -> Fitness:
@@ -68,12 +81,14 @@ class Fitness:
 def _judge(facts: Facts, options: Options) -> Fitness:
     effects = Effects(facts)
     every = options.everything
-    candidates = [one for one in _functions(facts, effects, every) if every or not _decorated(one)]
-    candidates += _constructors(candidates, effects)
+    candidates = [one for one in _functions(facts, effects) if every or not is_taken(one, facts)]
+    if not every:
+        plain = [one for one in candidates if not _is_special(one)]
+        candidates = [*plain, *_constructors(plain, effects)]
     decisions: dict[cst.FunctionDef, Decision] = {}
     unfit: dict[cst.FunctionDef, Unfit] = {}
     for function in candidates:
-        verdict = _alone(function, facts, effects)
+        verdict = (None if every else _out_of_reach(function, effects)) or _alone(function, facts, effects)
         if isinstance(verdict, Decision) and verdict.lowers_anything and not every:
             if _is_property(function):
                 verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"})
@@ -97,25 +112,16 @@ def _judge(facts: Facts, options: Options) -> Fitness:
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
     told = {function: why for function, why in unfit.items() if function in worth}
-    return Fitness({function: decisions[function] for function in candidates if function in staged}, told)
+    chosen = {function: decisions[function] for function in candidates if function in staged}
+    return Fitness(chosen, told, decisions, unfit)
 
 
-def _functions(facts: Facts, effects: Effects, special: bool) -> Iterator[cst.FunctionDef]:
-    """The functions at the top of the module, and the methods of its classes.
-
-    Args:
-        special: also those that Python calls at times of its own.
-    """
+def _functions(facts: Facts, effects: Effects) -> Iterator[cst.FunctionDef]:
+    """The functions at the top of the module, and those in the classes there."""
     for statement in facts.module.body:
         if isinstance(statement, cst.FunctionDef):
             yield statement
-        elif isinstance(statement, cst.ClassDef):
-            for member in block(statement.body):
-                if isinstance(member, cst.FunctionDef) and decorators(member) == ["staticmethod"]:
-                    yield member
-    for member in effects.classes.methods():
-        if decorators(member) != ["staticmethod"] and (special or not _is_special(member)):
-            yield member
+    yield from effects.classes.methods()
 
 
 def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cst.FunctionDef]:
@@ -126,17 +132,56 @@ def _constructors(functions: list[cst.FunctionDef], effects: Effects) -> list[cs
         new = [one for one in effects.callees(pending.pop()) if _is_special(one) and one not in found]
         found.update(dict.fromkeys(new))
         pending += new
-    return [one for one in found if not _decorated(one) and one not in functions]
+    return list(found)
+
+
+def is_taken(function: cst.FunctionDef, facts: Facts) -> bool:
+    """Whether a function has been jitted already, or another compiler reads it."""
+    return function in facts.foreign or any(
+        (name or "").startswith("np2tf.") for name in decorators(function)
+    )
+
+
+def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
+    """Why `@np2tf.jit` cannot stand at a function, whatever it does."""
+    for item in function.decorators:
+        if not _takes_any_callable(item.decorator, effects.facts):
+            name = effects.facts.code(item.decorator)
+            return Unfit(
+                "NP2TF401", item, {"reason": f"is decorated with `{name}`, which may want a function"}
+            )
+    kind = effects.classes.class_of(function)
+    if kind is None or "staticmethod" in decorators(function) or effects.classes.is_simple(kind):
+        return None
+    return Unfit(
+        "NP2TF401", function, {"reason": "is a method of a class whose objects are more than attributes"}
+    )
+
+
+def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
+    """Whether a decorator may be given what is called like a function: one of the program's own, or known."""
+    node = decorator.func if isinstance(decorator, cst.Call) else decorator
+    if dotted(node) in _DECORATORS:
+        return True
+    root = root_of(node)
+    owner = facts.scopes.of(root).owner_of(root.value) if isinstance(root, cst.Name) else None
+    if owner is None or not owner.is_module or not isinstance(root, cst.Name):
+        return False
+    for binding in owner.bindings[root.value]:
+        around = facts.parents[binding]
+        if isinstance(around, cst.ImportFrom):
+            top = (dotted(around.module) or "").partition(".")[0]
+            if not around.relative and top not in facts.folders:
+                return False
+        elif not isinstance(binding, (cst.FunctionDef, cst.ClassDef)):
+            return False
+    return True
 
 
 def _is_special(function: cst.FunctionDef) -> bool:
     """Whether Python calls a method at times of its own."""
     name = function.name.value
     return name.startswith("__") and name.endswith("__") and name != "__call__"
-
-
-def _decorated(function: cst.FunctionDef) -> bool:
-    return decorators(function) not in ([], ["staticmethod"], ["property"])
 
 
 def _is_property(function: cst.FunctionDef) -> bool:
@@ -193,21 +238,36 @@ def _with_callees(
     return staged
 
 
+def shows_arrays(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
+    """Whether a function visibly is about arrays."""
+    return any(_shows_arrays(node, facts) or effects.classes.holds_array(node) for node in walk(function))
+
+
+def loops_over_arrays(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
+    """Whether a function has a loop that computes with what may be arrays."""
+    nodes = list(walk(function))
+    if not shows_arrays(function, facts, effects):
+        return any(map(_calculates, nodes))
+    bodies = (_repeated(node) for node in nodes)
+    return any(
+        any(isinstance(node, _COMPUTES) for node in _unprinted(body, facts)) for body in bodies if body
+    )
+
+
 def _is_worth(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
     """A loop or a recursion that computes, or a few array operations; and what visibly is an array.
 
     A loop that calculates may be over the caller's arrays, which nothing in the text has to show.
     """
-    nodes = list(walk(function))
-    if not any(_shows_arrays(node, facts) or effects.classes.holds_array(node) for node in nodes):
-        return any(map(_calculates, nodes))
-    for body in (_repeated(node) for node in nodes):
-        if body is not None and any(isinstance(node, _COMPUTES) for node in _unprinted(body, facts)):
-            return True
+    if loops_over_arrays(function, facts, effects):
+        return True
+    if not shows_arrays(function, facts, effects):
+        return False
     if not _takes_arrays(function, facts):
         return False
     if Recursion(effects).calls(function):
         return True
+    nodes = list(walk(function))
     operations = sum(_is_array_work(node, facts) for node in nodes)
     return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
 
