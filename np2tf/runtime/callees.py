@@ -21,6 +21,7 @@ from np2tf import rules
 from np2tf.runtime import known_callees, ordered
 from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
+from np2tf.runtime.libraries import is_of_library
 from np2tf.scipy import lookup
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -161,6 +162,8 @@ def check_class(kind: type, names: set[str]) -> None:
     """
     defined: dict[str, list[type]] = {}
     for base, name, member in class_members(kind, names):
+        if is_of_library(base):
+            continue
         owners = defined.setdefault(name, [])
         owners.append(base)
         is_operator = name.startswith("__") and name != "__call__"
