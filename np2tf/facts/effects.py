@@ -17,6 +17,7 @@ from np2tf.facts import Facts, Kind
 from np2tf.facts.changed import changed_globals, root_of
 from np2tf.facts.classes import Classes
 from np2tf.facts.constructors import Constructors
+from np2tf.facts.draws import DRAWS
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
@@ -299,7 +300,7 @@ class Effects:
         if method in _NEEDS_VALUE:
             return f"needs the value of `{self.facts.code(node)}` while it runs"
         rule = rules.find(f"numpy.ndarray.{method}")
-        if method in _READS or (rule is not None and rule.kind == "native"):
+        if method in _READS or method in DRAWS or (rule is not None and rule.kind == "native"):
             return None
         return f"calls `{self.facts.code(func)}`, whose effects are unknown"
 
@@ -345,7 +346,7 @@ def _numpy_reason(qualified: str) -> str | None:
     if rule is None:
         return f"calls `{qualified}`, which np2tf does not know"
     if rule.random:
-        return f"draws random numbers with `{qualified}`"
+        return None if method in DRAWS else f"draws random numbers with `{qualified}`"
     if rule.kind == "no" or rule.chapter == "io":
         return f"calls `{qualified}`, which has no place in a graph"
     if rule.kind == "host" and not rule.new_name:

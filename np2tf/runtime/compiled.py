@@ -16,6 +16,7 @@ from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.output import Output, Printed
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
+from np2tf.runtime.random.streams import Accept, Draws
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
@@ -78,6 +79,7 @@ class Compiled:
         arrays, numbers: the inputs, and the numbers that are constants unless `inputs` says otherwise.
         inputs: which numbers are inputs.
         handles: whether the code handles exceptions, so that none may be missed.
+        generators: those that it may draw from.
     """
 
     def __init__(
@@ -87,12 +89,13 @@ class Compiled:
         numbers: Sequence[Any],
         inputs: Sequence[int] = (),
         handles: bool = False,
+        generators: Sequence[Any] = (),
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers = list(numbers)
         self._promotion = mode()
         self._output = Output()
-        self._handles = handles
+        self._handles, self._generators = handles, generators
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
@@ -165,9 +168,11 @@ class Compiled:
                 cell.order = None if is_ordinary(array) else order_of_copy(array, "K")
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
+            trace.draws = self._draws = Draws(self._generators)
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with promoting(self._promotion), region(trace) as root:
+                self._draws.begin(root)
                 result = body(staged, numbers)
                 if any(cell.poisoned for cell in cells):
                     raise StagingError(
@@ -213,6 +218,9 @@ class Compiled:
         self._count = len(outputs)
         # Everything that is printed hangs on the last count of prints.
         outputs += [trace.printed.value] if self.prints else []
+        states = self._draws.finals
+        self._states = slice(len(outputs), len(outputs) + len(states))
+        outputs += states
         return [*outputs, violated] if self._may_fail else outputs
 
     def _result(
@@ -268,12 +276,20 @@ class Compiled:
             raise StagingError("a host array is returned from staged code", "NP2TF507")
         return _Result("constant", constant=leaf)
 
-    def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any]) -> Any:
+    def __call__(
+        self, arrays: Sequence[Any], numbers: Sequence[Any], generators: Sequence[Any] = ()
+    ) -> Any:
         """Run the compiled code, write back what it changed, return what it returned.
 
         Raises:
-            OutOfBounds: an index was out of bounds; no argument has been changed.
+            OutOfBounds: an index was out of bounds; no argument has been changed, and nothing drawn.
         """
+        if not self._draws.streams:
+            return self._run(arrays, numbers, None)
+        with self._draws.drawing(generators) as accept:
+            return self._run(arrays, numbers, accept)
+
+    def _run(self, arrays: Sequence[Any], numbers: Sequence[Any], accept: Accept | None) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
@@ -285,6 +301,8 @@ class Compiled:
             outputs = self._call(inputs)
         if self._may_fail and outputs[-1].numpy():
             raise OutOfBounds
+        if accept is not None:
+            accept(outputs[self._states])
         for one in printed:
             one.show()
         if self.how == "xla":

@@ -252,7 +252,8 @@ class Compiler:
             try:
                 body, handled = call.body(self._function), self._handles_exceptions
                 with self._leaving_alone(call):
-                    made = Compiled(body, signature.arrays, signature.numbers, inputs, handled)
+                    given = body, signature.arrays, signature.numbers, inputs, handled
+                    made = Compiled(*given, signature.generators)
             except StagingError:
                 if not inputs:
                     raise
@@ -273,18 +274,19 @@ class Compiler:
     # -- running ---------------------------------------------------------------------------------------------
 
     def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call) -> Any:
-        arrays, numbers = call.signature.arrays, call.signature.numbers
+        arrays = call.signature.arrays
+        inputs = arrays, call.signature.numbers, call.signature.generators
         start = time.perf_counter()
         try:
             try:
-                result = compiled(arrays, numbers)
+                result = compiled(*inputs)
             except tf.errors.OpError:
                 if compiled.how != "xla" or not is_new:
                     raise
                 # XLA refuses some graphs only when it compiles them, at the first call.
                 with self._leaving_alone(call):
                     compiled.retrace_as_graph(call.body(self._function), arrays)
-                result = compiled(arrays, numbers)
+                result = compiled(*inputs)
         except (OutOfBounds, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self._handles_exceptions and by_numpys_rules():  # … or handles it

@@ -19,6 +19,7 @@ from np2tf.runtime.boundary import variables
 from np2tf.runtime.dependencies import current, readers
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place
+from np2tf.runtime.random.states import bit_generator, global_state, is_generator
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import is_guest
@@ -39,7 +40,8 @@ class Signature:
         arrays: the arrays, in order of first appearance; one that appears twice is here once.
         numbers: the Python and NumPy numbers among the arguments.
         constants: the numbers that are read by name, as keys: they cannot become inputs.
-        holders: the lists, dicts and objects among the arguments, in order of first appearance.
+        generators: those of random numbers, one for each stream.
+        holders: the lists, dicts, objects and generators among the arguments, in order of first appearance.
         classes: the classes of the objects.
         readers: where the functions among the arguments read what they read by name.
         parts: everything else, hashable; with the numbers it determines the compiled code.
@@ -53,6 +55,7 @@ class Signature:
         "arrays",
         "classes",
         "constants",
+        "generators",
         "holders",
         "numbers",
         "parts",
@@ -63,6 +66,7 @@ class Signature:
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
         self.constants: tuple[Any, ...] = ()
+        self.generators: list[Any] = []
         self.holders: list[Any] = []
         self.classes: set[type] = set()
         self.parts: list[Any] = []
@@ -106,6 +110,16 @@ class Signature:
             self.arrays.append(value)
         order = None if is_ordinary(value) else order_of_copy(value, "K")
         self.parts.append((place, type(value), value.dtype, value.shape, order))
+
+    def add_generator(self, value: Any) -> None:
+        """Make the state of a generator an input."""
+        streams = [bit_generator(one) for one in self.generators]
+        stream = bit_generator(value)
+        place = next((k for k, one in enumerate(streams) if one is stream), len(streams))
+        if place == len(streams):
+            self.generators.append(value)
+        self.parts.append((place, type(value), type(stream), value is global_state()))
+        self.is_new(value)
 
     def place_of(self, array: Any) -> int:
         """The index of an array among `arrays`."""
@@ -175,6 +189,8 @@ def _kind_of(value: Any) -> str:
         return kind.__name__
     if isinstance(value, tuple):
         return "tuple"
+    if is_generator(value):
+        return "generator"
     return "instance" if is_instance(value) else "unknown"
 
 
@@ -200,6 +216,8 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
             read = readers(value)
             signature.readers += read
             take_dependencies(current(read), signature, depth + 1)
+    elif what == "generator":
+        signature.add_generator(value)
     elif depth > _MAX_DEPTH:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
     elif what == "unknown":
@@ -244,6 +262,8 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
         if isinstance(value, types.MethodType) and not isinstance(value.__self__, type):
             signature.parts.append(value.__func__)
             value = value.__self__
+            if is_generator(value):
+                raise StagingError("it draws by a method that is read by name", "NP2TF506")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
     # The code reads these numbers by name: they cannot become inputs.
