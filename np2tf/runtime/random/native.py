@@ -1,19 +1,216 @@
-"""Draws in the graph itself."""
+"""Draws in the graph itself: which there are, and from which generators."""
 
 from __future__ import annotations
 
+import platform
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random.arguments import Form
+from np2tf.runtime.random import bounded, normal
+from np2tf.runtime.random.arguments import Form, is_known
+from np2tf.runtime.random.sources import SOURCES, Source
+from np2tf.runtime.random.words import rounded_product
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.conversion import as_tensor
 
 if TYPE_CHECKING:
-    from np2tf.runtime.random.streams import Stream
+    from np2tf.runtime.random.streams import Draws, Stream
+
+#: More positions than these are chosen, without replacement, by NumPy.
+_MOST_CHOSEN = 512
+#: NumPy's code for other processors may leave out the rounding of products.
+ROUNDS = platform.machine() in ("x86_64", "AMD64")
 
 
 def draw(
-    stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
+    draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
 ) -> tf.Tensor | None:
     """What the method draws, in operations on integers; None where there are none for it."""
-    return None
+    kind = SOURCES.get(stream.kind[1].__name__)
+    method = _METHODS.get(name)
+    if kind is None or method is None:
+        return None
+    drawing = Drawing(draws, stream, kind, form)
+    found = method(drawing, *args, **kwargs)
+    if found is None:
+        return None
+    stream.store(drawing.source.parts)
+    return found
+
+
+class Drawing:
+    """One draw in the graph.
+
+    Attributes:
+        source: the bits.
+        form: what is drawn.
+        legacy: whether the generator is a `RandomState`.
+    """
+
+    def __init__(self, draws: Draws, stream: Stream, kind: type[Source], form: Form) -> None:
+        self._draws = draws
+        self.source = kind(stream.state())
+        self.form = form
+        self.legacy = isinstance(stream.like, np.random.RandomState)
+        self.bounded = bounded.by_mask if self.legacy else bounded.by_multiplication
+
+    @property
+    def count(self) -> int | None:
+        """How many numbers are drawn; None for a number alone."""
+        return None if self.form.shape == () else int(np.prod(self.form.shape))
+
+    def shaped(self, numbers: tf.Tensor) -> tf.Tensor:
+        """The numbers in the shape that is drawn."""
+        return tf.reshape(numbers, self.form.shape)
+
+    def product(self, a: Any, b: Any) -> tf.Tensor:
+        """A product that is rounded before anything is added."""
+        both = tf.broadcast_static_shape(a.shape, b.shape)
+        rounded: tf.Tensor = rounded_product(self._draws.zero)(
+            tf.broadcast_to(a, both), tf.broadcast_to(b, both)
+        )
+        return rounded
+
+    def uniform(self) -> tf.Tensor:
+        """Numbers from [0, 1)."""
+        return self.source.double() if self.count is None else self.shaped(self.source.doubles(self.count))
+
+    def normal(self) -> tf.Tensor | None:
+        """Standard normal numbers."""
+        source = self.source
+        if self.legacy:
+            if not normal.polar_is_the_hosts():
+                return None
+
+            def one() -> tf.Tensor:
+                return normal.polar(source, self.product)
+
+            return one() if self.count is None else self.shaped(source.each(self.count, one, tf.float64))
+        if not normal.ziggurat_is_the_hosts():
+            return None
+        if self.count is None:
+            number, doubt = normal.ziggurat(source, self.product)
+        else:
+            number, doubt = normal.ziggurats(source, self.count, self.product)
+        record_violation(doubt)
+        return self.shaped(number)
+
+
+def _random(drawing: Drawing, size: Any = None, dtype: Any = float) -> tf.Tensor | None:
+    return drawing.uniform() if np.dtype(dtype) == np.float64 else None
+
+
+def _rand(drawing: Drawing, *size: int) -> tf.Tensor | None:
+    return drawing.uniform()
+
+
+def _uniform(drawing: Drawing, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> tf.Tensor | None:
+    if not ROUNDS:
+        return None
+    low, high = _real(low), _real(high)
+    span = high - low
+    if not drawing.legacy:
+        record_violation(tf.reduce_any((span < 0.0) | ~tf.math.is_finite(span)))
+    record_violation(tf.reduce_any(~tf.math.is_finite(span)))
+    return low + drawing.product(span, drawing.uniform())
+
+
+def _standard_normal(drawing: Drawing, size: Any = None, dtype: Any = float) -> tf.Tensor | None:
+    return drawing.normal() if np.dtype(dtype) == np.float64 else None
+
+
+def _randn(drawing: Drawing, *size: int) -> tf.Tensor | None:
+    return drawing.normal()
+
+
+def _normal(drawing: Drawing, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tf.Tensor | None:
+    numbers = drawing.normal()
+    if numbers is None:
+        return None
+    loc, scale = _real(loc), _real(scale)
+    negative = tf.bitcast(scale, tf.int64) < 0
+    record_violation(tf.reduce_any(negative))
+    return loc + drawing.product(scale, numbers)
+
+
+def _integers(
+    drawing: Drawing, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False
+) -> tf.Tensor | None:
+    if np.dtype(dtype) != np.int64 or not is_known(endpoint):
+        return None
+    low, high = (0, low) if high is None else (low, high)
+    low, high = as_tensor(low), as_tensor(high)
+    if low.shape.rank or high.shape.rank or not (low.dtype.is_integer and high.dtype.is_integer):
+        return None
+    low, high = tf.cast(low, tf.int64), tf.cast(high, tf.int64)
+    last = high if endpoint else high - 1
+    record_violation(last < low)
+    most = tf.bitcast(last - low, tf.uint64)
+    return _shaped_integers(drawing, low, most)
+
+
+def _shaped_integers(drawing: Drawing, low: tf.Tensor, most: tf.Tensor) -> tf.Tensor:
+    found = bounded.integers(drawing.source, drawing.bounded, low, most, drawing.count)
+    return drawing.shaped(found)
+
+
+def _permutation(drawing: Drawing, x: Any, axis: int = 0) -> tf.Tensor | None:
+    if not isinstance(x, (int, np.integer)):
+        return None
+    return bounded.permutation(drawing.source, drawing.bounded, int(x))
+
+
+def _choice(
+    drawing: Drawing,
+    a: Any,
+    size: Any = None,
+    replace: bool = True,
+    p: Any = None,
+    axis: int = 0,
+    shuffle: bool = True,
+) -> tf.Tensor | None:
+    if not isinstance(a, (int, np.integer)) or not is_known((replace, shuffle)):
+        return None
+    if p is not None:
+        return _weighted(drawing, p) if replace and is_known(p) else None
+    if replace:
+        return _shaped_integers(drawing, tf.constant(0, tf.int64), tf.constant(int(a) - 1, tf.uint64))
+    count = drawing.count if drawing.count is not None else 1
+    if drawing.legacy:
+        chosen = bounded.permutation(drawing.source, drawing.bounded, int(a))[:count]
+        return drawing.shaped(chosen)
+    if count > _MOST_CHOSEN or (a > 10_000 and count > a // (50 if shuffle else 20)):
+        return None
+    chosen = bounded.few_of_many(drawing.source, drawing.bounded, count, int(a))
+    if shuffle:
+        chosen = tf.gather(chosen, bounded.permutation(drawing.source, drawing.bounded, count))
+    return drawing.shaped(chosen)
+
+
+def _weighted(drawing: Drawing, p: Any) -> tf.Tensor:
+    # As NumPy has it, to the last bit.
+    steps = np.array(p, float).cumsum()
+    steps /= steps[-1]
+    return tf.reduce_sum(tf.cast(drawing.uniform()[..., None] >= steps, tf.int64), -1)
+
+
+def _real(value: Any) -> tf.Tensor:
+    return tf.cast(as_tensor(value), tf.float64)
+
+
+_METHODS: dict[str, Callable[..., tf.Tensor | None]] = {
+    "random": _random,
+    "random_sample": _random,
+    "rand": _rand,
+    "uniform": _uniform,
+    "standard_normal": _standard_normal,
+    "randn": _randn,
+    "normal": _normal,
+    "integers": _integers,
+    "randint": _integers,
+    "permutation": _permutation,
+    "choice": _choice,
+}

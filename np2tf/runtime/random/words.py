@@ -1,0 +1,74 @@
+"""Arithmetic on 128-bit integers in halves of 64 bits, and products that are rounded before they are added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+LOW_32 = 0xFFFFFFFF
+#: (low, high)
+Wide = tuple[tf.Tensor, tf.Tensor]
+
+
+def u64(value: int) -> tf.Tensor:
+    """A constant."""
+    return tf.constant(value, tf.uint64)
+
+
+def right(value: tf.Tensor, bits: int) -> tf.Tensor:
+    """Shift to the right."""
+    return tf.bitwise.right_shift(value, tf.constant(bits, value.dtype))
+
+
+def left(value: tf.Tensor, bits: int) -> tf.Tensor:
+    """Shift to the left; what goes beyond is lost."""
+    return tf.bitwise.left_shift(value, tf.constant(bits, value.dtype))
+
+
+def masked(value: tf.Tensor, mask: int) -> tf.Tensor:
+    """The bits under a mask."""
+    return tf.bitwise.bitwise_and(value, tf.constant(mask, value.dtype))
+
+
+def multiplied(a: tf.Tensor, b: tf.Tensor) -> Wide:
+    """The whole product of two words."""
+    a_low, a_high = masked(a, LOW_32), right(a, 32)
+    b_low, b_high = masked(b, LOW_32), right(b, 32)
+    low, crossed = a_low * b_low, a_high * b_low
+    middle = crossed + right(low, 32)
+    other = a_low * b_high + masked(middle, LOW_32)
+    return a * b, a_high * b_high + right(middle, 32) + right(other, 32)
+
+
+def times(a: Wide, b: Wide) -> Wide:
+    """The product modulo 2**128."""
+    low, high = multiplied(a[0], b[0])
+    return low, high + a[0] * b[1] + a[1] * b[0]
+
+
+def plus(a: Wide, b: Wide) -> Wide:
+    """The sum modulo 2**128."""
+    low = a[0] + b[0]
+    return low, a[1] + b[1] + tf.cast(low < a[0], tf.uint64)
+
+
+def wide(value: int) -> Wide:
+    """A constant."""
+    return u64(value % 2**64), u64(value // 2**64)
+
+
+def rounded_product(zero: tf.Tensor) -> Any:
+    """Multiplication that a compiler cannot join with an addition, which would leave out the rounding.
+
+    Args:
+        zero: an integer that is zero, and of which the compiler does not know that.
+    """
+
+    @tf.custom_gradient  # type: ignore[untyped-decorator]
+    def product(a: tf.Tensor, b: tf.Tensor) -> Any:
+        bits = tf.bitcast(a * b, tf.int64)
+        result = tf.bitcast(tf.bitwise.bitwise_xor(bits, zero), tf.float64)
+        return result, lambda upstream: (upstream * b, upstream * a)
+
+    return product
