@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import libcst as cst
+
 #: Functions of `numpy.random`, and methods of its generators. Whether an object whose method goes by such a
 #: name is a generator is seen when it is called.
 DRAWS = frozenset(
@@ -16,3 +18,12 @@ DRAWS = frozenset(
         *("wald", "weibull", "zipf"),
     }
 )
+#: Among them names that many other objects have, too.
+_COMMON = frozenset({"f", "power", "sample", "default_rng", "RandomState"})
+
+
+def looks_like_a_draw(node: cst.CSTNode) -> bool:
+    """Whether a call is of a method that generators have, and hardly anything else."""
+    if not isinstance(node, cst.Call) or not isinstance(node.func, cst.Attribute):
+        return False
+    return node.func.attr.value in DRAWS - _COMMON

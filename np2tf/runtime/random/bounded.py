@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.random.sources import Source
 from np2tf.runtime.random.words import masked, multiplied, right, u64
@@ -43,10 +44,10 @@ def _scaled_half(source: Source, most: tf.Tensor) -> tf.Tensor:
     # 2**32 modulo the span; a span of 2**32 itself rejects nothing.
     threshold = tf.math.floormod(u64(2**32) - span, span)
 
-    def again(product: tf.Tensor) -> tf.Tensor:
-        return masked(product, _HALF) < threshold
+    def good(product: tf.Tensor) -> tf.Tensor:
+        return masked(product, _HALF) >= threshold
 
-    (product,) = source.repeat(again, lambda _: [source.half() * span], [source.half() * span])
+    (product,) = source.until(good, lambda: [source.half() * span], [u64(0)])
     return right(product, 32)
 
 
@@ -61,10 +62,10 @@ def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
         low, high = multiplied(word, span)
         return [low, tf.where(everything, word, high)]
 
-    def again(low: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
-        return ~everything & (low < threshold)
+    def good(low: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
+        return everything | (low >= threshold)
 
-    return source.repeat(again, lambda *_: draw(), draw())[1]
+    return source.until(good, draw, [u64(0), u64(0)])[1]
 
 
 def _masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> tf.Tensor:
@@ -75,7 +76,7 @@ def _masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> t
     def draw() -> list[tf.Tensor]:
         return [tf.bitwise.bitwise_and(bits(), mask)]
 
-    return source.repeat(lambda value: value > most, lambda _: draw(), draw())[0]
+    return source.until(lambda value: value <= most, draw, [u64(0)])[0]
 
 
 def integers(
@@ -94,8 +95,9 @@ def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> 
 
     def step(i: tf.Tensor, order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         j = tf.bitcast(bounded(source, tf.bitcast(i, tf.uint64)), tf.int64)
-        pair = tf.stack([j, i])
-        return i - 1, tf.tensor_scatter_nd_update(order, tf.stack([i, j])[:, None], tf.gather(order, pair))
+        one, other = order[j], order[i]
+        order = gen_xla_ops.xla_dynamic_update_slice(order, one[None], i[None])
+        return i - 1, gen_xla_ops.xla_dynamic_update_slice(order, other[None], j[None])
 
     start = [tf.constant(count - 1, tf.int64), tf.range(count, dtype=tf.int64)]
     return source.repeat(lambda i, _: i >= stop, step, start)[1]
@@ -108,7 +110,7 @@ def few_of_many(source: Source, bounded: Bounded, count: int, population: int) -
         last = k + (population - count)
         value = tf.bitcast(bounded(source, tf.bitcast(last, tf.uint64)), tf.int64)
         new = tf.where(tf.reduce_any(tf.equal(chosen, value)), last, value)
-        return k + 1, tf.tensor_scatter_nd_update(chosen, k[None, None], new[None])
+        return k + 1, gen_xla_ops.xla_dynamic_update_slice(chosen, new[None], k[None])
 
     start = [tf.constant(0, tf.int64), tf.fill([count], tf.constant(-1, tf.int64))]
     return source.repeat(lambda k, _: k < count, step, start)[1]

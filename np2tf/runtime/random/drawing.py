@@ -71,7 +71,7 @@ def _called_back(
     if entered.trace.xla:
         raise StagingError(f"it draws by `{name}`, which only a graph can", "NP2TF506")
     captured = Captured((args, kwargs), depth=2)
-    state = stream.state()
+    state = stream.numpys_state()
     names, dtype = list(state), form.dtype
 
     def run(*known: np.ndarray) -> list[np.ndarray]:

@@ -160,7 +160,7 @@ def _shaped_integers(drawing: Drawing, low: tf.Tensor, most: tf.Tensor) -> tf.Te
 def _permutation(drawing: Drawing, x: Any, axis: int = 0) -> tf.Tensor | None:
     if not isinstance(x, (int, np.integer)):
         return None
-    return bounded.permutation(drawing.source, drawing.bounded, int(x))
+    return bounded.permutation(drawing.source, bounded.by_mask, int(x))
 
 
 def _choice(

@@ -90,9 +90,6 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
         number = tf.where(masked(word, 0x100) > u64(0), -size, size)
         return [number, layer, integer, integer < tf.gather(certain, layer)]
 
-    def harder(number: tf.Tensor, layer: tf.Tensor, integer: tf.Tensor) -> list[tf.Tensor]:
-        return source.choose(layer > 0, lambda: wedge(number, layer), lambda: tail(integer))
-
     def wedge(number: tf.Tensor, layer: tf.Tensor) -> list[tf.Tensor]:
         upper, lower = tf.gather(heights, layer - 1), tf.gather(heights, layer)
         height = (upper - lower) * source.double() + lower
@@ -101,30 +98,29 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
 
     def tail(integer: tf.Tensor) -> list[tf.Tensor]:
         def draw() -> list[tf.Tensor]:
-            beyond = product(tf.constant(-_OVER_TAIL, tf.float64), log1p(-source.double(), product))
-            other = -log1p(-source.double(), product)
-            return [beyond, other]
+            both = log1p(-source.doubles(2), product)
+            return [product(tf.constant(-_OVER_TAIL, tf.float64), both[0]), -both[1]]
 
-        def again(beyond: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
-            return ~(other + other > product(beyond, beyond))
+        def good(beyond: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+            return other + other > product(beyond, beyond)
 
-        beyond, _ = source.repeat(again, lambda *_: draw(), draw())
+        beyond, _ = source.until(good, draw, [tf.constant(0.0, tf.float64)] * 2)
         number = _TAIL + beyond
         negative = masked(right(integer, 8), 1) > u64(0)
         return [tf.where(negative, -number, number), tf.constant(True), tf.constant(False)]
 
-    def step(number: tf.Tensor, done: tf.Tensor, doubt: tf.Tensor) -> list[tf.Tensor]:
-        number, layer, integer, good = trial()
+    def step(_: tf.Tensor, doubt: tf.Tensor, *tried: tf.Tensor) -> list[tf.Tensor]:
+        """Settle a hard trial; where that rejects the number, try again."""
+        number, layer, integer, _good = tried
         number, done, more = source.choose(
-            good,
-            lambda: [number, tf.constant(True), tf.constant(False)],
-            lambda: harder(number, layer, integer),
+            layer > 0, lambda: wedge(number, layer), lambda: tail(integer)
         )
-        return [number, done, doubt | more]
+        again = source.choose(done, lambda: [number, layer, integer, done], trial)
+        return [again[3], doubt | more, *again]
 
-    start = [tf.constant(0.0, tf.float64), tf.constant(False), tf.constant(False)]
-    number, _, doubt = source.repeat(lambda _n, done, _d: ~done, step, start)
-    return number, doubt
+    first = trial()
+    found = source.repeat(lambda done, *_: ~done, step, [first[3], tf.constant(False), *first])
+    return found[2], found[1]
 
 
 def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
@@ -143,25 +139,19 @@ def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, 
 def polar(source: Source, product: Product) -> tf.Tensor:
     """Every second number is the other one of a pair; it is part of the state."""
 
-    def kept() -> list[tf.Tensor]:
-        number = tf.bitcast(source.parts["gauss"][0], tf.float64)
-        source.parts["has_gauss"] = tf.zeros(2, tf.uint64)
-        source.parts["gauss"] = tf.zeros(1, tf.uint64)
-        return [number]
+    kept = source.parts["has_gauss"][0] > u64(0)
+    zero = tf.constant(0.0, tf.float64)
 
-    def draw() -> list[tf.Tensor]:
-        a = 2.0 * source.double() - 1.0
-        b = 2.0 * source.double() - 1.0
-        return [a, b, product(a, a) + product(b, b)]
-
-    def made() -> list[tf.Tensor]:
-        a, b, square = source.repeat(
-            lambda _a, _b, square: (square >= 1.0) | tf.equal(square, 0.0), lambda *_: draw(), draw()
-        )
+    def step(*_: tf.Tensor) -> list[tf.Tensor]:
+        both = source.doubles(2)
+        a, b = 2.0 * both[0] - 1.0, 2.0 * both[1] - 1.0
+        square = product(a, a) + product(b, b)
         factor = tf.sqrt(-2.0 * tf.math.log(square) / square)
-        source.parts["has_gauss"] = tf.stack([u64(1), u64(0)])
-        source.parts["gauss"] = tf.bitcast(product(factor, a), tf.uint64)[None]
-        return [product(factor, b)]
+        inside = (square < 1.0) & tf.not_equal(square, 0.0)
+        return [inside, product(factor, a), product(factor, b)]
 
-    (number,) = source.choose(source.parts["has_gauss"][0] > u64(0), kept, made)
+    _, other, number = source.repeat(lambda done, *_: ~done, step, [kept, zero, zero])
+    number = tf.where(kept, tf.bitcast(source.parts["gauss"][0], tf.float64), number)
+    source.parts["has_gauss"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
+    source.parts["gauss"] = tf.bitcast(other, tf.uint64)[None]
     return number

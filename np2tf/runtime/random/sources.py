@@ -6,13 +6,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.runtime.random.packing import Packing
 from np2tf.runtime.random.words import Wide, left, masked, plus, right, times, u64, wide
 
 _PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MT_SIZE, _MT_SHIFT = 624, 397
-#: Up to so many words are made one after the other.
-_FEW = 8
+#: So many numbers are made of whole keys at once: for fewer a key would be in vain, as a rule.
+_AT_ONCE = range(64, 2**14)
 
 
 class Source:
@@ -25,6 +27,16 @@ class Source:
     def __init__(self, parts: dict[str, tf.Tensor]) -> None:
         self.parts = dict(parts)
         self._names = list(parts)
+
+    @classmethod
+    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """NumPy's state as the graph has it."""
+        return parts
+
+    @classmethod
+    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """The graph's state as NumPy has it."""
+        return parts
 
     def word(self) -> tf.Tensor:
         """The next 64 bits."""
@@ -44,8 +56,8 @@ class Source:
 
     def each(self, count: int, one: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
         """An array of what `one` gives, called so often."""
-        if count <= _FEW:
-            return tf.stack([one() for _ in range(count)]) if count else tf.zeros(0, dtype)
+        if count <= 1:
+            return tf.stack([one()]) if count else tf.zeros(0, dtype)
         array = tf.TensorArray(dtype, count, element_shape=())
 
         def step(k: tf.Tensor, array: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
@@ -55,16 +67,34 @@ class Source:
 
     def repeat(self, going: Callable[..., tf.Tensor], step: Callable[..., Any], values: Sequence[Any]) -> Any:
         """`tf.while_loop` over values and the state."""
-        count = len(self._names)
+        count, start = len(self._names), [*self._state(), *values]
+        packing = Packing(start)
 
-        def body(*state: Any) -> list[Any]:
+        def test(*packed: Any) -> tf.Tensor:
+            return going(*packing.unpack(packed)[count:])
+
+        def body(*packed: Any) -> list[Any]:
+            state = packing.unpack(packed)
             self._enter(state[:count])
             after = step(*state[count:])
-            return [*self._state(), *after]
+            return packing.pack([*self._state(), *after])
 
-        after = tf.while_loop(lambda *state: going(*state[count:]), body, [*self._state(), *values])
+        after = packing.unpack(tf.while_loop(test, body, packing.pack(start)))
         self._enter(after[:count])
         return after[count:]
+
+    def until(
+        self, good: Callable[..., tf.Tensor], draw: Callable[[], list[tf.Tensor]], like: Sequence[tf.Tensor]
+    ) -> list[tf.Tensor]:
+        """Draw until the values are good; `like` are tensors of their types."""
+
+        def step(_: tf.Tensor, *before: tf.Tensor) -> list[tf.Tensor]:
+            values = draw()
+            return [good(*values), *values]
+
+        start = [tf.constant(False), *like]
+        found: list[tf.Tensor] = self.repeat(lambda done, *_: ~done, step, start)
+        return found[1:]
 
     def choose(self, test: tf.Tensor, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
         """`tf.cond` with sides that may take bits, and return lists of tensors."""
@@ -72,10 +102,14 @@ class Source:
 
         def side(make: Callable[[], Any]) -> list[tf.Tensor]:
             self._enter(before)
-            values = make()
-            return [*self._state(), *values]
+            made = make()
+            values = [*self._state(), *made]
+            packings.append(Packing(values))
+            return packings[0].pack(values)
 
-        after = tf.cond(test, lambda: side(then), lambda: side(otherwise))
+        packings: list[Packing] = []
+        packed = tf.cond(test, lambda: side(then), lambda: side(otherwise))
+        after = packings[0].unpack(packed)
         self._enter(after[:count])
         return after[count:]
 
@@ -97,20 +131,17 @@ class Pcg64(Source):
 
     def half(self) -> tf.Tensor:
         """The next 32 bits: the lower half of a word, then the upper half."""
-        kept, upper = self.parts["has_uint32"][0] > 0, self.parts["uinteger"][0]
-
-        def halve() -> list[tf.Tensor]:
-            word = self.word()
-            self.parts["uinteger"] = tf.stack([right(word, 32), u64(0)])
-            return [masked(word, 0xFFFFFFFF)]
-
-        (found,) = self.choose(kept, lambda: [upper], halve)
+        kept, upper, state = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts["state"]
+        # To choose afterwards is quicker than to branch.
+        word = self.word()
+        self.parts["state"] = tf.where(kept, state, self.parts["state"])
+        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
         self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
-        return found
+        return tf.where(kept, upper[0], masked(word, 0xFFFFFFFF))
 
     def doubles(self, count: int) -> tf.Tensor:
         """All at once: the state after k steps is a linear function of that before."""
-        if count <= _FEW:
+        if count <= 1:
             return super().doubles(count)
         multiplier, increment = wide(_PCG_MULTIPLIER), _pair(self.parts["inc"])
         low, high = plus(times(_pair(self.parts["state"]), multiplier), increment)
@@ -131,15 +162,37 @@ class Pcg64(Source):
 class Mt19937(Source):
     """The Mersenne Twister of Matsumoto and Nishimura."""
 
+    @classmethod
+    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """The key that is being taken from, and the one after it."""
+        keys = tf.concat([parts["key"], _twisted(parts["key"])], 0)
+        rest = {name: part for name, part in parts.items() if name not in ("key", "pos")}
+        return {"keys": keys, "place": tf.stack([parts["pos"][0], u64(0)]), **rest}
+
+    @classmethod
+    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """The key that is being taken from, as NumPy has it."""
+        place, second = parts["place"][0], parts["place"][1] > u64(0)
+        keys = parts["keys"]
+        rest = {name: part for name, part in parts.items() if name not in ("keys", "place")}
+        key = tf.where(second, keys[_MT_SIZE:], keys[:_MT_SIZE])
+        return {"key": key, "pos": tf.stack([place, u64(0)]), **rest}
+
     def half(self) -> tf.Tensor:
-        """The next 32 bits."""
-        place, key = tf.cast(self.parts["pos"][0], tf.int64), self.parts["key"]
-        spent = place >= _MT_SIZE
-        key = tf.cond(spent, lambda: _twisted(key), lambda: key)
-        place = tf.where(spent, tf.constant(0, tf.int64), place)
-        self.parts["key"] = key
-        self.parts["pos"] = tf.stack([tf.cast(place + 1, tf.uint64), u64(0)])
-        return tf.cast(_tempered(tf.gather(key, place)), tf.uint64)
+        """The next 32 bits. The number at the same place of the next key is made as well, without a branch."""
+        keys, place = self.parts["keys"], tf.bitcast(self.parts["place"], tf.int64)
+        spent = place[0] >= _MT_SIZE
+        at = tf.where(spent, tf.constant(0, tf.int64), place[0])
+        now = tf.where(spent, 1 - place[1], place[1]) * _MT_SIZE
+        then = _MT_SIZE - now
+        number = keys[now + at]
+        last, late = at + 1 >= _MT_SIZE, at + _MT_SHIFT >= _MT_SIZE
+        lower = keys[tf.where(last, then, now + at + 1)]
+        other = keys[tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT]
+        made = _mixed(number, lower, other)
+        self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
+        self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
+        return tf.cast(_tempered(number), tf.uint64)
 
     def word(self) -> tf.Tensor:
         """The next 64 bits: the upper half first."""
@@ -154,17 +207,19 @@ class Mt19937(Source):
     def doubles(self, count: int) -> tf.Tensor:
         """All at once, as whole keys are."""
         words, spare = 2 * count, _MT_SIZE
-        if count <= _FEW or count > 2**14:
+        if count not in _AT_ONCE:
             return super().doubles(count)
-        keys = [self.parts["key"]]
+        parts = self.folded(self.parts)
+        keys = [parts["key"]]
         while spare * (len(keys) - 1) < words:
             keys.append(_twisted(keys[-1]))
-        start = tf.cast(self.parts["pos"][0], tf.int64)
+        start = tf.cast(parts["pos"][0], tf.int64)
         pairs = tf.cast(_tempered(tf.slice(tf.concat(keys, 0), [start], [words])), tf.uint64)
         stop = start + words
         number = (stop - 1) // _MT_SIZE
-        self.parts["key"] = tf.gather(tf.stack(keys), number)
-        self.parts["pos"] = tf.stack([tf.cast(stop - number * _MT_SIZE, tf.uint64), u64(0)])
+        parts["key"] = tf.gather(tf.stack(keys), number)
+        parts["pos"] = tf.stack([tf.cast(stop - number * _MT_SIZE, tf.uint64), u64(0)])
+        self.parts = self.unfolded(parts)
         return _of_halves(right(pairs[::2], 5), right(pairs[1::2], 6))
 
 

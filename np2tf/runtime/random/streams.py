@@ -19,6 +19,7 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
+from np2tf.runtime.random.sources import SOURCES, Source
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, Region, current_region
@@ -37,6 +38,7 @@ class Stream:
         like: a generator of the same kind, for drawing on the host from states that the graph knows.
         lasts: whether the caller sees the state after the call.
         cells: the state in the graph, by the names of its parts.
+        parts: the names of the parts of NumPy's state that change.
         ahead: what is drawn before the graph runs.
         begun: whether the graph itself has drawn, so that nothing may be drawn ahead of it any more.
     """
@@ -45,9 +47,15 @@ class Stream:
     like: Any
     lasts: bool
     cells: dict[str, Cell] = field(default_factory=dict)
+    parts: list[str] = field(default_factory=list)
     ahead: list[Callable[[Any], Any]] = field(default_factory=list)
     begun: bool = False
     lock: Any = field(default_factory=threading.Lock)
+
+    @property
+    def source(self) -> type[Source]:
+        """What makes the bits in the graph."""
+        return SOURCES.get(self.kind[1].__name__, Source)
 
     @property
     def kind(self) -> tuple[type, type]:
@@ -71,8 +79,13 @@ class Stream:
         self.begun = True
         return {name: cell.value for name, cell in self.cells.items()}
 
+    def numpys_state(self) -> dict[str, tf.Tensor]:
+        """The same as NumPy has it."""
+        return self.source.folded(self.state())
+
     def store(self, parts: dict[str, tf.Tensor]) -> None:
         """Replace the state; every part counts as changed that a draw may change."""
+        parts = parts if self.cells.keys() <= parts.keys() else self.source.unfolded(parts)
         for name, cell in self.cells.items():
             if name not in states.FIXED:
                 cell.write(parts.get(name, cell.value))
@@ -172,11 +185,17 @@ class Draws:
         number = len(self.streams)
         self.streams.append(stream)
         self._known[id(states.bit_generator(generator))] = stream
-        for name, part in states.pack(states.state_of(stream.like)).items():
-            cell = Cell(self.input(number, name, tf.TensorSpec(part.shape, part.dtype)))
+        given = {
+            name: self.input(number, name, tf.TensorSpec(part.shape, part.dtype))
+            for name, part in states.pack(states.state_of(stream.like)).items()
+        }
+        with self._graph.as_default():
+            unfolded = stream.source.unfolded(given)
+        for name, part in unfolded.items():
+            cell = stream.cells[name] = Cell(part)
             if lasts:
                 cell.birth = self._root
-            stream.cells[name] = cell
+        stream.parts = [name for name in given if name not in states.FIXED]
         return stream
 
     def input(self, number: int, what: Any, spec: tf.TensorSpec) -> tf.Tensor:
@@ -206,12 +225,11 @@ class Draws:
     @property
     def finals(self) -> list[tf.Tensor]:
         """The states after the function, of those streams that the graph has drawn from."""
-        return [
-            stream.cells[name].value
-            for stream in self._lasting()
-            for name in stream.cells
-            if name not in states.FIXED
-        ]
+        found = []
+        for stream in self._lasting():
+            parts = stream.numpys_state()
+            found += [parts[name] for name in stream.parts]
+        return found
 
     def _lasting(self) -> list[Stream]:
         return [stream for stream in self.streams if stream.begun and stream.lasts]
@@ -257,11 +275,9 @@ class Draws:
         for stream, generator, parts in zip(self.streams, found, known):
             if not stream.lasts or not (stream.begun or stream.ahead):
                 continue
-            after = {name: parts[name] for name in stream.cells}
+            after = dict(parts)
             if stream.begun:
-                after.update(
-                    (name, next(finals).numpy()) for name in stream.cells if name not in states.FIXED
-                )
+                after.update((name, next(finals).numpy()) for name in stream.parts)
             states.put(generator, after)
 
 
