@@ -24,6 +24,7 @@ from np2tf.runtime.family import Family
 from np2tf.runtime.host_function import ENOUGH_CALLS
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.prepared import Call
+from np2tf.runtime.random.lookalikes import refuse_lookalikes
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
 from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
@@ -216,6 +217,8 @@ class Compiler:
             if known.hidden_setter:
                 told = f"setting the attribute {known.hidden_setter} does more than that"
                 raise StagingError(told, "NP2TF520")
+            given = (*args, *kwargs.values())
+            refuse_lookalikes(self._function, known.names, signature.classes, given)
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
             return Call(signature, args, kwargs, values)

@@ -95,7 +95,7 @@ def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> 
 
     def step(i: tf.Tensor, order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         j = tf.bitcast(bounded(source, tf.bitcast(i, tf.uint64)), tf.int64)
-        one, other = order[j], order[i]
+        one, other = tf.gather(order, j), tf.gather(order, i)
         order = gen_xla_ops.xla_dynamic_update_slice(order, one[None], i[None])
         return i - 1, gen_xla_ops.xla_dynamic_update_slice(order, other[None], j[None])
 

@@ -185,10 +185,11 @@ class Mt19937(Source):
         at = tf.where(spent, tf.constant(0, tf.int64), place[0])
         now = tf.where(spent, 1 - place[1], place[1]) * _MT_SIZE
         then = _MT_SIZE - now
-        number = keys[now + at]
+        # `keys[…]` would make XLA compile the program again for every state.
+        number = tf.gather(keys, now + at)
         last, late = at + 1 >= _MT_SIZE, at + _MT_SHIFT >= _MT_SIZE
-        lower = keys[tf.where(last, then, now + at + 1)]
-        other = keys[tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT]
+        lower = tf.gather(keys, tf.where(last, then, now + at + 1))
+        other = tf.gather(keys, tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT)
         made = _mixed(number, lower, other)
         self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
         self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
@@ -214,7 +215,7 @@ class Mt19937(Source):
         while spare * (len(keys) - 1) < words:
             keys.append(_twisted(keys[-1]))
         start = tf.cast(parts["pos"][0], tf.int64)
-        pairs = tf.cast(_tempered(tf.slice(tf.concat(keys, 0), [start], [words])), tf.uint64)
+        pairs = tf.cast(_tempered(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64)
         stop = start + words
         number = (stop - 1) // _MT_SIZE
         parts["key"] = tf.gather(tf.stack(keys), number)

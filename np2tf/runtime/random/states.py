@@ -9,6 +9,10 @@ import numpy as np
 
 #: Parts of a state that no draw changes.
 FIXED = frozenset({"inc"})
+#: The names by which generators draw.
+METHODS = frozenset(
+    name for kind in (np.random.Generator, np.random.RandomState) for name in dir(kind) if name[0] != "_"
+)
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _WORD = 2**64
 
