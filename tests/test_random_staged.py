@@ -1,4 +1,4 @@
-"""Random numbers in compiled functions: NumPy's own streams, bit for bit, and the states that NumPy leaves."""
+"""Random numbers in compiled functions: NumPy's own streams, bit for bit, and the states NumPy leaves."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def state(generator: Any) -> str:
         return str(states.state_of(generator))
 
 
-def agree(pair: tuple[Any, Any], make: Callable[[int], Any], *args: Any, seeds: Any = range(3)) -> Any:
+def agree(pair: tuple[Any, Any], make: Callable[[int], Any], *args: Any, seeds: Any = range(2)) -> Any:
     """See that a function of a generator and arrays gives NumPy's bits and states; returns our function."""
     reference, translated = pair
     for seed in seeds:
@@ -66,7 +66,7 @@ def agree(pair: tuple[Any, Any], make: Callable[[int], Any], *args: Any, seeds: 
 
 LOOP = """
 def f(rng, x):
-    for i in range(40 + len(x)):
+    for i in range(80 + len(x)):
         x = x + rng.{draw}
         if i % 3 == 0:
             x = x - rng.random({half})
@@ -94,13 +94,15 @@ INTEGERS = {
     "integers(0, 2**32)": (),
     "integers(-2**63, 2**63 - 1, endpoint=True)": (),
 }
-RANDINT = {name.replace("integers", "randint"): shape for name, shape in INTEGERS.items() if "end" not in name}
+RANDINT = {
+    name.replace("integers", "randint"): shape for name, shape in INTEGERS.items() if "end" not in name
+}
 
 
 @pytest.mark.parametrize("make", [PCG, LEGACY, twisted])
 @pytest.mark.parametrize("draw", [*NATIVE, *INTEGERS, *RANDINT])
 def test_in_xla(draw: str, make: Any) -> None:
-    if draw in INTEGERS and make is LEGACY or draw in RANDINT and make is not LEGACY:
+    if (draw in INTEGERS and make is LEGACY) or (draw in RANDINT and make is not LEGACY):
         pytest.skip("no such method")
     shape = {**NATIVE, **INTEGERS, **RANDINT}[draw]
     translated = agree(functions(LOOP.format(draw=draw, half="")), make, np.zeros(shape or (1,)))
@@ -132,7 +134,13 @@ def test_what_normal_numbers_are_made_of() -> None:
     assert np.all(np.diff(heights[1:]) < 0)
 
 
-OTHERS = ["exponential(2.0)", "gamma(2.0, size=3)", "poisson(4.0)", "standard_normal(300)", "binomial(9, 0.3)"]
+OTHERS = [
+    "exponential(2.0)",
+    "gamma(2.0, size=3)",
+    "poisson(4.0)",
+    "standard_normal(300)",
+    "binomial(9, 0.3)",
+]
 
 
 @pytest.mark.parametrize("make", [PCG, LEGACY, philox])
@@ -189,8 +197,8 @@ def f(rng, x):
     for make in (PCG, twisted):
         agree(functions(body), make, np.linspace(0, 3, 70))
     bad = functions(body)
-    with pytest.raises(ValueError, match="scale < 0"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnjittedWarning)
+    warnings.simplefilter("ignore", UnjittedWarning)
+    with pytest.raises(ValueError, match="scale < 0"):
         bad[1](PCG(0), -np.ones(70))
 
 
@@ -312,8 +320,8 @@ def f(rng, x, n):
         for function, rng in zip((reference, translated), generators, strict=True):
             x = np.zeros(70)
             if n == 90:
-                with pytest.raises(IndexError), warnings.catch_warnings():
-                    warnings.simplefilter("ignore", UnjittedWarning)
+                warnings.simplefilter("ignore", UnjittedWarning)
+                with pytest.raises(IndexError):
                     function(rng, x, n)
             else:
                 function(rng, x, n)
@@ -329,10 +337,14 @@ def test_tracing_draws_nothing() -> None:
 
 
 def test_threads_share_a_generator() -> None:
-    _, translated = functions("\ndef f(rng, x):\n    for i in range(len(x)):\n        x[i] = rng.random()\n    return x\n")
+    _, translated = functions(
+        "\ndef f(rng, x):\n    for i in range(len(x)):\n        x[i] = rng.random()\n    return x\n"
+    )
     rng, found = PCG(5), []
     translated(PCG(0), np.zeros(100))
-    threads = [threading.Thread(target=lambda: found.append(translated(rng, np.zeros(100)))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: found.append(translated(rng, np.zeros(100)))) for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -374,7 +386,9 @@ def f(plane, x):
 """
     space = load(translation(HEAD + body))
     assert space["f"].explain(space["Plane"](), np.zeros(70)).runs == "host"
-    _, translated = functions("\ndef f(m, x):\n    for i in range(len(x)):\n        x[i] = m.random()\n    return x\n")
+    _, translated = functions(
+        "\ndef f(m, x):\n    for i in range(len(x)):\n        x[i] = m.random()\n    return x\n"
+    )
     for module in (np.random, types.ModuleType("m")):
         module.random = getattr(module, "random", lambda: 1.0)  # type: ignore[attr-defined]
         assert translated.explain(module, np.zeros(70)).runs == "host"

@@ -8,7 +8,17 @@ import libcst as cst
 #: name is a generator is seen when it is called.
 DRAWS = frozenset(
     {
-        *("default_rng", "RandomState", "rand", "randn", "randint", "random", "random_sample", "sample", "ranf"),
+        *(
+            "default_rng",
+            "RandomState",
+            "rand",
+            "randn",
+            "randint",
+            "random",
+            "random_sample",
+            "sample",
+            "ranf",
+        ),
         *("integers", "uniform", "normal", "standard_normal", "choice", "permutation", "permuted", "shuffle"),
         *("beta", "binomial", "chisquare", "dirichlet", "exponential", "f", "gamma", "geometric", "gumbel"),
         *("hypergeometric", "laplace", "logistic", "lognormal", "logseries", "multinomial"),

@@ -276,9 +276,7 @@ class Compiled:
             raise StagingError("a host array is returned from staged code", "NP2TF507")
         return _Result("constant", constant=leaf)
 
-    def __call__(
-        self, arrays: Sequence[Any], numbers: Sequence[Any], generators: Sequence[Any] = ()
-    ) -> Any:
+    def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any], generators: Sequence[Any] = ()) -> Any:
         """Run the compiled code, write back what it changed, return what it returned.
 
         Raises:

@@ -114,5 +114,3 @@ def few_of_many(source: Source, bounded: Bounded, count: int, population: int) -
 
     start = [tf.constant(0, tf.int64), tf.fill([count], tf.constant(-1, tf.int64))]
     return source.repeat(lambda k, _: k < count, step, start)[1]
-
-

@@ -28,7 +28,9 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
         raise StagingError(f"`{name}` draws into an array of its own", "NP2TF506")
     selecting = SELECTING.get(name)
     if selecting is not None:
-        found = selecting(lambda one, *given, **named: draw(draws, stream, one, given, named), stream, args, kwargs)
+        found = selecting(
+            lambda one, *given, **named: draw(draws, stream, one, given, named), stream, args, kwargs
+        )
         if found is not NotImplemented:
             return found
 

@@ -112,9 +112,7 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
     def step(_: tf.Tensor, doubt: tf.Tensor, *tried: tf.Tensor) -> list[tf.Tensor]:
         """Settle a hard trial; where that rejects the number, try again."""
         number, layer, integer, _good = tried
-        number, done, more = source.choose(
-            layer > 0, lambda: wedge(number, layer), lambda: tail(integer)
-        )
+        number, done, more = source.choose(layer > 0, lambda: wedge(number, layer), lambda: tail(integer))
         again = source.choose(done, lambda: [number, layer, integer, done], trial)
         return [again[3], doubt | more, *again]
 

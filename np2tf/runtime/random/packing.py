@@ -1,4 +1,4 @@
-"""Small tensors in one vector: XLA handles every variable of a loop by itself, which takes time each round."""
+"""Small tensors in one vector: XLA handles each variable of a loop by itself, which takes time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ class Packing:
     """How values go into a vector of 64-bit words, and come out of it again."""
 
     def __init__(self, values: Sequence[Any]) -> None:
-        self._like = [value if isinstance(value, tf.TensorArray) else tf.convert_to_tensor(value) for value in values]
+        self._like = [
+            value if isinstance(value, tf.TensorArray) else tf.convert_to_tensor(value) for value in values
+        ]
         self._inside = [_is_small(value) for value in self._like]
 
     def pack(self, values: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Draws that choose from an array, or put it into another order: positions are drawn, the rest is indexing."""
+"""Draws that choose from an array or reorder it: positions are drawn, the rest is indexing."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _shuffle(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str
 
 
 def _choice(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    names = ("a", "size", "replace", "p")
+    names: tuple[str, ...] = ("a", "size", "replace", "p")
     if isinstance(stream.like, np.random.Generator):
         names = (*names, "axis", "shuffle")
     given = dict(zip(names, args, strict=False)) | kwargs

@@ -179,7 +179,7 @@ class Mt19937(Source):
         return {"key": key, "pos": tf.stack([place, u64(0)]), **rest}
 
     def half(self) -> tf.Tensor:
-        """The next 32 bits. The number at the same place of the next key is made as well, without a branch."""
+        """The next 32 bits. Without a branch, the number at that place of the next key is made as well."""
         keys, place = self.parts["keys"], tf.bitcast(self.parts["place"], tf.int64)
         spent = place[0] >= _MT_SIZE
         at = tf.where(spent, tf.constant(0, tf.int64), place[0])
@@ -215,7 +215,9 @@ class Mt19937(Source):
         while spare * (len(keys) - 1) < words:
             keys.append(_twisted(keys[-1]))
         start = tf.cast(parts["pos"][0], tf.int64)
-        pairs = tf.cast(_tempered(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64)
+        pairs = tf.cast(
+            _tempered(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64
+        )
         stop = start + words
         number = (stop - 1) // _MT_SIZE
         parts["key"] = tf.gather(tf.stack(keys), number)

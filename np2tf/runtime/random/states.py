@@ -18,7 +18,7 @@ _WORD = 2**64
 
 
 def is_generator(value: Any) -> bool:
-    """Whether `value` is a generator of NumPy's, or one of ours over it; none of a class derived from these."""
+    """Whether `value` is a generator of NumPy's, or one of ours over it; no class derived from these."""
     kind = type(value)
     return kind in _GENERATORS or (kind.__module__ == "np2tf.tnp.random" and isinstance(value, _GENERATORS))
 

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -175,7 +176,7 @@ class Draws:
             return known
         for place, given in enumerate(self._generators):
             if id(states.bit_generator(given)) == key:
-                return self._add(generator, lambda generators: generators[place], lasts=True)
+                return self._add(generator, itemgetter(place), lasts=True)
         if generator is states.global_state():
             return self._add(generator, lambda _: states.global_state(), lasts=True)
         raise StagingError("a generator is met that is no argument, global or closure variable", "NP2TF506")
@@ -206,7 +207,7 @@ class Draws:
         return self._graph.capture_call_time_value(lambda: self._value(place), spec)
 
     def draw_ahead(self, stream: Stream, draw: Callable[[Any], Any], sample: Any) -> tf.Tensor | None:
-        """A draw of which everything is known, made by NumPy before the graph runs; None if it is too late."""
+        """A draw of which all is known, made by NumPy before the graph runs; None if it is too late."""
         like = np.asarray(sample)
         late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_region() is not self._root
         if late or not has_tf_dtype(like.dtype):
@@ -239,7 +240,9 @@ class Draws:
     def _value(self, place: int) -> tf.Tensor:
         values = getattr(self._running, "values", None)
         # Nobody runs it: the graph is looked at.
-        return tf.zeros(self._specs[place].shape, self._specs[place].dtype) if values is None else values[place]
+        return (
+            tf.zeros(self._specs[place].shape, self._specs[place].dtype) if values is None else values[place]
+        )
 
     @contextmanager
     def drawing(self, generators: Sequence[Any]) -> Iterator[Accept]:
@@ -257,7 +260,7 @@ class Draws:
                     parts, drawn[k] = stream.draw(parts, draw)
                 known.append({**parts, **drawn})
             # The last one is of no stream: `zero`.
-            known.append({"zero": np.int64(0)})
+            known.append({"zero": np.zeros((), np.int64)})
             outer = getattr(self._running, "values", None)
             self._running.values = [
                 tf.constant(known[number][what], spec.dtype)

@@ -1,4 +1,4 @@
-"""Arithmetic on 128-bit integers in halves of 64 bits, and products that are rounded before they are added."""
+"""Arithmetic on 128-bit integers in two halves, and products that are rounded before they are added."""
 
 from __future__ import annotations
 
