@@ -50,7 +50,7 @@ def test_fit(statements: str) -> None:
         ("return map(print, x)", "hands on `print`"),
         ("return g(x)", "parameter `g`"),
         ("return scipy.linalg.inv(x)", "scipy.linalg.inv"),
-        ("return np.random.rand(3)", "random"),
+        ("np.random.seed(3)\nreturn x", "random"),
         ("rows.append(x)", "rows"),
         ("CACHE[0] = x", "not its own"),
         ("x.shape = (3,)", "attribute that may be an array's `shape`"),

@@ -25,6 +25,7 @@ from np2tf.runtime.host_function import ENOUGH_CALLS
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.prepared import Call
 from np2tf.runtime.random.lookalikes import refuse_lookalikes
+from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
 from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
@@ -205,7 +206,7 @@ class Compiler:
                 continue
             signature = Signature(None if known.any_attribute else known.names)
             signature.parts += functions
-            signature.parts.append((config.bounds, mode()))
+            signature.parts.append((config.bounds, mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
             take_apart((args, kwargs), signature)

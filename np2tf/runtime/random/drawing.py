@@ -46,7 +46,7 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
     else:
         form = form_of_staged(name, args, kwargs)
     if _is_for_xla():
-        made = native.draw(draws, stream, name, args, kwargs, form)
+        made = native.draw(stream, name, args, kwargs, form)
         if made is not None:
             return form.wrap(made)
     return form.wrap(_called_back(stream, name, args, kwargs, form))

@@ -17,24 +17,26 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor
 
 if TYPE_CHECKING:
-    from np2tf.runtime.random.streams import Draws, Stream
+    from np2tf.runtime.random.streams import Stream
 
 #: More numbers than these are made by NumPy, by a call back, if they have to be made one after the other:
 #: the call takes 100 µs, and such a number 0.4 µs in the graph, a normal one 1 µs.
 _MOST, _MOST_NORMALS = 512, 128
+#: Products with larger numbers may be infinite.
+_LARGE = 1e300
 #: NumPy's code for other processors may leave out the rounding of products.
 ROUNDS = platform.machine() in ("x86_64", "AMD64")
 
 
 def draw(
-    draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
+    stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
 ) -> tf.Tensor | None:
     """What the method draws, in operations on integers; None where there are none for it."""
     kind = SOURCES.get(stream.kind[1].__name__)
     method = _METHODS.get(name)
     if kind is None or method is None:
         return None
-    drawing = Drawing(draws, stream, kind, form)
+    drawing = Drawing(stream, kind, form)
     found = method(drawing, *args, **kwargs)
     if found is None:
         return None
@@ -51,8 +53,7 @@ class Drawing:
         legacy: whether the generator is a `RandomState`.
     """
 
-    def __init__(self, draws: Draws, stream: Stream, kind: type[Source], form: Form) -> None:
-        self._draws = draws
+    def __init__(self, stream: Stream, kind: type[Source], form: Form) -> None:
         self.source = kind(stream.state())
         self.form = form
         self.legacy = isinstance(stream.like, np.random.RandomState)
@@ -66,14 +67,6 @@ class Drawing:
     def shaped(self, numbers: tf.Tensor) -> tf.Tensor:
         """The numbers in the shape that is drawn."""
         return tf.reshape(numbers, self.form.shape)
-
-    def product(self, a: Any, b: Any) -> tf.Tensor:
-        """A product that is rounded before anything is added."""
-        both = tf.broadcast_static_shape(a.shape, b.shape)
-        rounded: tf.Tensor = rounded_product(self._draws.zero)(
-            tf.broadcast_to(a, both), tf.broadcast_to(b, both)
-        )
-        return rounded
 
     def uniform(self) -> tf.Tensor:
         """Numbers from [0, 1)."""
@@ -89,15 +82,15 @@ class Drawing:
                 return None
 
             def one() -> tf.Tensor:
-                return normal.polar(source, self.product)
+                return normal.polar(source, rounded_product)
 
             return one() if self.count is None else self.shaped(source.each(self.count, one, tf.float64))
         if not normal.ziggurat_is_the_hosts():
             return None
         if self.count is None:
-            number, doubt = normal.ziggurat(source, self.product)
+            number, doubt = normal.ziggurat(source, rounded_product)
         else:
-            number, doubt = normal.ziggurats(source, self.count, self.product)
+            number, doubt = normal.ziggurats(source, self.count, rounded_product)
         record_violation(doubt)
         return self.shaped(number)
 
@@ -116,9 +109,9 @@ def _uniform(drawing: Drawing, low: Any = 0.0, high: Any = 1.0, size: Any = None
     low, high = _real(low), _real(high)
     span = high - low
     if not drawing.legacy:
-        record_violation(tf.reduce_any((span < 0.0) | ~tf.math.is_finite(span)))
-    record_violation(tf.reduce_any(~tf.math.is_finite(span)))
-    return low + drawing.product(span, drawing.uniform())
+        record_violation(tf.reduce_any(span < 0.0))
+    record_violation(tf.reduce_any(~(tf.abs(span) < _LARGE)))
+    return low + rounded_product(span, drawing.uniform())
 
 
 def _standard_normal(drawing: Drawing, size: Any = None, dtype: Any = float) -> tf.Tensor | None:
@@ -135,8 +128,8 @@ def _normal(drawing: Drawing, loc: Any = 0.0, scale: Any = 1.0, size: Any = None
         return None
     loc, scale = _real(loc), _real(scale)
     negative = tf.bitcast(scale, tf.int64) < 0
-    record_violation(tf.reduce_any(negative))
-    return loc + drawing.product(scale, numbers)
+    record_violation(tf.reduce_any(negative | ~(scale < _LARGE)))
+    return loc + rounded_product(scale, numbers)
 
 
 def _integers(

@@ -106,7 +106,6 @@ class Draws:
         self._kept: list[Any] = []
         self._specs: list[tf.TensorSpec] = []
         self._values: list[tuple[int, Any]] = []
-        self._zero: tf.Tensor | None = None
         self._running = threading.local()
 
     def begin(self, root: Region) -> None:
@@ -217,13 +216,6 @@ class Draws:
         return self.input(self.streams.index(stream), len(stream.ahead) - 1, spec)
 
     @property
-    def zero(self) -> tf.Tensor:
-        """An integer that is zero, and of which the compiler of the graph does not know that."""
-        if self._zero is None:
-            self._zero = self.input(-1, "zero", tf.TensorSpec((), tf.int64))
-        return self._zero
-
-    @property
     def finals(self) -> list[tf.Tensor]:
         """The states after the function, of those streams that the graph has drawn from."""
         found = []
@@ -259,8 +251,6 @@ class Draws:
                 for k, draw in enumerate(stream.ahead):
                     parts, drawn[k] = stream.draw(parts, draw)
                 known.append({**parts, **drawn})
-            # The last one is of no stream: `zero`.
-            known.append({"zero": np.zeros((), np.int64)})
             outer = getattr(self._running, "values", None)
             self._running.values = [
                 tf.constant(known[number][what], spec.dtype)
@@ -275,7 +265,7 @@ class Draws:
         self, found: Sequence[Any], known: Sequence[dict[Any, np.ndarray]], outputs: Sequence[tf.Tensor]
     ) -> None:
         finals = iter(outputs)
-        for stream, generator, parts in zip(self.streams, found, known):
+        for stream, generator, parts in zip(self.streams, found, known, strict=True):
             if not stream.lasts or not (stream.begun or stream.ahead):
                 continue
             after = dict(parts)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import tensorflow as tf
 
 LOW_32 = 0xFFFFFFFF
@@ -58,17 +56,10 @@ def wide(value: int) -> Wide:
     return u64(value % 2**64), u64(value // 2**64)
 
 
-def rounded_product(zero: tf.Tensor) -> Any:
-    """Multiplication that a compiler cannot join with an addition, which would leave out the rounding.
+def rounded_product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """A product, not minus infinity, that is rounded before anything is added to it.
 
-    Args:
-        zero: an integer that is zero, and of which the compiler does not know that.
+    A compiler may join a multiplication with the addition that follows, and leave out the rounding between
+    them. Between these two there is a comparison, which it cannot leave out.
     """
-
-    @tf.custom_gradient  # type: ignore[untyped-decorator]
-    def product(a: tf.Tensor, b: tf.Tensor) -> Any:
-        bits = tf.bitcast(a * b, tf.int64)
-        result = tf.bitcast(tf.bitwise.bitwise_xor(bits, zero), tf.float64)
-        return result, lambda upstream: (upstream * b, upstream * a)
-
-    return product
+    return tf.maximum(a * b, tf.constant(tf.float64.min, tf.float64))
