@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.runtime.boundary import raw, variables
+from np2tf.runtime.boundary import raw
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
@@ -20,6 +20,7 @@ from np2tf.runtime.random.streams import Accept, Draws
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
+from np2tf.runtime.written_back import write_all
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
@@ -311,7 +312,7 @@ class Compiled:
         bases: dict[int, Any] = {}
         # Before anything is written: an output may be an input, which has borrowed an array's memory.
         results = [self._made(made, arrays, outputs, bases, on_tensors) for made in self._results]
-        _write_all([arrays[k] for k in self._written], outputs[last - len(self._written) : last])
+        write_all([arrays[k] for k in self._written], outputs[last - len(self._written) : last])
         return self._rebuild(results)
 
     def _made(
@@ -385,23 +386,3 @@ def _input(array: Any) -> tf.Tensor:
 def _borrowed(array: Any) -> tf.Tensor:
     """An input that may share the array's memory, as nothing of it is left when the call is over."""
     return borrowed(array) if isinstance(array, np.ndarray) else tf.constant(array)
-
-
-def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
-    """Let every array hold its new value; one in another's memory is taken before that is written."""
-    hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]
-    given: list[Any] = []
-    for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
-        if host is None:
-            given.append(value)
-            continue
-        held = np.asarray(memoryview(value))
-        before = (other for other in hosts[:k] if isinstance(other, np.ndarray))
-        given.append(held.copy() if any(np.may_share_memory(held, other) for other in before) else held)
-    for array, host, value in zip(arrays, hosts, given, strict=True):
-        if host is not None:
-            host[...] = value
-        elif is_array(array):
-            array.store(value)
-        else:
-            array.assign(value)
