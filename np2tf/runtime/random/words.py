@@ -57,9 +57,10 @@ def wide(value: int) -> Wide:
 
 
 def rounded_product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """A product, not minus infinity, that is rounded before anything is added to it.
+    """A finite product that is rounded before anything is added to it.
 
     A compiler may join a multiplication with the addition that follows, and leave out the rounding between
-    them. Between these two there is a comparison, which it cannot leave out.
+    them. Between these two there are comparisons; one of them it cannot leave out.
     """
-    return tf.maximum(a * b, tf.constant(tf.float64.min, tf.float64))
+    least, most = (tf.constant(limit, tf.float64) for limit in (tf.float64.min, tf.float64.max))
+    return tf.maximum(tf.minimum(a * b, most), least)
