@@ -318,7 +318,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return wrapper
         """,
         "run(x), len(CALLS)",
-        "not its own",
+        "changed",
     ),
     "a class of another module": CalleeProgram(
         """

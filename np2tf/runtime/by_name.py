@@ -19,6 +19,8 @@ import numpy as np
 from np2tf.runtime.boundary import variables
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place, entry, held_by
+from np2tf.runtime.random.stand_in import generator_stand_in
+from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.stand_in import stand_in
 from np2tf.staging import StagingError
 from np2tf.tnp.ndarray import ndarray
@@ -96,9 +98,11 @@ def _give_back(one: _Bound) -> None:
 
 
 def _shown(value: Any) -> Any:
-    """`value` as traced code is to find it: a stand-in for an array, also in tuples."""
+    """`value` as traced code is to find it: a stand-in for an array or generator, also in tuples."""
     if issubclass(type(value), np.ndarray) or type(value) is ndarray or type(value) in variables:
         return stand_in(value)
+    if is_generator(value):
+        return generator_stand_in(value)
     if isinstance(value, tuple):
         items = list(map(_shown, value))
         if any(new is not old for new, old in zip(items, value, strict=True)):

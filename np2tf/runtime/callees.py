@@ -22,6 +22,7 @@ from np2tf.runtime import known_callees, ordered
 from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
+from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -77,6 +78,8 @@ def staged(callee: Any) -> Any:
     if kind is types.MethodType:
         return _method(callee)
     if kind is functools.partial:
+        if getattr(callee.func, "__func__", None) is Draws.draw:
+            return callee
         return functools.partial(staged(callee.func), *callee.args, **callee.keywords)
     if isinstance(callee, type):
         return _class(callee)

@@ -26,6 +26,7 @@ class Caller:
     def __init__(self, function: Any, shown: bool = False) -> None:
         self.function = function
         self._captured = list(function.captured_inputs)
+        self._known_at_call = bool(function.graph.deferred_external_captures)
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name
         self._count = len(function.outputs)
         self._context = context.context()
@@ -38,7 +39,7 @@ class Caller:
         """The outputs of the function."""
         if record.could_possibly_record():
             return self.function(*inputs)
-        inputs += self._captured
+        inputs += self.function.captured_inputs if self._known_at_call else self._captured
         return execute.execute(self._name, self._count, inputs, self._attributes, self._context)
 
 

@@ -10,15 +10,17 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.runtime.boundary import raw, variables
+from np2tf.runtime.boundary import raw
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.output import Output
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
+from np2tf.runtime.random.streams import Accept, Draws
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Undefined, flatten
+from np2tf.runtime.written_back import write_all
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
@@ -78,6 +80,7 @@ class Compiled:
         arrays, numbers: the inputs, and the numbers that are constants unless `inputs` says otherwise.
         inputs: which numbers are inputs.
         handles: whether the code handles exceptions, so that none may be missed.
+        generators: those that it may draw from.
     """
 
     def __init__(
@@ -87,12 +90,13 @@ class Compiled:
         numbers: Sequence[Any],
         inputs: Sequence[int] = (),
         handles: bool = False,
+        generators: Sequence[Any] = (),
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers = list(numbers)
         self._promotion = mode()
         self._output = Output()
-        self._handles = handles
+        self._handles, self._generators = handles, generators
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
@@ -165,10 +169,12 @@ class Compiled:
                 cell.order = None if is_ordinary(array) else order_of_copy(array, "K")
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
+            trace.draws = self._draws = Draws(self._generators)
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with promoting(self._promotion), region(trace) as root:
                 trace.root = root
+                self._draws.begin(root)
                 result = body(staged, numbers)
                 if any(cell.poisoned for cell in cells):
                     raise StagingError(
@@ -214,6 +220,9 @@ class Compiled:
         self._count = len(outputs)
         # Everything that is printed hangs on the last count of prints.
         outputs += [trace.printed.value] if self.prints else []
+        states = self._draws.finals
+        self._states = slice(len(outputs), len(outputs) + len(states))
+        outputs += states
         return [*outputs, violated] if self._may_fail else outputs
 
     def _result(
@@ -269,12 +278,18 @@ class Compiled:
             raise StagingError("a host array is returned from staged code", "NP2TF507")
         return _Result("constant", constant=leaf)
 
-    def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any]) -> Any:
+    def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any], generators: Sequence[Any] = ()) -> Any:
         """Run the compiled code, write back what it changed, return what it returned.
 
         Raises:
-            OutOfBounds: an index was out of bounds; no argument has been changed.
+            OutOfBounds: an index was out of bounds; no argument has been changed, and nothing drawn.
         """
+        if not self._draws.streams:
+            return self._run(arrays, numbers, None)
+        with self._draws.drawing(generators) as accept:
+            return self._run(arrays, numbers, accept)
+
+    def _run(self, arrays: Sequence[Any], numbers: Sequence[Any], accept: Accept | None) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
@@ -286,6 +301,8 @@ class Compiled:
             outputs = self._call(inputs)
         if self._may_fail and outputs[-1].numpy():
             raise OutOfBounds
+        if accept is not None:
+            accept(outputs[self._states])
         for effect in effects:
             effect()
         if self.how == "xla":
@@ -296,7 +313,7 @@ class Compiled:
         bases: dict[int, Any] = {}
         # Before anything is written: an output may be an input, which has borrowed an array's memory.
         results = [self._made(made, arrays, outputs, bases, on_tensors) for made in self._results]
-        _write_all([arrays[k] for k in self._written], outputs[last - len(self._written) : last])
+        write_all([arrays[k] for k in self._written], outputs[last - len(self._written) : last])
         return self._rebuild(results)
 
     def _made(
@@ -370,23 +387,3 @@ def _input(array: Any) -> tf.Tensor:
 def _borrowed(array: Any) -> tf.Tensor:
     """An input that may share the array's memory, as nothing of it is left when the call is over."""
     return borrowed(array) if isinstance(array, np.ndarray) else tf.constant(array)
-
-
-def _write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
-    """Let every array hold its new value; one in another's memory is taken before that is written."""
-    hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]
-    given: list[Any] = []
-    for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
-        if host is None:
-            given.append(value)
-            continue
-        held = np.asarray(memoryview(value))
-        before = (other for other in hosts[:k] if isinstance(other, np.ndarray))
-        given.append(held.copy() if any(np.may_share_memory(held, other) for other in before) else held)
-    for array, host, value in zip(arrays, hosts, given, strict=True):
-        if host is not None:
-            host[...] = value
-        elif is_array(array):
-            array.store(value)
-        else:
-            array.assign(value)

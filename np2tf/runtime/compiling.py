@@ -27,6 +27,7 @@ from np2tf.runtime.family import Family
 from np2tf.runtime.host_function import ENOUGH_CALLS
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.prepared import Call
+from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
 from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
@@ -212,7 +213,7 @@ class Compiler:
                 continue
             signature = Signature(None if known.any_attribute else known.names)
             signature.parts += functions
-            signature.parts.append((config.bounds, mode()))
+            signature.parts.append((config.bounds, mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
             take_apart((args, kwargs), signature)
@@ -283,7 +284,8 @@ class Compiler:
             try:
                 body, handled = call.body(self._function), self._handles_exceptions
                 with self._leaving_alone(call):
-                    made = Compiled(body, signature.arrays, signature.numbers, inputs, handled)
+                    given = body, signature.arrays, signature.numbers, inputs, handled
+                    made = Compiled(*given, signature.generators)
             except StagingError:
                 if not inputs:
                     raise
@@ -308,18 +310,19 @@ class Compiler:
     # -- running ---------------------------------------------------------------------------------------------
 
     def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call) -> Any:
-        arrays, numbers = call.signature.arrays, call.signature.numbers
+        arrays = call.signature.arrays
+        inputs = arrays, call.signature.numbers, call.signature.generators
         start = time.perf_counter()
         try:
             try:
-                result = compiled(arrays, numbers)
+                result = compiled(*inputs)
             except tf.errors.OpError:
                 if compiled.how != "xla" or not is_new:
                     raise
                 # XLA refuses some graphs only when it compiles them, at the first call.
                 with self._leaving_alone(call):
                     compiled.retrace_as_graph(call.body(self._function), arrays)
-                result = compiled(arrays, numbers)
+                result = compiled(*inputs)
         except (OutOfBounds, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self._handles_exceptions and by_numpys_rules():  # … or handles it

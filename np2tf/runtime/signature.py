@@ -11,7 +11,7 @@ import enum
 import functools
 import logging
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from np2tf.runtime.boundary import variables
 from np2tf.runtime.dependencies import Dependencies, current, dependencies_of, functions_among
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place
+from np2tf.runtime.random.states import bit_generator, global_state, is_generator
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import is_guest
@@ -41,7 +42,8 @@ class Signature:
         arrays: the arrays, in order of first appearance; one that appears twice is here once.
         numbers: the Python and NumPy numbers among the arguments.
         constants: the numbers that are read by name, as keys: they cannot become inputs.
-        holders: the lists, dicts and objects among the arguments, in order of first appearance.
+        generators: those of random numbers, one for each stream.
+        holders: the lists, dicts, objects and generators among the arguments, in order of first appearance.
         classes: the classes of the objects.
         followed: what the functions among the arguments read.
         readers: where they read that.
@@ -57,6 +59,7 @@ class Signature:
         "classes",
         "constants",
         "followed",
+        "generators",
         "holders",
         "numbers",
         "parts",
@@ -67,6 +70,7 @@ class Signature:
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
         self.constants: tuple[Any, ...] = ()
+        self.generators: list[Any] = []
         self.holders: list[Any] = []
         self.classes: set[type] = set()
         self.parts: list[Any] = []
@@ -115,6 +119,16 @@ class Signature:
             self.arrays.append(value)
         order = None if is_ordinary(value) else order_of_copy(value, "K")
         self.parts.append((place, type(value), value.dtype, value.shape, order))
+
+    def add_generator(self, value: Any) -> None:
+        """Make the state of a generator an input."""
+        streams = [bit_generator(one) for one in self.generators]
+        stream = bit_generator(value)
+        place = next((k for k, one in enumerate(streams) if one is stream), len(streams))
+        if place == len(streams):
+            self.generators.append(value)
+        self.parts.append((place, type(value), type(stream), value is global_state()))
+        self.is_new(value)
 
     def place_of(self, array: Any) -> int:
         """The index of an array among `arrays`."""
@@ -190,7 +204,20 @@ def _kind_of(value: Any) -> str:
         return kind.__name__
     if isinstance(value, tuple):
         return "tuple"
+    if is_generator(value):
+        return "generator"
     return "instance" if is_instance(value) else "unknown"
+
+
+#: Kinds of values that hold others, and do not change -> a part of the key, and what a value holds.
+_IMMUTABLE: dict[str, Callable[[Any], tuple[Any, Iterable[Any]]]] = {
+    "tuple": lambda value: ((type(value), len(value)), value),
+    "slice": lambda value: (slice, (value.start, value.stop, value.step)),
+    "partial": lambda value: (
+        (functools.partial, len(value.args), tuple(value.keywords)),
+        (value.func, *value.args, *value.keywords.values()),
+    ),
+}
 
 
 def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
@@ -209,6 +236,8 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         signature.parts.append(type(value))
     elif what == "constant":
         _take_constant(value, signature, depth)
+    elif what == "generator":
+        signature.add_generator(value)
     elif depth > _MAX_DEPTH:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
     elif what == "unknown":
@@ -216,13 +245,10 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         raise StagingError(
             f"an argument or variable of type {name} cannot be an input of a graph", "NP2TF520"
         )
-    elif what == "tuple":
-        signature.parts.append((type(value), len(value)))
-        for item in value:
-            take_apart(item, signature, depth + 1)
-    elif what == "slice":
-        signature.parts.append(slice)
-        for item in (value.start, value.stop, value.step):
+    elif what in _IMMUTABLE:
+        key, items = _IMMUTABLE[what](value)
+        signature.parts.append(key)
+        for item in items:
             take_apart(item, signature, depth + 1)
     elif what == "logger":
         # Whether a record is due is told while tracing.
@@ -230,10 +256,6 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     elif what == "method":
         _take_constant(value.__func__, signature, depth)
         take_apart(value.__self__, signature, depth + 1)
-    elif what == "partial":
-        signature.parts.append((functools.partial, len(value.args), tuple(value.keywords)))
-        for item in (value.func, *value.args, *value.keywords.values()):
-            take_apart(item, signature, depth + 1)
     elif signature.is_new(value):
         _take_holder(value, what, signature, depth)
 
@@ -289,6 +311,8 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
         if isinstance(value, types.MethodType) and not isinstance(value.__self__, type):
             signature.parts.append(value.__func__)
             value = value.__self__
+            if is_generator(value):
+                raise StagingError("it draws by a method that is read by name", "NP2TF506")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
     # The code reads these numbers by name: they cannot become inputs.

@@ -77,9 +77,13 @@ def seen(value: Any) -> Any:
     return value._np2tf_buffer if entered is None else entered.trace.array_of(value._np2tf_buffer)
 
 
+#: The classes of what stands for something of NumPy's while a function is traced.
+STAND_INS: set[type] = {StandIn}
+
+
 def plain(value: Any) -> Any:
-    """`value`, or for a stand-in the array of NumPy's that it stands for."""
-    return value._np2tf_buffer if type(value) is StandIn else value
+    """`value`, or for a stand-in what it stands for: an array or generator of NumPy's."""
+    return value._np2tf_buffer if type(value) in STAND_INS else value
 
 
 def _all_seen(value: Any) -> Any:

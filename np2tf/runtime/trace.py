@@ -10,6 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.output import Output
+from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.recursion import Calls
 from np2tf.runtime.shown import Shown
 from np2tf.runtime.stand_in import plain
@@ -37,6 +38,7 @@ class Trace:
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
         printed: a cell that every print reads and writes, which keeps them in order.
         output: where the compiled function's prints go, None if nobody takes them.
+        draws: what it draws of random numbers; None where there are no calls.
         shown: what is known of the values whose text is asked for.
     """
 
@@ -55,6 +57,7 @@ class Trace:
         self.violations = Cell(tf.constant(False))
         self.printed = Cell(tf.constant(0))
         self.output: Output | None = None
+        self.draws: Draws | None = None
         self.shown = Shown()
         self._inputs: dict[int, Any] = {}
 

@@ -13,7 +13,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from np2tf.runtime.instances import assign, attributes, new_instance_of, with_attributes
+from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.signature import Signature, is_made_anew, kind_of
+from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 
 
@@ -76,14 +78,17 @@ class Twins:
             return functools.partial(
                 call, *args, **{name: self.of(one) for name, one in value.keywords.items()}
             )
-        if what not in ("list", "dict", "instance"):
+        if what not in ("list", "dict", "instance", "generator"):
             return value
         if id(value) not in self._made:
             self._make(value, what)
         return self._made[id(value)]
 
     def _make(self, value: Any, what: str) -> None:
-        twin = with_attributes(type(value), {}) if what == "instance" else type(value)()
+        if what == "generator":
+            twin = generator_stand_in(value)
+        else:
+            twin = with_attributes(type(value), {}) if what == "instance" else type(value)()
         self._made[id(value)] = twin
         place = self._place[id(twin)] = len(self._twins)
         self._twins.append(twin)
@@ -91,7 +96,7 @@ class Twins:
         self._by_name.append(self._signature.is_read_by_name(value))
         if what == "list":
             twin.extend([self.of(item) for item in value])
-        else:
+        elif what != "generator":
             entries = value if what == "dict" else self._signature.touched(value)
             made = {key: self.of(item) for key, item in entries.items()}
             twin.update(made) if what == "dict" else assign(twin, made)
@@ -136,6 +141,8 @@ class Twins:
             kind = new_instance_of(value, depth)
             state = {name: self._outward(item, depth + 1) for name, item in attributes(value).items()}
             return New(self._new.setdefault(id(value), len(self._new)), kind, state)
+        if plain(value) is not value:
+            raise StagingError("staged code returns a generator of its own, or a global one", "NP2TF520")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
             raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
         return value
@@ -151,6 +158,8 @@ def _is_inner_function(value: Any) -> bool:
 def _contents(twin: Any) -> Any:
     if type(twin) is list:
         return list(twin)
+    if plain(twin) is not twin:
+        return []
     return dict(twin) if type(twin) is dict else attributes(twin)
 
 

@@ -58,7 +58,8 @@ class _AlsoNumPys(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls.is_ours() and _on_numpy():
             return cls.__mro__[1](*args, **kwargs)
-        return super().__call__(*args, **kwargs)
+        staged = _draws.made(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
+        return super().__call__(*args, **kwargs) if staged is None else staged
 
     def is_ours(cls) -> bool:
         """Whether this is one of the classes here, and not one that a program derives from it."""

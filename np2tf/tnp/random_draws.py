@@ -1,4 +1,7 @@
-"""Drawing random numbers where an argument or a new array is a tensor. While staging, drawing is refused."""
+"""Drawing random numbers where an argument or a new array is a tensor.
+
+While staging, draws are the trace's affair; elsewhere in a graph they are refused.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,23 @@ def require_eager(name: str) -> None:
         raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
 
 
+def _draws() -> Any:
+    """What takes the draws of the function that is being staged, None where there is none."""
+    entered = current_region()
+    return None if entered is None or entered.trace is None else entered.trace.draws
+
+
 def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     """NumPy's `draw`, with its arrays where new arrays live; into `out` where one is given."""
 
     @functools.wraps(draw)
     def call(*args: Any, **kwargs: Any) -> Any:
+        draws = _draws()
+        if draws is not None:
+            owner = getattr(draw, "__self__", None)
+            if owner is None or draw == getattr(np.random, name, None):
+                return draws.draw_globally(name, *args, **kwargs)
+            return draws.draw(owner, name, *args, **kwargs)
         require_eager(name)
         if name == "shuffle":
             return _shuffled(draw, *args, **kwargs)
@@ -57,8 +72,19 @@ def _shuffled(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) ->
     return write_back(x, target) if target is not x else x
 
 
+def made(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A generator of NumPy's class that staged code makes; None where nothing is staged."""
+    draws = _draws()
+    given = (*args, *kwargs.values())
+    return None if draws is None else draws.make(kind, given, given in ((), (None,)))
+
+
 def default_rng(seed: Any = None) -> np.random.Generator:
     """A generator of numbers that are NumPy's for the same seed."""
+    draws = _draws()
+    if draws is not None:
+        staged: np.random.Generator = draws.make(np.random.default_rng, (seed,), seed is None)
+        return staged
     require_eager("default_rng")
     if type(seed) is Generator:
         return seed

@@ -12,6 +12,7 @@ from np2tf import rules
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts, Kind
 from np2tf.facts.classes import decorators
+from np2tf.facts.draws import looks_like_a_draw
 from np2tf.facts.effects import Effects
 from np2tf.facts.flow import parameters
 from np2tf.facts.recursion import Recursion
@@ -314,7 +315,7 @@ def _shows_arrays(node: cst.CSTNode, facts: Facts) -> bool:
         return node.attr.value in ("T", "shape", "ndim", "dtype")
     if isinstance(node, cst.BinaryOperation):
         return isinstance(node.operator, cst.MatrixMultiply) or _calculates_with_slices(node)
-    return _is_numpy_call(node, facts)
+    return looks_like_a_draw(node) or _is_numpy_call(node, facts)
 
 
 def _calculates_with_slices(node: cst.BinaryOperation) -> bool:

@@ -1,0 +1,134 @@
+"""The arguments of a draw, and what it returns: dtype, shape, and which kind of number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.stand_in import STAND_INS
+from np2tf.staging import StagingError
+from np2tf.tnp.conversion import as_tensor
+from np2tf.tnp.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp.promotion import has_tf_dtype
+
+_UNKNOWN = "a draw gives what no tensor can be"
+#: name -> names of the parameters that are broadcast, and what is drawn.
+_FLOATS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("uniform",), ("low", "high")),
+    **dict.fromkeys(("normal", "gumbel", "laplace", "logistic"), ("loc", "scale")),
+    "lognormal": ("mean", "sigma"),
+    **dict.fromkeys(("exponential", "rayleigh"), ("scale",)),
+    "beta": ("a", "b"),
+    "chisquare": ("df",),
+    "f": ("dfnum", "dfden"),
+    "gamma": ("shape", "scale"),
+    "noncentral_chisquare": ("df", "nonc"),
+    "noncentral_f": ("dfnum", "dfden", "nonc"),
+    **dict.fromkeys(("pareto", "power", "weibull"), ("a",)),
+    "standard_gamma": ("shape",),
+    "standard_t": ("df",),
+    "triangular": ("left", "mode", "right"),
+    "vonmises": ("mu", "kappa"),
+    "wald": ("mean", "scale"),
+}
+_INTEGERS: dict[str, tuple[str, ...]] = {
+    "binomial": ("n", "p"),
+    "geometric": ("p",),
+    "hypergeometric": ("ngood", "nbad", "nsample"),
+    "logseries": ("p",),
+    "negative_binomial": ("n", "p"),
+    "poisson": ("lam",),
+    "zipf": ("a",),
+    "integers": ("low", "high"),
+    "randint": ("low", "high"),
+}
+#: What stands between the broadcast parameters and the end, in NumPy's order.
+_REST = {"integers": ("size", "dtype", "endpoint"), "randint": ("size", "dtype")}
+
+
+@dataclass(frozen=True)
+class Form:
+    """What a draw returns.
+
+    Attributes:
+        dtype, shape: of the tensor.
+        weak: the class of a Python number.
+        is_scalar: whether it is a number, and no array.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    weak: type | None
+    is_scalar: bool
+
+    @classmethod
+    def of(cls, sample: Any) -> Form:
+        """That of a result.
+
+        Raises:
+            StagingError: no tensor can be that.
+        """
+        array = np.asarray(sample)
+        if isinstance(sample, (str, bytes)) or not has_tf_dtype(array.dtype):
+            raise StagingError(_UNKNOWN, "NP2TF506")
+        weak = type(sample) if type(sample) in (int, float, bool) else None
+        return cls(array.dtype, array.shape, weak, not isinstance(sample, np.ndarray))
+
+    def wrap(self, tensor: tf.Tensor) -> Any:
+        """The number or array as staged code sees it."""
+        if not self.is_scalar:
+            return tensor_array(tensor)
+        return tensor_scalar(tensor) if self.weak is None else weak_scalar(tensor, self.weak)
+
+
+def is_known(value: Any) -> bool:
+    """Whether nothing staged is in an argument."""
+    if isinstance(value, (list, tuple)):
+        return all(map(is_known, value))
+    if type(value) is dict:
+        return all(map(is_known, value.values()))
+    if type(value) in STAND_INS or isinstance(value, (tf.Tensor, tf.Variable)):
+        return False
+    return not is_array(value)
+
+
+def bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments by the names of the parameters.
+
+    Raises:
+        StagingError: nothing is known of the method.
+    """
+    params = _FLOATS.get(name) or _INTEGERS.get(name)
+    if params is None:
+        raise StagingError(f"`{name}` is given what is known at run time only", "NP2TF506")
+    order = (*params, *_REST.get(name, ("size",)))
+    if len(args) > len(order) or not set(kwargs) <= set(order):
+        raise StagingError(f"`{name}` is given other arguments than NumPy's", "NP2TF506")
+    return {**dict(zip(order, args, strict=False)), **kwargs}
+
+
+def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Form:
+    """What a draw returns whose parameters are staged.
+
+    Raises:
+        StagingError: that depends on data.
+    """
+    given = bound(name, args, kwargs)
+    size, kind = given.pop("size", None), given.pop("dtype", int)
+    given.pop("endpoint", None)
+    if not is_known((size, kind)):
+        raise StagingError(f"the shape of what `{name}` draws depends on data", "NP2TF506")
+    shapes = [as_tensor(one).shape for one in given.values() if one is not None]
+    if not all(shape.is_fully_defined() for shape in shapes):
+        raise StagingError(f"the shape of what `{name}` draws depends on data", "NP2TF506")
+    common = np.broadcast_shapes(*(tuple(shape.as_list()) for shape in shapes))
+    shape = common if size is None else tuple(np.atleast_1d(size).tolist())
+    scalar = size is None and common == ()
+    if name in _FLOATS:
+        return Form(np.dtype(float), shape, float if scalar else None, scalar)
+    dtype = np.dtype(kind)
+    python = {"i": int, "b": bool}.get(dtype.kind) if kind in (int, bool) else None
+    return Form(dtype, shape, python if scalar and name != "integers" else None, scalar)

@@ -1,0 +1,90 @@
+"""One draw of a staged function: ahead of the graph, in it, or by a call back to the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.random import native
+from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
+from np2tf.runtime.random.selecting import SELECTING
+from np2tf.runtime.text import Captured
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+
+if TYPE_CHECKING:
+    from np2tf.runtime.random.streams import Draws, Stream
+
+
+def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy's method of this name returns, drawn at every call.
+
+    Raises:
+        StagingError: it is nothing that a graph can hold.
+    """
+    if kwargs.pop("out", None) is not None:
+        raise StagingError(f"`{name}` draws into an array of its own", "NP2TF506")
+    selecting = SELECTING.get(name)
+    if selecting is not None:
+        found = selecting(
+            lambda one, *given, **named: draw(draws, stream, one, given, named), stream, args, kwargs
+        )
+        if found is not NotImplemented:
+            return found
+
+    def numpys(generator: Any) -> Any:
+        return getattr(generator, name)(*args, **kwargs)
+
+    if is_known((args, kwargs)):
+        sample = stream.sample(numpys)
+        form = Form.of(sample)
+        ahead = draws.draw_ahead(stream, numpys, sample)
+        if ahead is not None:
+            return form.wrap(ahead)
+    else:
+        form = form_of_staged(name, args, kwargs)
+    if _is_for_xla():
+        made = native.draw(stream, name, args, kwargs, form)
+        if made is not None:
+            return form.wrap(made)
+    return form.wrap(_called_back(stream, name, args, kwargs, form))
+
+
+def _is_for_xla() -> bool:
+    """Whether XLA is to compile this, or a loop is looked at that XLA may compile."""
+    entered = current_region()
+    assert entered is not None
+    trace, graph = entered.trace, tf.compat.v1.get_default_graph()
+    if trace.xla or not trace.compile_loops:
+        return bool(trace.xla)
+    while graph is not None and getattr(graph, "name", "") != "discovery":
+        graph = getattr(graph, "outer_graph", None)
+    return graph is not None
+
+
+def _called_back(
+    stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
+) -> tf.Tensor:
+    """The draw by NumPy itself, on the host, from the state that the graph hands over."""
+    entered = current_region()
+    assert entered is not None
+    if entered.trace.xla:
+        raise StagingError(f"it draws by `{name}`, which only a graph can", "NP2TF506")
+    captured = Captured((args, kwargs), depth=2)
+    state = stream.numpys_state()
+    names, dtype = list(state), form.dtype
+
+    def run(*known: np.ndarray) -> list[np.ndarray]:
+        parts = dict(zip(names, known, strict=False))
+        given, named = captured.of(known[len(names) :])
+        after, drawn = stream.draw(parts, lambda generator: getattr(generator, name)(*given, **named))
+        return [*(after[one] for one in names), np.asarray(drawn, dtype)]
+
+    types = [*(tensor.dtype for tensor in state.values()), tf.as_dtype(dtype)]
+    *after, drawn = tf.numpy_function(run, [*state.values(), *captured.tensors], types)
+    stream.store(
+        {one: tf.ensure_shape(part, state[one].shape) for one, part in zip(names, after, strict=True)}
+    )
+    return tf.ensure_shape(drawn, form.shape)

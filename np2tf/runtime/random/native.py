@@ -1,0 +1,217 @@
+"""Draws in the graph itself: which there are, and from which generators."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.random import bounded, normal
+from np2tf.runtime.random.arguments import Form, is_known
+from np2tf.runtime.random.sources import SOURCES, Source
+from np2tf.runtime.random.words import rounded_product
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.conversion import as_tensor
+
+if TYPE_CHECKING:
+    from np2tf.runtime.random.streams import Stream
+
+#: More numbers than these are made by NumPy, by a call back, if they have to be made one after the other:
+#: the call takes 100 µs, and such a number 0.4 µs in the graph, a normal one 1 µs.
+_MOST, _MOST_NORMALS = 512, 128
+#: Products with larger numbers may be infinite.
+_LARGE = 1e300
+#: NumPy's code for other processors may leave out the rounding of products.
+ROUNDS = platform.machine() in ("x86_64", "AMD64")
+
+
+def draw(
+    stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
+) -> tf.Tensor | None:
+    """What the method draws, in operations on integers; None where there are none for it."""
+    kind = SOURCES.get(stream.kind[1].__name__)
+    method = _METHODS.get(name)
+    if kind is None or method is None:
+        return None
+    drawing = Drawing(stream, kind, form)
+    found = method(drawing, *args, **kwargs)
+    if found is None:
+        return None
+    stream.store(drawing.source.parts)
+    return found
+
+
+class Drawing:
+    """One draw in the graph.
+
+    Attributes:
+        source: the bits.
+        form: what is drawn.
+        legacy: whether the generator is a `RandomState`.
+    """
+
+    def __init__(self, stream: Stream, kind: type[Source], form: Form) -> None:
+        self.source = kind(stream.state())
+        self.form = form
+        self.legacy = isinstance(stream.like, np.random.RandomState)
+        self.bounded = bounded.by_mask if self.legacy else bounded.by_multiplication
+
+    @property
+    def count(self) -> int | None:
+        """How many numbers are drawn; None for a number alone."""
+        return None if self.form.shape == () else int(np.prod(self.form.shape))
+
+    def shaped(self, numbers: tf.Tensor) -> tf.Tensor:
+        """The numbers in the shape that is drawn."""
+        return tf.reshape(numbers, self.form.shape)
+
+    def uniform(self) -> tf.Tensor:
+        """Numbers from [0, 1)."""
+        return self.source.double() if self.count is None else self.shaped(self.source.doubles(self.count))
+
+    def normal(self) -> tf.Tensor | None:
+        """Standard normal numbers."""
+        source = self.source
+        if (self.count or 0) > _MOST_NORMALS:
+            return None
+        if self.legacy:
+            if not normal.polar_is_the_hosts():
+                return None
+
+            def one() -> tf.Tensor:
+                return normal.polar(source, rounded_product)
+
+            return one() if self.count is None else self.shaped(source.each(self.count, one, tf.float64))
+        if not normal.ziggurat_is_the_hosts():
+            return None
+        if self.count is None:
+            number, doubt = normal.ziggurat(source, rounded_product)
+        else:
+            number, doubt = normal.ziggurats(source, self.count, rounded_product)
+        record_violation(doubt)
+        return self.shaped(number)
+
+
+def _random(drawing: Drawing, size: Any = None, dtype: Any = float) -> tf.Tensor | None:
+    return drawing.uniform() if np.dtype(dtype) == np.float64 else None
+
+
+def _rand(drawing: Drawing, *size: int) -> tf.Tensor | None:
+    return drawing.uniform()
+
+
+def _uniform(drawing: Drawing, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> tf.Tensor | None:
+    if not ROUNDS:
+        return None
+    low, high = _real(low), _real(high)
+    span = high - low
+    if not drawing.legacy:
+        record_violation(tf.reduce_any(span < 0.0))
+    record_violation(tf.reduce_any(~(tf.abs(span) < _LARGE)))
+    return low + rounded_product(span, drawing.uniform())
+
+
+def _standard_normal(drawing: Drawing, size: Any = None, dtype: Any = float) -> tf.Tensor | None:
+    return drawing.normal() if np.dtype(dtype) == np.float64 else None
+
+
+def _randn(drawing: Drawing, *size: int) -> tf.Tensor | None:
+    return drawing.normal()
+
+
+def _normal(drawing: Drawing, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> tf.Tensor | None:
+    numbers = drawing.normal()
+    if numbers is None:
+        return None
+    loc, scale = _real(loc), _real(scale)
+    negative = tf.bitcast(scale, tf.int64) < 0
+    record_violation(tf.reduce_any(negative | ~(scale < _LARGE)))
+    return loc + rounded_product(scale, numbers)
+
+
+def _integers(
+    drawing: Drawing, low: Any, high: Any = None, size: Any = None, dtype: Any = int, endpoint: bool = False
+) -> tf.Tensor | None:
+    many = (drawing.count or 0) > _MOST
+    if many or np.dtype(dtype) != np.int64 or not is_known(endpoint):
+        return None
+    low, high = (0, low) if high is None else (low, high)
+    low, high = as_tensor(low), as_tensor(high)
+    if low.shape.rank or high.shape.rank or not (low.dtype.is_integer and high.dtype.is_integer):
+        return None
+    low, high = tf.cast(low, tf.int64), tf.cast(high, tf.int64)
+    last = high if endpoint else high - 1
+    record_violation(last < low)
+    most = tf.bitcast(last - low, tf.uint64)
+    return _shaped_integers(drawing, low, most)
+
+
+def _shaped_integers(drawing: Drawing, low: tf.Tensor, most: tf.Tensor) -> tf.Tensor:
+    found = bounded.integers(drawing.source, drawing.bounded, low, most, drawing.count)
+    return drawing.shaped(found)
+
+
+def _permutation(drawing: Drawing, x: Any, axis: int = 0) -> tf.Tensor | None:
+    if not isinstance(x, (int, np.integer)) or x > _MOST:
+        return None
+    return bounded.permutation(drawing.source, bounded.by_mask, int(x))
+
+
+def _choice(
+    drawing: Drawing,
+    a: Any,
+    size: Any = None,
+    replace: bool = True,
+    p: Any = None,
+    axis: int = 0,
+    shuffle: bool = True,
+) -> tf.Tensor | None:
+    if not isinstance(a, (int, np.integer)) or not is_known((replace, shuffle)):
+        return None
+    if (drawing.count or 0) > _MOST:
+        return None
+    if p is not None:
+        return _weighted(drawing, p) if replace and is_known(p) else None
+    if replace:
+        return _shaped_integers(drawing, tf.constant(0, tf.int64), tf.constant(int(a) - 1, tf.uint64))
+    count = drawing.count if drawing.count is not None else 1
+    if drawing.legacy:
+        if a > _MOST:
+            return None
+        chosen = bounded.permutation(drawing.source, drawing.bounded, int(a))[:count]
+        return drawing.shaped(chosen)
+    if count > _MOST or (a > 10_000 and count > a // (50 if shuffle else 20)):
+        return None
+    chosen = bounded.few_of_many(drawing.source, drawing.bounded, count, int(a))
+    if shuffle:
+        chosen = tf.gather(chosen, bounded.permutation(drawing.source, drawing.bounded, count))
+    return drawing.shaped(chosen)
+
+
+def _weighted(drawing: Drawing, p: Any) -> tf.Tensor:
+    # As NumPy has it, to the last bit.
+    steps = np.array(p, float).cumsum()
+    steps /= steps[-1]
+    return tf.reduce_sum(tf.cast(drawing.uniform()[..., None] >= steps, tf.int64), -1)
+
+
+def _real(value: Any) -> tf.Tensor:
+    return tf.cast(as_tensor(value), tf.float64)
+
+
+_METHODS: dict[str, Callable[..., tf.Tensor | None]] = {
+    "random": _random,
+    "random_sample": _random,
+    "rand": _rand,
+    "uniform": _uniform,
+    "standard_normal": _standard_normal,
+    "randn": _randn,
+    "normal": _normal,
+    "integers": _integers,
+    "randint": _integers,
+    "permutation": _permutation,
+    "choice": _choice,
+}

@@ -1,0 +1,65 @@
+"""Draws that choose from an array or reorder it: positions are drawn, the rest is indexing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from np2tf.runtime.random.arguments import is_known
+from np2tf.staging import StagingError
+from np2tf.tnp.indexing_functions import take
+from np2tf.tnp.ndarray import is_array
+
+if TYPE_CHECKING:
+    from np2tf.runtime.random.streams import Stream
+
+#: (the name of a method, its arguments) -> what it draws.
+Draw = Callable[..., Any]
+
+
+def _permutation(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    x, axis = _given(args, kwargs, "x", "axis")
+    if is_known(x):
+        return NotImplemented
+    _check(x, "permutation")
+    return take(x, draw("permutation", x.shape[axis or 0]), axis=axis or 0)
+
+
+def _shuffle(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    x, axis = _given(args, kwargs, "x", "axis")
+    _check(x, "shuffle")
+    shuffled = take(x, draw("permutation", x.shape[axis or 0]), axis=axis or 0)
+    x[...] = shuffled
+    return x
+
+
+def _choice(draw: Draw, stream: Stream, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    names: tuple[str, ...] = ("a", "size", "replace", "p")
+    if isinstance(stream.like, np.random.Generator):
+        names = (*names, "axis", "shuffle")
+    given = dict(zip(names, args, strict=False)) | kwargs
+    x = given.pop("a")
+    if is_known(x):
+        return NotImplemented
+    _check(x, "choice")
+    axis = given.pop("axis", 0)
+    return take(x, draw("choice", x.shape[axis], **given), axis=axis)
+
+
+def _given(args: tuple[Any, ...], kwargs: dict[str, Any], *names: str) -> list[Any]:
+    given = dict(zip(names, args, strict=False)) | kwargs
+    return [given.get(name) for name in names]
+
+
+def _check(x: Any, name: str) -> None:
+    if not is_array(x) or not x.shape or not isinstance(x.shape[0], int):
+        raise StagingError(f"`{name}` of something other than an array of known length", "NP2TF506")
+
+
+SELECTING: dict[str, Callable[..., Any]] = {
+    "permutation": _permutation,
+    "shuffle": _shuffle,
+    "choice": _choice,
+}

@@ -1,0 +1,56 @@
+"""What a generator is to a function that is being traced: an object whose methods draw in the graph."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import Any
+from weakref import WeakValueDictionary
+
+from np2tf.runtime.stand_in import STAND_INS
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
+
+#: Methods and attributes that ask for the state or change it otherwise than by drawing.
+_NO_DRAWS = frozenset({"bit_generator", "get_state", "set_state", "seed", "spawn"})
+
+
+class GeneratorStandIn:
+    """A generator of NumPy's, seen by each thread as it may see it."""
+
+    __slots__ = ("__weakref__", "_np2tf_buffer")
+
+    def __init__(self, generator: Any) -> None:
+        object.__setattr__(self, "_np2tf_buffer", generator)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """The class of the generator to ``isinstance``."""
+        return type(self._np2tf_buffer)
+
+    def __getattr__(self, name: str) -> Any:
+        generator = self._np2tf_buffer
+        found = getattr(generator, name)
+        entered = current_region()
+        if entered is None:
+            return found
+        if name in _NO_DRAWS or name.startswith("_") or not callable(found):
+            raise StagingError(f"a generator is asked for its `{name}`", "NP2TF506")
+        return partial(entered.trace.draws.draw, generator, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._np2tf_buffer, name, value)
+
+
+STAND_INS.add(GeneratorStandIn)
+_made: WeakValueDictionary[int, GeneratorStandIn] = WeakValueDictionary()
+_making = threading.Lock()
+
+
+def generator_stand_in(generator: Any) -> GeneratorStandIn:
+    """The one stand-in for a generator, which it keeps alive."""
+    with _making:
+        found = _made.get(id(generator))
+        if found is None:
+            found = _made[id(generator)] = GeneratorStandIn(generator)
+        return found

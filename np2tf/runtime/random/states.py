@@ -1,0 +1,97 @@
+"""The state of a generator as arrays of integers, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+#: Parts of a state that no draw changes.
+FIXED = frozenset({"inc"})
+_GENERATORS = (np.random.Generator, np.random.RandomState)
+_WORD = 2**64
+
+
+def is_generator(value: Any) -> bool:
+    """Whether `value` is a generator of NumPy's, or one of ours over it; no class derived from these."""
+    kind = type(value)
+    return kind in _GENERATORS or (kind.__module__ == "np2tf.tnp.random" and isinstance(value, _GENERATORS))
+
+
+def numpys(generator: Any) -> Any:
+    """NumPy's own generator behind one of ours."""
+    return getattr(generator, "_plain", generator)
+
+
+def bit_generator(generator: Any) -> Any:
+    """What makes the bits."""
+    return generator.bit_generator if isinstance(generator, np.random.Generator) else generator._bit_generator
+
+
+def global_state() -> Any:
+    """The generator behind the functions of `numpy.random`."""
+    return np.random.mtrand._rand  # type: ignore[attr-defined]
+
+
+def state_of(generator: Any) -> dict[str, Any]:
+    """The state as NumPy tells it; of a `RandomState` with its second normal number."""
+    plain = numpys(generator)
+    if isinstance(plain, np.random.RandomState):
+        return plain.get_state(legacy=False)  # type: ignore[return-value]
+    return dict(plain.bit_generator.state)
+
+
+def pack(state: dict[str, Any]) -> dict[str, np.ndarray]:
+    """The state as arrays of unsigned integers, by name."""
+    return {name: _packed(value) for name, value in _leaves(state)}
+
+
+def put(generator: Any, parts: dict[str, np.ndarray]) -> None:
+    """Give a generator the state that has been packed."""
+    plain = numpys(generator)
+    state = _unpacked(state_of(plain), parts)
+    if isinstance(plain, np.random.RandomState):
+        plain.set_state(state)
+    else:
+        plain.bit_generator.state = state
+
+
+def new_like(generator: Any) -> Any:
+    """A generator of the same kind for trying things out, with a state of its own."""
+    bits = type(bit_generator(generator))(0)
+    legacy = isinstance(generator, np.random.RandomState)
+    return np.random.RandomState(bits) if legacy else np.random.Generator(bits)
+
+
+def _leaves(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    for name, value in state.items():
+        if isinstance(value, dict):
+            yield from _leaves(value)
+        elif not isinstance(value, str):
+            yield name, value
+
+
+def _packed(value: Any) -> np.ndarray:
+    if isinstance(value, np.ndarray):
+        return value.copy()
+    if isinstance(value, float):
+        return np.array([value]).view(np.uint64)
+    return np.array([value % _WORD, value // _WORD], np.uint64)
+
+
+def _unpacked(state: dict[str, Any], parts: dict[str, np.ndarray]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in state.items():
+        if isinstance(value, dict):
+            made[name] = _unpacked(value, parts)
+        elif isinstance(value, str):
+            made[name] = value
+        elif isinstance(value, np.ndarray):
+            made[name] = np.array(parts[name], value.dtype)
+        elif isinstance(value, float):
+            made[name] = float(np.asarray(parts[name], np.uint64).view(np.float64)[0])
+        else:
+            low, high = parts[name].tolist()
+            made[name] = low + _WORD * high
+    return made
