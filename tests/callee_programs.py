@@ -760,4 +760,33 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "run(x, 70)",
     ),
+    "a dataclass that checks its fields, and a member of an enum": CalleeProgram(
+        """
+        from .kinds import Pair, Side
+
+        def run(x, side):
+            for i in range(5):
+                pair = Pair(x, 2.0)
+                x = pair.a * 0.5 + pair.total * (1 if Side(side) is Side.LEFT else -1)
+            return x
+        # file kinds.py
+        from dataclasses import dataclass
+        from enum import Enum
+
+        class Side(Enum):
+            LEFT = "left"
+            RIGHT = "right"
+
+        @dataclass
+        class Pair:
+            a: object
+            b: float
+
+            def __post_init__(self):
+                if self.b < 0:
+                    raise ValueError("b must not be negative")
+                self.total = self.a.sum() * self.b / 100
+        """,
+        "run(x, ['left', 'right'][k % 2])",
+    ),
 }

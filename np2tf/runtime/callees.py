@@ -8,6 +8,7 @@ translated where it stands. Anything else ends the staging before it has run.
 
 from __future__ import annotations
 
+import enum
 import functools
 import importlib
 import types
@@ -213,7 +214,7 @@ def _class(kind: type) -> Any:
         return kind
     if kind in known_callees.BUILTINS:
         return known_callees.counterpart(kind)
-    if issubclass(kind, np.generic):
+    if issubclass(kind, (np.generic, enum.Enum)):
         return kind
     if (
         issubclass(kind, tuple)
@@ -237,9 +238,13 @@ def _construction(kind: type) -> Any:
         return kind
     if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not has_source(initialise):
         # It assigns the fields, and nothing else.
-        if getattr(kind, "__post_init__", None) is None:
-            return kind
-        raise StagingError(f"makes a `{kind.__qualname__}`, whose fields are not all that it sets", CODE)
+        further = getattr(kind, "__post_init__", None)
+        if isinstance(further, types.FunctionType):
+            _refuse_new(further)
+            staged_version(
+                further
+            )  # Python calls it as it is: it must only compute, without a branch on data
+        return kind
     initialise = staged(initialise)
 
     def make(*args: Any, **kwargs: Any) -> Any:
