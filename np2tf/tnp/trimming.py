@@ -20,9 +20,7 @@ __all__ = ["trim_zeros"]
 
 #: NumPy 2.1 trims arrays of one axis: it asks each row whether it is zero.
 _ANY_AXES = NUMPY >= (2, 2)
-_AMBIGUOUS = (
-    "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
-)
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
 
 @view(np.trim_zeros)
