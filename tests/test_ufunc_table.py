@@ -115,7 +115,7 @@ class Limit:
 
 _FLUSHED = "TensorFlow's and XLA's kernels compute with subnormal numbers taken for zero"
 _EVERYWHERE = "eager graph xla"
-#: Until 2.2 NumPy's own: since then its wheels have those of the C library.
+#: Until 2.2 NumPy computes these by itself; since then it leaves them to the C library.
 _INVERSES = "arccos arccosh arcsin arcsinh" if np.isnan(np.arccosh(complex(0, np.nan)).imag) else ""
 #: Of zeros with two signs NumPy takes the second, until 2.2 in these, too.
 _SECOND_ZERO = "maximum minimum " + ("" if np.signbit(np.fmax([-0.0], [0.0]))[0] else "fmax fmin")
