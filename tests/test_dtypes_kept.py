@@ -95,18 +95,18 @@ ASKED = (
 )
 
 
-def _difference(found: Any, wanted: Any) -> str:
+def _difference(found: Any, wanted: Any, ulps: int = 4) -> str:
     if isinstance(wanted, Exception) or isinstance(found, Exception):
         return "" if type(found) is type(wanted) else f"{found!r} where NumPy has {wanted!r}"
     if isinstance(wanted, tuple):
-        return "; ".join(filter(None, map(_difference, found, wanted)))
+        return "; ".join(filter(None, (_difference(*pair, ulps) for pair in zip(found, wanted, strict=True))))
     if isinstance(wanted, bytes):
         return "" if found == wanted else f"{found!r} where NumPy has {wanted!r}"
     found, wanted = np.asarray(to_numpy(found)), np.asarray(wanted)
     if found.dtype != wanted.dtype or found.shape != wanted.shape:
         return f"{found.dtype}{found.shape} where NumPy has {wanted.dtype}{wanted.shape}"
     if wanted.dtype.kind in "fc":
-        close = 4 * np.finfo(wanted.dtype).eps
+        close = ulps * np.finfo(wanted.dtype).eps
         # Rounding errors about zero count by the greatest element.
         scale = np.max(np.abs(wanted), initial=0, where=np.isfinite(wanted))
         same = np.allclose(found, wanted, rtol=close, atol=close * scale, equal_nan=True)
@@ -136,7 +136,9 @@ def test_dtypes_that_are_asked_for() -> None:
     wrong = {}
     with np2tf.config.using(eager="tensorflow"):
         for expression in ASKED:
-            difference = _difference(evaluate(expression, tnp, {}), evaluate(expression, np, {}))
+            # Of the exact residual 4 the LAPACK that NumPy 2.1 brings makes 4.000000000000007.
+            ulps = 10 if "polyfit" in expression else 4
+            difference = _difference(evaluate(expression, tnp, {}), evaluate(expression, np, {}), ulps)
             if difference:
                 wrong[expression] = difference
     assert not wrong

@@ -152,8 +152,12 @@ def test_saved_models(tmp_path: Path):
     equal(tf.saved_model.load(str(tmp_path)).root(tf.constant(2.0, tf.float64)), 2.0**0.5)
 
 
+#: Before NumPy 2.4 its ufuncs tell no signature, and Keras takes no function without one.
+SQUARE = tnp.square if hasattr(np.square, "__signature__") else lambda x: tnp.square(x)
+
+
 @pytest.mark.parametrize(
-    "function", [translated.positive, tnp.square, lambda x: tnp.square(x).mean(axis=-1, keepdims=True)]
+    "function", [translated.positive, SQUARE, lambda x: tnp.square(x).mean(axis=-1, keepdims=True)]
 )
 def test_keras_infers_shapes(function: Any):
     inputs = tf.keras.Input((3,))
@@ -299,7 +303,9 @@ def test_a_write_that_only_the_graph_sees_is_told(autograph: bool):
     line = writing.__code__.co_firstlineno + 1
     with pytest.warns(ForeignGraphWarning, match="NP2TF537") as told:
         equal(tf.function(writing, autograph=autograph)(tf.constant(5.0, tf.float64)), 5.0)
-    assert [(one.filename, one.lineno) for one in told] == [(__file__, line)]
+    # (TensorFlow's own conversion of functions warns of itself on Python 3.13.)
+    ours = [one for one in told if issubclass(one.category, ForeignGraphWarning)]
+    assert [(one.filename, one.lineno) for one in ours] == [(__file__, line)]
     equal(array, [0.0, 0.0])
 
 

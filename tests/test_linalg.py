@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from op_harness import MODES, Case, differences
 
+from np2tf.tnp.versions import NUMPY
+
 RNG = np.random.default_rng(8)
 STACK = RNG.normal(size=(2, 3, 3)) + 3 * np.eye(3)
 TALL = RNG.normal(size=(5, 3))
@@ -187,7 +189,9 @@ def einsums() -> Iterator[Case]:
     ]
     for row in rows:
         yield Case("einsum", row)
-    yield Case("einsum", ("ij,jk->ik", SINGLE[0], SINGLE[1]), {"dtype": np.float64, "optimize": True})
+    # Before NumPy 2.4 products that it leaves to BLAS are not of the dtype that is asked for.
+    optimize = NUMPY >= (2, 4)
+    yield Case("einsum", ("ij,jk->ik", SINGLE[0], SINGLE[1]), {"dtype": np.float64, "optimize": optimize})
 
 
 GROUPS = {f.__name__: f for f in (solving, factoring, norms, products, einsums)}

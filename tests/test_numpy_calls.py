@@ -10,6 +10,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
+from np2tf.tnp.versions import NUMPY
 
 #: Reductions and running results, for outputs of every shape.
 REDUCTIONS = (
@@ -158,7 +159,7 @@ def _assert_close(found: Any, wanted: Any) -> None:
 @pytest.mark.parametrize(
     "expression",
     [
-        "np.copy(np.arange(3)).flat.__setitem__(1.0, 3)",
+        *(["np.copy(np.arange(3)).flat.__setitem__(1.0, 3)"] if NUMPY >= (2, 4) else []),  # before, an error
         "np.fft.fftn(np.ones((2, 2)), s=(2, 2))",
         "np.random.shuffle({0: 1, 1: 2})",
     ],

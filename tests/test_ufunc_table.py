@@ -14,6 +14,9 @@ import pytest
 import ufunc_table as table
 from ufunc_table import Row
 
+import np2tf
+from np2tf import tnp
+
 ULPS = 4.0
 #: Of integers all are exact, of floats and of complex numbers these.
 EXACT = {
@@ -89,6 +92,11 @@ def anywhere(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarray
     return np.ones(len(arrays[0]), bool)
 
 
+def zeros(row: Row, arrays: tuple[np.ndarray, ...], results: tuple[np.ndarray, ...]) -> np.ndarray:
+    """Where all operands are zeros."""
+    return np.all([array == 0 for array in arrays], axis=0)
+
+
 @dataclass(frozen=True)
 class Limit:
     """Where a ufunc differs from NumPy, and why; `ulps` is by how much at most, None: as it may."""
@@ -107,6 +115,17 @@ class Limit:
 
 _FLUSHED = "TensorFlow's and XLA's kernels compute with subnormal numbers taken for zero"
 _EVERYWHERE = "eager graph xla"
+#: Until 2.2 NumPy computes these by itself; since then it leaves them to the C library.
+_INVERSES = "arccos arccosh arcsin arcsinh" if np.isnan(np.arccosh(complex(0, np.nan)).imag) else ""
+#: Of zeros with two signs NumPy takes the second, until 2.2 in these, too.
+_SECOND_ZERO = "maximum minimum " + ("" if np.signbit(np.fmax([-0.0], [0.0]))[0] else "fmax fmin")
+
+
+def flushing(*names: str) -> str:
+    """Those of TensorFlow's functions that take subnormal float32 for zero: the C library says which."""
+    subnormal = np2tf.device_put(np.array([np.finfo("f4").tiny * 0.75], "f4"))
+    return " ".join(name for name in names if np.asarray(getattr(tnp, name)(subnormal))[0] == 0)
+
 
 LIMITS: tuple[Limit, ...] = (
     Limit(
@@ -121,6 +140,14 @@ LIMITS: tuple[Limit, ...] = (
     ),
     Limit(_FLUSHED, vanishing, "eager", "expm1 sin", kinds="fc"),
     Limit(_FLUSHED, vanishing, "graph", "sin sinh", kinds="fc"),
+    Limit(_FLUSHED, vanishing, "eager", flushing("arcsinh", "sinh", "tan"), kinds="fc"),
+    Limit(_FLUSHED, vanishing, "graph", flushing("arcsinh", "tan"), kinds="fc"),
+    Limit(
+        "TensorFlow takes the first of two zeros, but for vectors", zeros, "eager", _SECOND_ZERO, kinds="f"
+    ),
+    Limit(
+        "infinities beside NaN have other signs in C's functions", endless, _EVERYWHERE, _INVERSES, kinds="c"
+    ),
     Limit(_FLUSHED, vanishing, "xla", "arccos arccosh arcsinh sinh", kinds="fc"),
     Limit(
         "TensorFlow's kernel for vectors of float64 has too few digits of the logarithm",

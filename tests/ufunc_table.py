@@ -86,7 +86,10 @@ def _floats(dtype: str, few: bool) -> np.ndarray:
         positive += [32768.0, 65536.0, 2.0**31, 2.0**32, 2.0**63, 2.0**64, 1e10, 709.5, float(limits.eps)]
         positive += [np.nextafter(1, 2, dtype=dtype), np.nextafter(1, 0, dtype=dtype)]
     with np.errstate(over="ignore"):
-        return np.unique_values(np.array([*positive, np.nan], dtype).view(f"i{limits.bits // 8}")).view(dtype)
+        made = np.array([*positive, np.nan], dtype)
+    # Without repetitions, and in this order whichever NumPy it is.
+    _, first = np.unique(made.view(f"i{limits.bits // 8}"), return_index=True)
+    return made[np.sort(first)]
 
 
 @cache

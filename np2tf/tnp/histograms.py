@@ -16,6 +16,7 @@ from np2tf.tnp.kernels import COMPLEX, UNSIGNED, opaque
 from np2tf.tnp.normalize import Array, Int, OptionalArray, op
 from np2tf.tnp.promotion import inexact_type, result_type_of
 from np2tf.tnp.searching import positions
+from np2tf.tnp.versions import NUMPY
 from np2tf.tnp.warn import warn_arithmetic
 
 __all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
@@ -68,8 +69,9 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
     step = (last - first) / divisor
     edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
     edges = tf.concat([edges, last[None]], 0)
-    too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
-    refuse_where(tf.reduce_any(edges[:-1] >= edges[1:]), ValueError(too_many))
+    if NUMPY >= (2, 2):
+        too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
+        refuse_where(tf.reduce_any(edges[:-1] >= edges[1:]), ValueError(too_many))
     return edges
 
 

@@ -164,7 +164,7 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
 
 
 @op(np.where)
-def where(condition: Array, x: Operand = None, y: Operand = None) -> Any:
+def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
     if x is None and y is None:
         return nonzero(tensor_array(condition))
     if x is None or y is None:

@@ -79,7 +79,7 @@ def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
 
 @op(np.concatenate)
 def concatenate(
-    arrays: Operands, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
+    arrays: Operands, /, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
     if isinstance(arrays, Rows) and axis is not None:
         return joined_rows(arrays, axis, dtype)

@@ -20,6 +20,7 @@ from np2tf.tnp.promotion import inexact_type, kind_of, result_type
 from np2tf.tnp.promotion_mode import unrefused
 from np2tf.tnp.reducing import isnan, raw_all
 from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp.versions import NUMPY
 from np2tf.tnp.warn import warn_where
 
 __all__ = [
@@ -57,7 +58,7 @@ _IN_PYTHON: dict[str, Any] = {
 
 def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     result_type(a, b)  # whether they may meet
-    if tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
+    if NUMPY >= (2, 3) and tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
         _complain(rtol, atol)
     return _near(a, b, rtol, atol, equal_nan)
 

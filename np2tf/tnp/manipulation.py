@@ -21,6 +21,7 @@ from np2tf.tnp.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_
 from np2tf.tnp.normalize import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
 from np2tf.tnp.parts import diagonal
 from np2tf.tnp.residence import has_array, has_tensor
+from np2tf.tnp.versions import NUMPY
 
 __all__ = [
     "astype",
@@ -298,6 +299,8 @@ def size(a: Any, axis: Any = None) -> Any:
     lengths = shape(a)
     if axis is None:
         return a.size if is_array(a) else math.prod(lengths)
+    if NUMPY < (2, 4):
+        return lengths[axis]
     picked: Any = 1
     for k in normalize_axis_tuple(axis, len(lengths)):
         picked = picked * lengths[k]

@@ -31,6 +31,7 @@ from np2tf.tnp.normalize import attach, memory_order, shape_of
 from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.ranks import DOUBTFUL, over_ranks
 from np2tf.tnp.residence import lifted
+from np2tf.tnp.versions import NUMPY
 from np2tf.tnp.views import matrix_transpose, permuted, reshaped
 from np2tf.tnp.weak import is_weak
 
@@ -97,12 +98,25 @@ def _part(self: ndarray, imaginary: bool) -> Any:
 
 
 def _set_real(self: ndarray, value: Any) -> None:
+    _refuse_complex(self, value)
     setitem(_real(self), ..., tensor_array(as_tensor(value)))
+
+
+def _refuse_complex(self: ndarray, value: Any) -> None:
+    """See that NumPy puts Python's numbers into a part of `self`: since 2.5 it converts them like any others.
+
+    Raises:
+        TypeError: one of them is complex.
+    """
+    of_known_numbers = type(value) in (list, tuple) and tf.executing_eagerly()
+    if NUMPY >= (2, 5) and (type(value) is complex or of_known_numbers):
+        np.empty(np.shape(value), self.dtype.type(0).real.dtype)[...] = value
 
 
 def _set_imag(self: ndarray, value: Any) -> None:
     if not self.tensor.dtype.is_complex:
         raise TypeError("array does not have imaginary part to set")
+    _refuse_complex(self, value)
     setitem(_imag(self), ..., tensor_array(as_tensor(value)))
 
 

@@ -199,12 +199,13 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
     return _Everything() if takes_any else parameters
 
 
-def positional_only(numpy: Callable[..., Any]) -> set[str]:
-    """The parameters that a function of NumPy's takes by position only."""
+def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any]) -> set[str]:
+    """The parameters that a function of NumPy's takes by position only; if unknown, the implementation's."""
     try:
-        parameters = inspect.signature(numpy).parameters.values()
-    except ValueError:
-        return set()
+        signature = inspect.signature(numpy)
+    except ValueError:  # before NumPy 2.4 its functions in C have no signature
+        signature = inspect.signature(implementation)
+    parameters = signature.parameters.values()
     return {one.name for one in parameters if one.kind is inspect.Parameter.POSITIONAL_ONLY}
 
 
@@ -233,7 +234,7 @@ class _Plan:
                 self.rows.append((parameter.name, normaliser, parameter.default))
                 self.keyword_only += parameter.kind is inspect.Parameter.KEYWORD_ONLY
         # What NumPy takes by position only is no keyword here either.
-        self.names = {name for name, _, _ in self.rows} - positional_only(numpy)
+        self.names = {name for name, _, _ in self.rows} - positional_only(numpy, implementation)
         self.order = [name for name, _, _ in self.rows]
         #: How many arguments come before `out`, which NumPy also takes by position.
         positional = [] if self.variadic else self.order[: len(self.order) - self.keyword_only]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
@@ -15,6 +16,7 @@ from np2tf.tnp.devices import device_put
 from np2tf.tnp.layout import copied
 from np2tf.tnp.ndarray import ndarray, scalar
 from np2tf.tnp.residence import lifted
+from np2tf.tnp.versions import NUMPY
 
 # -- conversion ----------------------------------------------------------------------------------------------
 
@@ -34,6 +36,8 @@ def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: b
     """What NumPy computed from this array, as an array of this kind, or as a number."""
     made = lifted(array)
     as_number = type(self) is scalar if return_scalar is None else return_scalar
+    if as_number and NUMPY < (2, 2) and type(self) is not scalar:
+        return made  # what NumPy 2.1 takes for the wish is another argument
     return made[()] if as_number and made.ndim == 0 else made
 
 
@@ -54,7 +58,8 @@ def _complex(self: ndarray) -> complex:
 
 
 def _index(self: ndarray) -> int:
-    return self.numpy().__index__()
+    # (A number's own: before NumPy 2.3 a truth value is an index, one in an array is none.)
+    return operator.index(self.numpy()[()] if type(self) is scalar else self.numpy())
 
 
 def _bytes(self: ndarray) -> bytes:

@@ -20,6 +20,7 @@ from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.reducing import count, raw_sum
 from np2tf.tnp.reductions import mean_of
 from np2tf.tnp.ufuncs_matrix import matmul
+from np2tf.tnp.versions import NUMPY
 from np2tf.tnp.warn import EMPTY_MEAN, TOO_FEW, warn_arithmetic, warn_where
 
 __all__ = ["average", "convolve", "corrcoef", "correlate", "cov"]
@@ -102,7 +103,9 @@ def _observations(m: tf.Tensor, dtype: np.dtype[Any], rowvar: bool, name: str) -
         return tf.reshape(x, (1, 1))
     if rank(m) == 1:
         return x[None, :]
-    turned = not rowvar and (name == "m" or x.shape[0] != 1)
+    # One row is one variable: of `m` until NumPy 2.1, of `y` still.
+    stays = x.shape[0] == 1 and (name == "y" or NUMPY < (2, 2))
+    turned = not rowvar and not stays
     return tf.transpose(x) if turned else x
 
 

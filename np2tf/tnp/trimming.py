@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import numpy as np
@@ -13,13 +12,15 @@ from np2tf.staging import StagingError
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.ndarray import ndarray, wrap_tensor
 from np2tf.tnp.normalize import OPS, Axis, View
+from np2tf.tnp.versions import NUMPY
 from np2tf.tnp.views import view
 
 __all__ = ["trim_zeros"]
 
 
-#: NumPy 2.1 trims arrays of one axis.
-_ANY_AXES = "axis" in inspect.signature(np.trim_zeros).parameters
+#: NumPy 2.1 trims arrays of one axis: it asks each row whether it is zero.
+_ANY_AXES = NUMPY >= (2, 2)
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
 
 
 @view(np.trim_zeros)
@@ -30,6 +31,11 @@ def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
     values = filt.tensor
     rank = values.shape.rank
     if rank != 1 and not _ANY_AXES:
+        rows = values.shape[0] if rank else None
+        if rows == 0:
+            return filt
+        if rows and (values.shape[1:].num_elements() or 0) > 1:
+            raise ValueError(_AMBIGUOUS)
         raise StagingError("trim_zeros of several axes", "NP2TF503")
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, argname="axis")
     if not axes:

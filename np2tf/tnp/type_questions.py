@@ -39,7 +39,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     return result_type_of(tuple(map(_kind, arrays_and_dtypes)))
 
 
-def promote_types(type1: Any, type2: Any) -> np.dtype[Any]:
+def promote_types(type1: Any, type2: Any, /) -> np.dtype[Any]:
     """The dtype that promotion gives arrays of these two; Python's int is weak where the rules are JAX's."""
     if by_numpys_rules():
         return np.promote_types(*map(_without_values, (type1, type2)))

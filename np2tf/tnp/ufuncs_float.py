@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.kernels import BITS, constant, maximum, may_lose_nan, minimum, opaque
+from np2tf.tnp.versions import NUMPY
 
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
@@ -232,7 +233,8 @@ def nextafter(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     smallest = tf.bitcast(constant(1, bits), a.dtype)
     moved = tf.where(tf.equal(a, constant(0, a)), copysign(smallest, b), moved)
     undefined = tf.math.is_nan(a) | tf.math.is_nan(b)
-    kept = a if a.dtype == tf.float16 else b  # of zeros with two signs
+    # Of zeros with two signs.
+    kept = a if a.dtype == tf.float16 and NUMPY < (2, 5) else b
     return tf.where(undefined, constant(np.nan, a), tf.where(tf.equal(a, b), kept, moved))
 
 

@@ -40,7 +40,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
             numpy(target, *map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
 
         first = next(iter(inspect.signature(implementation).parameters))
-        by_position = positional_only(numpy)
+        by_position = positional_only(numpy, implementation)
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:

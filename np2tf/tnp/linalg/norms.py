@@ -16,6 +16,7 @@ from np2tf.tnp.linalg.factoring import singular_values
 from np2tf.tnp.linalg.products import lengths, product_of, rank_of, transposed
 from np2tf.tnp.normalize import Array, op
 from np2tf.tnp.reducing import raw_sum
+from np2tf.tnp.versions import NUMPY
 from np2tf.tnp.warn import warn_arithmetic
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
@@ -43,7 +44,21 @@ def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
 
 def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
     """The maximum of what is not negative; 0 of nothing, NaN where one is among them."""
+    if NUMPY < (2, 3):
+        _refuse_nothing(x, axis)
     return tf.maximum(_extreme(tf.reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
+
+
+def _refuse_nothing(x: tf.Tensor, axis: Any) -> None:
+    """As NumPy does where a maximum has no least value to begin with.
+
+    Raises:
+        ValueError: the axis is empty, and something is to be told of it.
+    """
+    axes = {k % len(x.shape) for k in (axis if isinstance(axis, (list, tuple)) else (axis,))}
+    empty = any(x.shape[k] == 0 for k in axes)
+    if empty and all(length != 0 for k, length in enumerate(x.shape) if k not in axes):
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
 
 
 def _extreme(function: Callable[..., tf.Tensor], x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
@@ -195,6 +210,8 @@ def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any
         if rtol is None:
             rtol = tf.cast(max(lengths(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype)
         relative = as_tensor(rtol, values.dtype.as_numpy_dtype)[..., None]
+        if NUMPY < (2, 4):
+            _refuse_nothing(values, -1)
         limit = tf.reduce_max(values, -1, keepdims=True) * relative
     else:
         limit = as_tensor(tol, values.dtype.as_numpy_dtype)[..., None]
