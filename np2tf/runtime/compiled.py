@@ -91,6 +91,7 @@ class Compiled:
         inputs: Sequence[int] = (),
         handles: bool = False,
         generators: Sequence[Any] = (),
+        deadline: float | None = None,
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers = list(numbers)
@@ -163,6 +164,7 @@ class Compiled:
         def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops = trace.loops
+            trace.deadline = self._deadline
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell, array in zip(cells, arrays, strict=True):
                 cell.argument = True

@@ -43,6 +43,8 @@ from np2tf.tnp.promotion_mode import by_numpys_rules, mode
 #: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
 #: many each time; a call that takes so many times the usual time ends that.
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
+#: Tracing may take so many seconds more than the function has spent on the host, in tier "auto".
+PATIENCE = 10.0
 #: Arguments of every kind make a family of their own; so many are remembered.
 MOST_FAMILIES = 1000
 
@@ -285,7 +287,7 @@ class Compiler:
                 body, handled = call.body(self._function), self._handles_exceptions
                 with self._leaving_alone(call):
                     given = body, signature.arrays, signature.numbers, inputs, handled
-                    made = Compiled(*given, signature.generators)
+                    made = Compiled(*given, signature.generators, self._deadline)
             except StagingError:
                 if not inputs:
                     raise
@@ -298,6 +300,13 @@ class Compiler:
     def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
         known = self._dependencies.readers if self._dependencies is not None else []
         return leaving_alone([*known, *call.signature.readers])
+
+    @property
+    def _deadline(self) -> float | None:
+        """When tracing is given up: where the host is an alternative, it may take what it can bring."""
+        if self._tier == "compile" or self._keeps_rules:
+            return None
+        return time.monotonic() + PATIENCE + self._host.seconds
 
     @property
     def _names(self) -> set[str]:

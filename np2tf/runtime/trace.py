@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -23,6 +24,7 @@ class Trace:
     """What the regions of one staged function share.
 
     Attributes:
+        deadline: when, by `time.monotonic`, tracing has taken longer than it may bring; None for never.
         root: the region that is neither in a staged loop nor in a branch.
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
@@ -43,6 +45,7 @@ class Trace:
     """
 
     def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
+        self.deadline: float | None = None
         self.root: Region | None = None
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
@@ -60,6 +63,15 @@ class Trace:
         self.draws: Draws | None = None
         self.shown = Shown()
         self._inputs: dict[int, Any] = {}
+
+    def check_deadline(self) -> None:
+        """Give up what takes too long.
+
+        Raises:
+            StagingError: it does.
+        """
+        if self.deadline is not None and time.monotonic() > self.deadline:
+            raise StagingError("tracing it takes longer than it has run so far", "NP2TF540")
 
     def add_input(self, buffer: np.ndarray, array: Any) -> None:
         """Let `array` stand for the array on the host wherever the staged code meets it."""

@@ -134,6 +134,8 @@ def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
     """Stage the body of the with block as a region of its own."""
     if len(_stack.regions) >= MOST_NESTED:
         raise StagingError("branches and loops are staged too deep within one another", "NP2TF523")
+    if trace is not None:
+        trace.check_deadline()
     entered = Region(trace, counter)
     _stack.regions.append(entered)
     count_regions(1)

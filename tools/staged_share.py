@@ -1,0 +1,93 @@
+"""How many functions of the packages and projects are staged: ``python tools/staged_share.py --folder F --write-docs``.
+
+The functions are those of ``np2tf check --summary``; tests are left out.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from np2tf.files import fates_of, python_files, translated
+from np2tf.options import Options
+from np2tf.rewrites.control.fates import CALLED, HOST, STAGED, Fate
+from tools.packages import fetch
+from tools.packages.catalogue import ROOT, catalogue
+
+DOCUMENT = ROOT / "docs" / "corpus.md"
+BEGIN, END = "<!-- begin: written by tools/staged_share.py -->", "<!-- end of the shares -->"
+REASONS = 12
+
+
+@click.command()
+@click.option(
+    "--folder", required=True, type=click.Path(path_type=Path), help="Where the downloads are kept."
+)
+@click.option("--write-docs", is_flag=True, help="Write the table into docs/corpus.md.")
+def main(folder: Path, write_docs: bool) -> None:
+    """Print the table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found = {name: list(_fates(path)) for name, path in _sources(folder)}
+    lines = list(_table(found))
+    click.echo("\n".join(lines))
+    if write_docs:
+        head, rest = DOCUMENT.read_text(encoding="utf-8").split(BEGIN)
+        tail = rest.split(END)[1]
+        text = f"{head}{BEGIN}\n\n" + "\n".join(lines) + f"\n\n{END}{tail}"
+        DOCUMENT.write_text(text, encoding="utf-8")
+
+
+def _sources(folder: Path) -> Iterator[tuple[str, Path]]:
+    for package in catalogue():
+        root = fetch.unpacked(package, folder)
+        places = [root / package.module, root / "src" / package.module, root / f"{package.module}.py"]
+        yield package.name, next(place for place in places if place.exists())
+    for project in sorted((ROOT / "fixtures" / "projects").iterdir()):
+        if (project / "project.toml").exists():
+            yield project.name, project / project.name
+
+
+def _fates(path: Path) -> Iterator[Fate]:
+    for file, root in python_files([path]):
+        if not {"tests", "test"}.intersection(file.relative_to(root).parts) and not file.name.startswith(
+            "test_"
+        ):
+            yield from fates_of(translated(file, root, Options()), Options())
+
+
+def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
+    yield "| | functions over arrays | staged | staged where called | host | with loops | staged | host |"
+    yield "|---|---:|---:|---:|---:|---:|---:|---:|"
+    every = [one for fates in found.values() for one in fates]
+    for name, fates in [*found.items(), ("**all**", every)]:
+        loops = [one for one in fates if one.loops]
+        staged = sum(one.fate != HOST for one in loops)
+        yield (
+            f"| {name} | {len(fates)} | {_share(fates, STAGED)} | {_share(fates, CALLED)} | {_share(fates, HOST)} "
+            f"| {len(loops)} | {_part(staged, len(loops))} | {_share(loops, HOST)} |"
+        )
+    reasons = Counter(re.sub("`[^`]*`", "`…`", one.reason) for one in every if one.fate == HOST)
+    yield ""
+    yield "| functions | why they stay on the host |"
+    yield "|---:|---|"
+    for reason, count in reasons.most_common(REASONS):
+        yield f"| {count} | {reason} |"
+
+
+def _share(fates: list[Fate], fate: str) -> str:
+    return _part(sum(one.fate == fate for one in fates), len(fates))
+
+
+def _part(count: int, of: int) -> str:
+    return f"{count} ({100 * count / of:.0f} %)" if of else ""
+
+
+if __name__ == "__main__":
+    main()
