@@ -14,6 +14,7 @@ from differential import load, translation
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
+from np2tf.runtime import compiling
 from np2tf.runtime.family import MAX_TRACES
 from np2tf.runtime.jit import UnjittedWarning
 from np2tf.staging import StagingError
@@ -221,6 +222,16 @@ def test_recursion():
         return x if n == 1 else x * power(x, n - 1)
 
     np.testing.assert_array_equal(power(np.full(3, 2.0), 5), np.full(3, 32.0))
+
+
+def test_what_takes_too_long_to_trace_is_left_to_the_host(monkeypatch: pytest.MonkeyPatch):
+    text = "def f(x, n):\n    for i in range(n):\n        x = np.sin(x) + x[::-1]\n    return x\n"
+    f = load(translation(f"import numpy as np\n\n\n{text}"))["f"]
+    monkeypatch.setattr(compiling, "PATIENCE", float("-inf"))
+    with np2tf.config.using(tier="auto"):
+        assert f.explain(np.ones(3), 100).code == "NP2TF540"
+    with np2tf.config.using(tier="compile"):
+        assert f.explain(np.ones(3), 100).runs == "xla"
 
 
 def test_metadata():

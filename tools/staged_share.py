@@ -1,4 +1,4 @@
-"""How many functions of the packages and projects are staged: ``python tools/staged_share.py --folder F --write-docs``.
+"""How many functions of the packages and projects are staged: ``python tools/staged_share.py --folder F``.
 
 The functions are those of ``np2tf check --summary``; tests are left out.
 """
@@ -32,7 +32,7 @@ REASONS = 12
 )
 @click.option("--write-docs", is_flag=True, help="Write the table into docs/corpus.md.")
 def main(folder: Path, write_docs: bool) -> None:
-    """Print the table."""
+    """Print the table of docs/corpus.md."""
     folder.mkdir(parents=True, exist_ok=True)
     found = {name: list(_fates(path)) for name, path in _sources(folder)}
     lines = list(_table(found))
@@ -69,10 +69,9 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
     for name, fates in [*found.items(), ("**all**", every)]:
         loops = [one for one in fates if one.loops]
         staged = sum(one.fate != HOST for one in loops)
-        yield (
-            f"| {name} | {len(fates)} | {_share(fates, STAGED)} | {_share(fates, CALLED)} | {_share(fates, HOST)} "
-            f"| {len(loops)} | {_part(staged, len(loops))} | {_share(loops, HOST)} |"
-        )
+        cells = [name, str(len(fates)), *(_share(fates, fate) for fate in (STAGED, CALLED, HOST))]
+        cells += [str(len(loops)), _part(staged, len(loops)), _share(loops, HOST)]
+        yield f"| {' | '.join(cells)} |"
     reasons = Counter(re.sub("`[^`]*`", "`…`", one.reason) for one in every if one.fate == HOST)
     yield ""
     yield "| functions | why they stay on the host |"

@@ -97,7 +97,7 @@ class Compiled:
         self._numbers = list(numbers)
         self._promotion = mode()
         self._output = Output()
-        self._handles, self._generators = handles, generators
+        self._handles, self._generators, self._deadline = handles, generators, deadline
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
