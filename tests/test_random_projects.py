@@ -1,0 +1,187 @@
+"""Random packages do what they do on NumPy: results, state, and every effect, in the same order and number."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import logging
+import os
+import re
+import sys
+import types
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from differential import described
+from random_projects import project
+from smaller_programs import smaller
+
+import np2tf
+
+TIERS = ("compile", "auto")
+CALLS = 4
+MODULES = ("pk.base", "pk.models", "pk.main")
+RTOL = 1e-9
+_NUMBER = re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")
+
+
+class _Told(logging.Handler, io.TextIOBase):
+    """What a program tells, in order: text, log records, warnings."""
+
+    def __init__(self) -> None:
+        logging.Handler.__init__(self)
+        self.events: list[tuple[Any, ...]] = []
+
+    def write(self, text: str) -> int:
+        if self.events and self.events[-1][0] == "text":
+            text = self.events.pop()[1] + text
+        self.events.append(("text", text))
+        return len(text)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        place = record.funcName, record.lineno, os.path.basename(record.pathname)
+        self.events.append(("log", record.name, record.levelname, record.getMessage(), *place))
+
+    def warn(self, message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
+        if str(message).startswith("w: "):
+            self.events.append(("warning", str(message), category.__name__, lineno, os.path.basename(filename)))
+
+
+@contextlib.contextmanager
+def _listening(once: bool) -> Iterator[_Told]:
+    told, logger = _Told(), logging.getLogger("pk")
+    logger.handlers, logger.propagate = [told], False
+    logger.setLevel(logging.INFO)
+    with warnings.catch_warnings(), contextlib.redirect_stdout(told), np.errstate(all="ignore"):  # type: ignore[type-var]
+        warnings.simplefilter("default" if once else "always")
+        warnings.showwarning = told.warn
+        yield told
+    logger.handlers = []
+
+
+def _forget() -> None:
+    for name in [name for name in sys.modules if name.partition(".")[0] == "pk"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+def _state(module: types.ModuleType) -> dict[str, Any]:
+    """What a module holds: values, what its classes hold, and what its functions keep."""
+    found: dict[str, Any] = {}
+    for name, value in vars(module).items():
+        if name.startswith("__") or name in ("np2tf", "tnp", "np") or isinstance(value, types.ModuleType):
+            continue
+        if isinstance(value, type):
+            held = {key: one for key, one in vars(value).items() if isinstance(one, (int, float, list, dict))}
+            found[name] = {key: _plain(one) for key, one in held.items() if not key.startswith("_")}
+        elif not isinstance(value, logging.Logger):
+            found[name] = _plain(value)
+    return found
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return ("dict", *[(key, _plain(one)) for key, one in value.items()])
+    if isinstance(value, (list, tuple)):
+        return (type(value).__name__, *map(_plain, value))
+    if isinstance(value, logging.Logger):
+        return "logger"
+    if callable(value) and not type(value).__module__.startswith("pk"):
+        held = [getattr(value, "__wrapped__", None), value]
+        kept = [one for part in held if part is not None for one in (getattr(part, "calls", None), getattr(part, "__defaults__", None))]
+        cells = getattr(value, "__closure__", None) or ()
+        inside = [cell.cell_contents for cell in cells]
+        return ("function", *[_plain(one) for one in (*kept[-2:], *inside) if isinstance(one, (int, float, tuple, np.ndarray))])
+    if type(value).__module__.startswith("pk") and not isinstance(value, tuple):
+        return ("object", type(value).__name__, *[(key, _plain(one)) for key, one in sorted(vars(value).items())])
+    return described(value)
+
+
+def _run(folder: Path, once: bool) -> list[tuple[Any, ...]]:
+    """Results, effects and state after each call of `main`."""
+    done = []
+    main = importlib.import_module("pk.main").main
+    with _listening(once) as told:
+        for _ in range(CALLS):
+            try:
+                result = _plain(main())
+            except Exception as error:
+                result = type(error).__name__, str(error)
+            state = {name: _state(sys.modules[name]) for name in MODULES}
+            done.append((result, told.events[:], state))
+            told.events.clear()
+    return done
+
+
+def difference(sources: dict[str, str], tier: str, once: bool, folder: Path) -> str | None:
+    """What is not as in NumPy, None if nothing is."""
+    for name, text in sources.items():
+        (folder / "pk").mkdir(exist_ok=True)
+        (folder / "pk" / name).write_text(text)
+    with patch.object(sys, "path", [str(folder), *sys.path]), patch.object(sys, "dont_write_bytecode", True):
+        _forget()
+        try:
+            wanted = _run(folder, once)
+            _forget()
+            with np2tf.config.using(tier=tier), np2tf.translating("pk"):
+                found = _run(folder, once)
+        finally:
+            _forget()
+    for k, (mine, theirs) in enumerate(zip(found, wanted)):
+        for part, a, b in zip(("result", "effects"), mine, theirs):
+            problem = _unlike(a, b)
+            if problem:
+                return f"call {k}, {part}: {problem}"
+        for module, held in theirs[2].items():
+            for name, b in held.items():
+                problem = _unlike(mine[2][module].get(name), b)
+                if problem:
+                    return f"call {k}, state: {module}.{name}: {problem}"
+    return None
+
+
+def _unlike(a: Any, b: Any) -> str | None:
+    """The first difference of two descriptions; floats may differ by rounding."""
+    if isinstance(a, str) and isinstance(b, str):
+        mine, theirs = _NUMBER.findall(a), _NUMBER.findall(b)
+        close = np.allclose([float(n) for n in mine], [float(n) for n in theirs], rtol=1e-9, atol=1.1e-3) if len(mine) == len(theirs) else False
+        return None if a == b or (close and _NUMBER.sub("#", a) == _NUMBER.sub("#", b)) else f"{b!r} on NumPy, {a!r} translated"
+    if isinstance(a, dict) and isinstance(b, dict):
+        a, b = tuple(a.items()), tuple(b.items())
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
+        if a and b and a[0] in ("array", "number") and b[0] in ("array", "number"):
+            same = a[:3] == b[:3] and np.allclose(a[3], b[3], rtol=RTOL, atol=RTOL, equal_nan=True)
+            return None if same else f"{b} on NumPy, {a} translated"
+        if len(a) != len(b):
+            return f"{b} on NumPy, {a} translated"
+        return next((found for found in map(_unlike, a, b) if found), None)
+    return None if a == b else f"{b!r} on NumPy, {a!r} translated"
+
+
+def judge(seed: int, tier: str, folder: Path) -> None:
+    """Compare; what differs is printed with as few statements as show it."""
+    made, once = project(seed), seed % 4 == 0
+    problem = difference(made.sources, tier, once, folder)
+    if problem is None:
+        return
+    kind = problem.split(":")[0].split(", ")[1]
+    sources = dict(made.sources)
+    for name in ("main.py", "models.py", "base.py", "main.py"):
+
+        def fails(text: str, name: str = name) -> bool:
+            try:
+                found = difference({**sources, name: text}, tier, once, folder)
+            except Exception:  # no program any more
+                return False
+            return found is not None and found.split(":")[0].split(", ")[1] == kind
+
+        sources[name] = smaller(sources[name], fails, seconds=20)
+    shown = difference(sources, tier, once, folder)
+    told = "".join(f"# {name}\n{text}\n" for name, text in sources.items())
+    pytest.fail(f"seed {seed}, {tier}: {shown}\n\n{told}", pytrace=False)
