@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import io
+import linecache
 import logging
 import os
 import re
@@ -69,6 +70,7 @@ def _forget() -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] == "pk"]:
         del sys.modules[name]
     importlib.invalidate_caches()
+    linecache.clearcache()
 
 
 def _state(module: types.ModuleType) -> dict[str, Any]:
@@ -166,7 +168,7 @@ def _unlike(a: Any, b: Any) -> str | None:
 
 def judge(seed: int, tier: str, folder: Path) -> None:
     """Compare; what differs is printed with as few statements as show it."""
-    made, once = project(seed), seed % 4 == 0
+    made, once = project(seed), False
     problem = difference(made.sources, tier, once, folder)
     if problem is None:
         return
