@@ -191,6 +191,11 @@ class _Maker:
         self.words = 0
         #: how much is done besides computing
         self.loud = self.chance.choice((0.0, 0.1, 0.2, 0.3))
+        # One effect that no graph can have keeps all around it on the host: a program has few kinds.
+        self.effects = self.chance.sample(EFFECTS, 4)
+        self.own_effects = self.chance.sample(OWN_EFFECTS, 4)
+        #: what stands against staging in half of the programs
+        self.hard = self.chance.random() < 0.4
 
     def word(self) -> str:
         self.words += 1
@@ -218,7 +223,7 @@ class _Maker:
     def statement(self, names: _Names, depth: int) -> str:
         chance, draw = self.chance, self.chance.random()
         if draw < self.loud:
-            effects = (*EFFECTS, *OWN_EFFECTS, *OWN_EFFECTS) if names.method else EFFECTS
+            effects = (*self.effects, *self.own_effects) if names.method else self.effects
             told = self.fill(chance.choice(effects), names)
             if chance.random() < 0.15 and "rounds" in names.own:
                 return f"if rounds % 2 == 0:\n    {told}\n"
@@ -238,7 +243,7 @@ class _Maker:
         if depth and kind < 0.43:
             test = self.fill(chance.choice(TESTS), names)
             return f'if {test}:\n    raise ValueError("{self.word()}")\n'
-        if depth and kind < 0.48:
+        if depth and self.hard and kind < 0.48:
             name, given = chance.choice(names.arrays), self.array(names)
             return (
                 f"try:\n    {name} = checked({given}, {self.odd()})\nexcept ValueError as error:\n"
@@ -303,7 +308,7 @@ class _Maker:
         last = self.chance.choice(("x", self.array(names)))
         above = ""
         if decorated and self.chance.random() < 0.3:
-            above = f"@{self.chance.choice(('wrapping', 'counting', 'logged'))}\n"
+            above = f"@{self.chance.choice(('wrapping', 'logged', 'counting' if self.hard else 'wrapping'))}\n"
         return f"\n\n{above}def {name}({params}):\n" + indent(f"{body}return {last}\n", "    ")
 
     def method(self, name: str, callees: list[str], params: str = "self, x") -> str:
@@ -342,7 +347,7 @@ class _Maker:
         return Project({"__init__.py": init, "base.py": base, "models.py": models, "main.py": main})
 
     def params(self) -> str:
-        return self.chance.choice(("x", "x", "x", "x, n=3", "x, keep=[]"))
+        return self.chance.choice(("x", "x", "x", "x, n=3", "x, keep=[]" if self.hard else "x, *, n=4"))
 
     def stage(self, functions: list[str]) -> str:
         chance = self.chance
