@@ -709,6 +709,82 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "shown(x, k)",
     ),
+    "log records of inner functions": CalleeProgram(
+        """
+        import functools
+        import logging
+        import sys
+        logger = logging.getLogger("pk.of.callees")
+
+        def telling(f):
+            @functools.wraps(f)
+            def wrapper(*args):
+                logger.info("calls %s", f.__name__)
+                return f(*args)
+            return wrapper
+
+        @telling
+        def g(x):
+            return x / 4
+
+        def run(x):
+            for i in range(70):
+                x = x * 0.5 + g(x)
+                logger.info("round %d", i)
+            return x
+
+        def shown(x):
+            handler = logging.StreamHandler(sys.stdout)
+            handler.setFormatter(logging.Formatter("%(funcName)s %(lineno)d %(message)s"))
+            logger.propagate = False
+            logger.handlers = [handler]
+            logger.setLevel(logging.INFO)
+            return run(x)
+        """,
+        "shown(x)",
+    ),
+    "methods of a named tuple": CalleeProgram(
+        """
+        from .spans import Span
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + Span(x[0], x).width()
+            return x
+        # file spans.py
+        from typing import NamedTuple
+
+        class Span(NamedTuple):
+            low: object
+            high: object
+
+            def width(self):
+                return self.high - self.low
+        """,
+        "run(x)",
+    ),
+    "a named tuple that holds more than its fields": CalleeProgram(
+        """
+        from .spans import Counted
+
+        def run(x):
+            for i in range(5):
+                c = Counted(x, 0.5)
+                x = c.scaled() + c.calls
+            return x
+        # file spans.py
+        from collections import namedtuple
+
+        class Counted(namedtuple("Counted", "x factor")):
+            calls = 0
+
+            def scaled(self):
+                self.calls = self.calls + 1
+                return self.x * self.factor
+        """,
+        "run(x)",
+        None,
+    ),
     "warnings": CalleeProgram(
         """
         import warnings

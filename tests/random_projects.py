@@ -46,7 +46,7 @@ OWN_EFFECTS = (
     "self.state = self.state * 0.5 + {a}", "self.history.append({a} * 1)",
 )  # fmt: skip
 
-BASE_HEAD = '''\
+BASE_HEAD = """\
 import functools
 import logging
 import warnings
@@ -129,7 +129,7 @@ def checked(x, limit):
     if x.sum() > limit:
         raise ValueError(f"more than {limit}")
     return x * 0.5
-'''
+"""
 MODELS_HEAD = """\
 import functools
 import logging
@@ -231,7 +231,9 @@ class _Maker:
         kind = chance.random()
         if depth and kind < 0.15:
             test = self.fill(chance.choice(TESTS), names)
-            text = f"if {test}:\n" + indent(self.block(names.inner(), chance.randint(1, 2), depth - 1), "    ")
+            text = f"if {test}:\n" + indent(
+                self.block(names.inner(), chance.randint(1, 2), depth - 1), "    "
+            )
             if chance.random() < 0.5:
                 text += "else:\n" + indent(self.block(names.inner(), 1, depth - 1), "    ")
             return text
@@ -279,7 +281,9 @@ class _Maker:
             names.own[:] = [name for name in names.own if name != "rounds"]
         elif kind < 0.65:
             head = "for i in range(len(x)):\n"
-            body = chance.choice(("x[i] = x[i] * 0.5 + x[i - 1] * 0.25\n", "x[i] = np.tanh(x[i] + {s})\n", "x[i] *= {c}\n"))
+            body = chance.choice(
+                ("x[i] = x[i] * 0.5 + x[i - 1] * 0.25\n", "x[i] = np.tanh(x[i] + {s})\n", "x[i] *= {c}\n")
+            )
             body = self.fill(body, names) + (self.statement(inner, 0) if chance.random() < 0.5 else "")
         elif kind < 0.8:
             names.numbers.append("total")
@@ -308,11 +312,15 @@ class _Maker:
         last = self.chance.choice(("x", self.array(names)))
         above = ""
         if decorated and self.chance.random() < 0.3:
-            above = f"@{self.chance.choice(('wrapping', 'logged', 'counting' if self.hard else 'wrapping'))}\n"
+            above = (
+                f"@{self.chance.choice(('wrapping', 'logged', 'counting' if self.hard else 'wrapping'))}\n"
+            )
         return f"\n\n{above}def {name}({params}):\n" + indent(f"{body}return {last}\n", "    ")
 
     def method(self, name: str, callees: list[str], params: str = "self, x") -> str:
-        names = _Names(["x", "self.state"], ["self.gain", "self.scale", "self.strength"], callees, method=True)
+        names = _Names(
+            ["x", "self.state"], ["self.gain", "self.scale", "self.strength"], callees, method=True
+        )
         body = self.block(names, self.chance.randint(1, 3), 1)
         # What is the object's own is not written through another name.
         last = self.array(names)
@@ -327,19 +335,41 @@ class _Maker:
             functions.append(f"b{k}")
         base += self.stage(functions)
         star = chance.random() < 0.3
-        shared = ["Stage", "Pair", "Span", "LOG", "TOTALS", "BUFFER", "RATE", "wrapping", "counting", "logged", "checked"]
-        imports = "from .base import *\n" if star else f"from .base import {', '.join([*shared, *functions])}\n"
+        shared = [
+            "Stage",
+            "Pair",
+            "Span",
+            "LOG",
+            "TOTALS",
+            "BUFFER",
+            "RATE",
+            "wrapping",
+            "counting",
+            "logged",
+            "checked",
+        ]
+        imports = (
+            "from .base import *\n" if star else f"from .base import {', '.join([*shared, *functions])}\n"
+        )
         models = MODELS_HEAD.format(imports=imports)
         from_base = [f"{one}({{a}})" for one in functions] + [f"base.{one}({{a}})" for one in functions]
         more = []
         for k in range(chance.randint(1, 3)):
-            models += self.function(f"m{k}", chance.sample(from_base, 2) + [f"{one}({{a}})" for one in more], self.params())
+            models += self.function(
+                f"m{k}", chance.sample(from_base, 2) + [f"{one}({{a}})" for one in more], self.params()
+            )
             more.append(f"m{k}")
         models += self.derived(chance.sample(from_base, 2) + [f"{one}({{a}})" for one in more])
         again = chance.random() < 0.3
-        init = f"from .base import {', '.join(functions)}\nfrom .models import {', '.join(more)}\n" if again else ""
+        init = (
+            f"from .base import {', '.join(functions)}\nfrom .models import {', '.join(more)}\n"
+            if again
+            else ""
+        )
         origin = "." if again else ".base"
-        imports = f"from .base import Pair, Span, LOG, TOTALS, BUFFER, RATE, wrapping, counting, logged, checked\n"
+        imports = (
+            f"from .base import Pair, Span, LOG, TOTALS, BUFFER, RATE, wrapping, counting, logged, checked\n"
+        )
         imports += f"from {origin} import {', '.join(functions)}\n"
         imports += f"from .models import {', '.join(more)}, Damped, Kicked\n"
         main = MAIN_HEAD.format(imports=imports)
@@ -367,7 +397,9 @@ class _Maker:
         text += self.method("__call__", ["self.step({a})", "self.helper({a})"])
         text += "\n    def __add__(self, other):\n        return type(self)(self.gain + other.gain * 0.5, other.inner)\n"
         text += "\n    def run(self, x, n):\n"
-        names = _Names(["x"], ["self.gain"], ["self.step({a})", "self.helper({a})"], method=True, own=["rounds"], loops=0)
+        names = _Names(
+            ["x"], ["self.gain"], ["self.step({a})", "self.helper({a})"], method=True, own=["rounds"], loops=0
+        )
         loop = self.block(names, chance.randint(0, 2), 1) + "x = self.step(x) * 0.5\n"
         text += indent("for rounds in range(n):\n" + indent(loop, "    ") + "return x\n", "        ")
         return text
@@ -402,7 +434,17 @@ class _Maker:
         text += f"shifted = lambda v: v + {pick(('0.25', 'RATE', 'base.RATE'))}\n"
         text += f"first = Damped(0.5, {pick(functions)})\nsecond = Kicked(0.75, {pick(('np.sin', 'closure', 'quiet', 'first'))})\n"
         text += "third = first + second\n" if chance.random() < 0.4 else "third = Kicked(0.3, shifted)\n"
-        ops = ["np.sin", "np.tanh", "closure", "quiet", "shifted", "first.step", "second", "third.helper", *functions]
+        ops = [
+            "np.sin",
+            "np.tanh",
+            "closure",
+            "quiet",
+            "shifted",
+            "first.step",
+            "second",
+            "third.helper",
+            *functions,
+        ]
         table = chance.sample(ops, 3)
         text += f'TABLE = {{"a": {table[0]}, "b": {table[1]}, "c": {table[2]}}}\n'
         drivers = []
@@ -426,7 +468,17 @@ class _Maker:
             else:
                 text += self.function(f"d{k}", [f"{one}({{a}})" for one in chance.sample(functions, 2)])
                 drivers.append(f"d{k}(x)")
-        drivers += [pick(("second(x)", "third.run(x, 4)", "first.run(x, 3)", "second.run(x, CALLS + 1)", "first.step(x)"))]
+        drivers += [
+            pick(
+                (
+                    "second(x)",
+                    "third.run(x, 4)",
+                    "first.run(x, 3)",
+                    "second.run(x, CALLS + 1)",
+                    "first.step(x)",
+                )
+            )
+        ]
         between = [
             "base.set_rate(0.5 + 0.1 * CALLS)", "base.RATE = 0.3 * CALLS", f"first.inner = {pick(ops[:5])}",
             f'TABLE["a"] = {pick(ops[:5])}', f"second.step = {pick(('np.cos', 'closure', 'shifted'))}", "base.bump()",
@@ -435,8 +487,12 @@ class _Maker:
         ]  # fmt: skip
         body = "global CALLS\nCALLS += 1\nx = np.arange(6.0) * 0.3 - 0.1 * CALLS\ndone = []\n"
         for k, driver in enumerate(drivers):
-            call = driver.format(op=f"[{', '.join(chance.sample(ops, 2))}][CALLS % 2]" if chance.random() < 0.5 else pick(ops))
-            body += f"try:\n    done.append({call})\nexcept ValueError as error:\n    done.append(str(error))\n"
+            call = driver.format(
+                op=f"[{', '.join(chance.sample(ops, 2))}][CALLS % 2]" if chance.random() < 0.5 else pick(ops)
+            )
+            body += (
+                f"try:\n    done.append({call})\nexcept ValueError as error:\n    done.append(str(error))\n"
+            )
             if chance.random() < 0.6:
                 body += f"{pick(between)}\n"
             if chance.random() < 0.7:

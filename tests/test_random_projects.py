@@ -51,7 +51,9 @@ class _Told(logging.Handler, io.TextIOBase):
 
     def warn(self, message: Any, category: Any, filename: str, lineno: int, *rest: Any) -> None:
         if str(message).startswith("w: "):
-            self.events.append(("warning", str(message), category.__name__, lineno, os.path.basename(filename)))
+            self.events.append(
+                ("warning", str(message), category.__name__, lineno, os.path.basename(filename))
+            )
 
 
 @contextlib.contextmanager
@@ -96,12 +98,28 @@ def _plain(value: Any) -> Any:
         return "logger"
     if callable(value) and not type(value).__module__.startswith("pk"):
         held = [getattr(value, "__wrapped__", None), value]
-        kept = [one for part in held if part is not None for one in (getattr(part, "calls", None), getattr(part, "__defaults__", None))]
+        kept = [
+            one
+            for part in held
+            if part is not None
+            for one in (getattr(part, "calls", None), getattr(part, "__defaults__", None))
+        ]
         cells = getattr(value, "__closure__", None) or ()
         inside = [cell.cell_contents for cell in cells]
-        return ("function", *[_plain(one) for one in (*kept[-2:], *inside) if isinstance(one, (int, float, tuple, np.ndarray))])
+        return (
+            "function",
+            *[
+                _plain(one)
+                for one in (*kept[-2:], *inside)
+                if isinstance(one, (int, float, tuple, np.ndarray))
+            ],
+        )
     if type(value).__module__.startswith("pk") and not isinstance(value, tuple):
-        return ("object", type(value).__name__, *[(key, _plain(one)) for key, one in sorted(vars(value).items())])
+        return (
+            "object",
+            type(value).__name__,
+            *[(key, _plain(one)) for key, one in sorted(vars(value).items())],
+        )
     return described(value)
 
 
@@ -152,8 +170,16 @@ def _unlike(a: Any, b: Any) -> str | None:
     """The first difference of two descriptions; floats may differ by rounding."""
     if isinstance(a, str) and isinstance(b, str):
         mine, theirs = _NUMBER.findall(a), _NUMBER.findall(b)
-        close = np.allclose([float(n) for n in mine], [float(n) for n in theirs], rtol=1e-9, atol=1.1e-3) if len(mine) == len(theirs) else False
-        return None if a == b or (close and _NUMBER.sub("#", a) == _NUMBER.sub("#", b)) else f"{b!r} on NumPy, {a!r} translated"
+        close = (
+            np.allclose([float(n) for n in mine], [float(n) for n in theirs], rtol=1e-9, atol=1.1e-3)
+            if len(mine) == len(theirs)
+            else False
+        )
+        return (
+            None
+            if a == b or (close and _NUMBER.sub("#", a) == _NUMBER.sub("#", b))
+            else f"{b!r} on NumPy, {a!r} translated"
+        )
     if isinstance(a, dict) and isinstance(b, dict):
         a, b = tuple(a.items()), tuple(b.items())
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
