@@ -41,9 +41,27 @@ EFFECTS = (
 #: The same, in a method.
 OWN_EFFECTS = (
     "self.count += 1", "self.history.append(float({s}))", 'self.history.append("{m}")', 'self.stats["{m}"] = {s}',
-    "self.last = {a} * 1", "self.state[{k}] = {s}", "self.state += {a} * 0.1", "type(self).made += 1",
+    "self.last = {a} * 1",
+    "self.last = {a}",
+    "self.history = [*self.history, {s}]", "self.state[{k}] = {s}", "self.state += {a} * 0.1", "type(self).made += 1",
     'self.log.info("{m} %d", self.count)', "self.gain = self.gain * 0.9", 'self.stats["n"] = self.stats.get("n", 0) + 1',
     "self.state = self.state * 0.5 + {a}", "self.history.append({a} * 1)",
+)  # fmt: skip
+
+#: What `main` calls at its end.
+LAST = ("second(x)", "third.run(x, 4)", "first.run(x, 3)", "second.run(x, CALLS + 1)", "first.step(x)")
+#: What `main` changes between calls.
+BETWEEN = (
+    "base.set_rate(0.5 + 0.1 * CALLS)", "base.RATE = 0.3 * CALLS", "first.inner = {op}", 'TABLE["a"] = {op}',
+    "second.step = {op}", "base.bump()", "Kicked.scale = 0.1 * CALLS", "second.state = x * 0.1",
+    "first.history = []", "third.gain = 0.2 * CALLS", "LOG.clear()", "BUFFER[:] = 0.0", "first.gain = CALLS",
+    'logging.getLogger("pk").setLevel([10, 20, 30, 20][CALLS % 4])', "second.state = first.state",
+    "second.history = first.history", "first.last = first.state", "first.state = BUFFER",
+    "models.{model} = {op}", "base.{base} = {op}", "Damped.step = lambda self, x: x * self.gain",
+    "base.Stage.helper = another", "globals().update(first=Damped(0.3, np.cos))", 'TABLE["d"] = closure',
+    "globals().update(closure=captured(x * 1, 0.25))", "second.gain = np.float64(0.3) * CALLS",
+    "first.extra = CALLS", "base.logger.disabled = CALLS % 2 == 0", "logging.disable([0, 20, 30][CALLS % 3])",
+    "globals().update({own}={op})", "first.__class__ = Kicked", "second.inner = functools.partial(np.power, 0.5)",
 )  # fmt: skip
 
 BASE_HEAD = """\
@@ -190,7 +208,7 @@ class _Maker:
         self.chance = random.Random(seed)
         self.words = 0
         #: how much is done besides computing
-        self.loud = self.chance.choice((0.0, 0.1, 0.2, 0.3))
+        self.loud = self.chance.choice((0.0, 0.15, 0.25, 0.35))
         # One effect that no graph can have keeps all around it on the host: a program has few kinds.
         self.effects = self.chance.sample(EFFECTS, 4)
         self.own_effects = self.chance.sample(OWN_EFFECTS, 4)
@@ -373,7 +391,7 @@ class _Maker:
         imports += f"from {origin} import {', '.join(functions)}\n"
         imports += f"from .models import {', '.join(more)}, Damped, Kicked\n"
         main = MAIN_HEAD.format(imports=imports)
-        main += self.main([*functions, *more])
+        main += self.main(functions, more)
         return Project({"__init__.py": init, "base.py": base, "models.py": models, "main.py": main})
 
     def params(self) -> str:
@@ -422,39 +440,31 @@ class _Maker:
             text += f"\n    @property\n    def strength(self):\n{effect}        return self.gain * 0.1\n"
         return text
 
-    def main(self, functions: list[str]) -> str:
+    def main(self, functions: list[str], more: list[str]) -> str:
         chance = self.chance
         pick = chance.choice
-        text = "\n\ndef captured(weights, factor):\n    calls = 0\n\n    def inner(v):\n"
+        both = [*functions, *more]
+        text = "\n\ndef another(self, x):\n    return x * self.gain + self.state * 0.1\n"
+        text += "\n\ndef captured(weights, factor):\n    calls = 0\n\n    def inner(v):\n"
         if self.loud and chance.random() < 0.3:
             text += "        nonlocal calls\n        calls += 1\n"
         text += "        return np.tanh(v * weights) * factor + calls\n\n    return inner\n"
         text += "\n\nclosure = captured(np.linspace(0.0, 1.0, 6), 0.5)\n"
         text += "quiet = functools.partial(np.multiply, 0.5)\n"
         text += f"shifted = lambda v: v + {pick(('0.25', 'RATE', 'base.RATE'))}\n"
-        text += f"first = Damped(0.5, {pick(functions)})\nsecond = Kicked(0.75, {pick(('np.sin', 'closure', 'quiet', 'first'))})\n"
+        text += f"first = Damped(0.5, {pick(both)})\nsecond = Kicked(0.75, {pick(('np.sin', 'closure', 'quiet', 'first'))})\n"
         text += "third = first + second\n" if chance.random() < 0.4 else "third = Kicked(0.3, shifted)\n"
-        ops = [
-            "np.sin",
-            "np.tanh",
-            "closure",
-            "quiet",
-            "shifted",
-            "first.step",
-            "second",
-            "third.helper",
-            *functions,
-        ]
+        ops = ["np.sin", "np.tanh", "closure", "quiet", "shifted", "first.step", "second", "third.helper", *both]
         table = chance.sample(ops, 3)
         text += f'TABLE = {{"a": {table[0]}, "b": {table[1]}, "c": {table[2]}}}\n'
         drivers = []
         for k in range(chance.randint(2, 3)):
             kind = pick(("op", "op", "table", "model", "model", "plain", "pair"))
             if kind == "op":
-                text += self.function(f"d{k}", [f"{pick(functions)}({{a}})"], "x, op")
+                text += self.function(f"d{k}", [f"{pick(both)}({{a}})"], "x, op")
                 drivers.append(f"d{k}(x, {{op}})")
             elif kind == "table":
-                callees = ["TABLE[name]({a})", "TABLE[name]({a})", f"{pick(functions)}({{a}})"]
+                callees = ["TABLE[name]({a})", "TABLE[name]({a})", f"{pick(both)}({{a}})"]
                 text += self.function(f"d{k}", callees, "x, name")
                 drivers.append(f'd{k}(x, "abc"[CALLS % 3])')
             elif kind == "model":
@@ -463,28 +473,14 @@ class _Maker:
                 drivers.append(f"d{k}(x, {pick(('first', 'second', 'third'))})")
             elif kind == "pair":
                 callees = ["Pair({a}).total()", "(Pair({a}) + Pair({a}, 0.5)).a", "Span({a}[0], {a}).width()"]
-                text += self.function(f"d{k}", [*callees, f"{pick(functions)}({{a}})"])
+                text += self.function(f"d{k}", [*callees, f"{pick(both)}({{a}})"])
                 drivers.append(f"d{k}(x)")
             else:
-                text += self.function(f"d{k}", [f"{one}({{a}})" for one in chance.sample(functions, 2)])
+                text += self.function(f"d{k}", [f"{one}({{a}})" for one in chance.sample(both, 2)])
                 drivers.append(f"d{k}(x)")
-        drivers += [
-            pick(
-                (
-                    "second(x)",
-                    "third.run(x, 4)",
-                    "first.run(x, 3)",
-                    "second.run(x, CALLS + 1)",
-                    "first.step(x)",
-                )
-            )
-        ]
-        between = [
-            "base.set_rate(0.5 + 0.1 * CALLS)", "base.RATE = 0.3 * CALLS", f"first.inner = {pick(ops[:5])}",
-            f'TABLE["a"] = {pick(ops[:5])}', f"second.step = {pick(('np.cos', 'closure', 'shifted'))}", "base.bump()",
-            "Kicked.scale = 0.1 * CALLS", "second.state = x * 0.1", "first.history = []", "third.gain = 0.2 * CALLS",
-            "LOG.clear()", 'logging.getLogger("pk").setLevel([10, 20, 30, 20][CALLS % 4])', "BUFFER[:] = 0.0",
-        ]  # fmt: skip
+        drivers.append(pick(LAST))
+        new = pick(ops[:5])
+        between = [one.format(op=new, own=pick(both), base=pick(functions), model=pick(more)) for one in BETWEEN]
         body = "global CALLS\nCALLS += 1\nx = np.arange(6.0) * 0.3 - 0.1 * CALLS\ndone = []\n"
         for k, driver in enumerate(drivers):
             call = driver.format(

@@ -66,6 +66,8 @@ def _listening(once: bool) -> Iterator[_Told]:
         warnings.showwarning = told.warn
         yield told
     logger.handlers = []
+    logging.disable(logging.NOTSET)
+    logging.getLogger("pk.base").disabled = False
 
 
 def _forget() -> None:
