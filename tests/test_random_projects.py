@@ -1,4 +1,4 @@
-"""Random packages do what they do on NumPy: results, state, and every effect, in the same order and number."""
+"""Random packages do what they do on NumPy: results, state, and every effect, as often and in its order."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from random_projects import project
 from smaller_programs import smaller
 
 import np2tf
+from np2tf.runtime.jit import Jitted
 
 TIERS = ("compile", "auto")
 CALLS = 4
@@ -57,12 +58,12 @@ class _Told(logging.Handler, io.TextIOBase):
 
 
 @contextlib.contextmanager
-def _listening(once: bool) -> Iterator[_Told]:
+def _listening() -> Iterator[_Told]:
     told, logger = _Told(), logging.getLogger("pk")
     logger.handlers, logger.propagate = [told], False
     logger.setLevel(logging.INFO)
     with warnings.catch_warnings(), contextlib.redirect_stdout(told), np.errstate(all="ignore"):  # type: ignore[type-var]
-        warnings.simplefilter("default" if once else "always")
+        warnings.simplefilter("always")
         warnings.showwarning = told.warn
         yield told
     logger.handlers = []
@@ -99,22 +100,12 @@ def _plain(value: Any) -> Any:
     if isinstance(value, logging.Logger):
         return "logger"
     if callable(value) and not type(value).__module__.startswith("pk"):
-        held = [getattr(value, "__wrapped__", None), value]
-        kept = [
-            one
-            for part in held
-            if part is not None
-            for one in (getattr(part, "calls", None), getattr(part, "__defaults__", None))
-        ]
-        cells = getattr(value, "__closure__", None) or ()
-        inside = [cell.cell_contents for cell in cells]
+        function = value.__wrapped__ if isinstance(value, Jitted) else value
+        cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+        kept = [getattr(value, "calls", None), getattr(function, "__defaults__", None), *cells]
         return (
             "function",
-            *[
-                _plain(one)
-                for one in (*kept[-2:], *inside)
-                if isinstance(one, (int, float, tuple, np.ndarray))
-            ],
+            *[_plain(one) for one in kept if isinstance(one, (int, float, tuple, np.ndarray))],
         )
     if type(value).__module__.startswith("pk") and not isinstance(value, tuple):
         return (
@@ -125,11 +116,11 @@ def _plain(value: Any) -> Any:
     return described(value)
 
 
-def _run(folder: Path, once: bool) -> list[tuple[Any, ...]]:
+def _run() -> list[tuple[Any, ...]]:
     """Results, effects and state after each call of `main`."""
     done = []
     main = importlib.import_module("pk.main").main
-    with _listening(once) as told:
+    with _listening() as told:
         for _ in range(CALLS):
             try:
                 result = _plain(main())
@@ -141,18 +132,22 @@ def _run(folder: Path, once: bool) -> list[tuple[Any, ...]]:
     return done
 
 
-def difference(sources: dict[str, str], tier: str, once: bool, folder: Path) -> str | None:
-    """What is not as in NumPy, None if nothing is."""
+def _write(sources: dict[str, str], folder: Path) -> None:
+    (folder / "pk").mkdir(exist_ok=True)
     for name, text in sources.items():
-        (folder / "pk").mkdir(exist_ok=True)
         (folder / "pk" / name).write_text(text)
+    _forget()
+
+
+def difference(sources: dict[str, str], tier: str, folder: Path) -> str | None:
+    """What is not as in NumPy, None if nothing is."""
+    _write(sources, folder)
     with patch.object(sys, "path", [str(folder), *sys.path]), patch.object(sys, "dont_write_bytecode", True):
-        _forget()
         try:
-            wanted = _run(folder, once)
+            wanted = _run()
             _forget()
             with np2tf.config.using(tier=tier), np2tf.translating("pk"):
-                found = _run(folder, once)
+                found = _run()
         finally:
             _forget()
     for k, (mine, theirs) in enumerate(zip(found, wanted)):
@@ -196,8 +191,8 @@ def _unlike(a: Any, b: Any) -> str | None:
 
 def judge(seed: int, tier: str, folder: Path) -> None:
     """Compare; what differs is printed with as few statements as show it."""
-    made, once = project(seed), False
-    problem = difference(made.sources, tier, once, folder)
+    made = project(seed)
+    problem = difference(made.sources, tier, folder)
     if problem is None:
         return
     kind = problem.split(":")[0].split(", ")[1]
@@ -206,12 +201,54 @@ def judge(seed: int, tier: str, folder: Path) -> None:
 
         def fails(text: str, name: str = name) -> bool:
             try:
-                found = difference({**sources, name: text}, tier, once, folder)
+                found = difference({**sources, name: text}, tier, folder)
             except Exception:  # no program any more
                 return False
             return found is not None and found.split(":")[0].split(", ")[1] == kind
 
         sources[name] = smaller(sources[name], fails, seconds=20)
-    shown = difference(sources, tier, once, folder)
+    shown = difference(sources, tier, folder)
     told = "".join(f"# {name}\n{text}\n" for name, text in sources.items())
     pytest.fail(f"seed {seed}, {tier}: {shown}\n\n{told}", pytrace=False)
+
+
+#: programs that run with the other tests, and in one test
+PROGRAMS, CHUNK = 100, 20
+#: tier -> one program of how many runs in it there; compiling takes the most time
+SHARE = {"compile": 4, "auto": 3}
+
+
+@pytest.mark.parametrize("start", range(0, PROGRAMS, CHUNK))
+@pytest.mark.parametrize("tier", TIERS)
+def test_random_projects(tier: str, start: int, tmp_path: Path) -> None:
+    for seed in range(start, start + CHUNK):
+        if seed % SHARE[tier] == 0:
+            judge(seed, tier, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", range(PROGRAMS, PROGRAMS + 2000, 100))
+@pytest.mark.parametrize("tier", TIERS)
+def test_many_random_projects(tier: str, start: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
+    """Hours: only where it is asked for."""
+    if "slow" not in request.config.option.markexpr:
+        pytest.skip("2,000 packages take hours; they run with -m slow")
+    for seed in range(start, start + 100):
+        judge(seed, tier, tmp_path)
+
+
+def test_projects_are_the_same_every_time_and_tell_much(tmp_path: Path) -> None:
+    made = [project(seed).sources for seed in range(30)]
+    assert made == [project(seed).sources for seed in range(30)]
+    told = 0
+    with (
+        patch.object(sys, "path", [str(tmp_path), *sys.path]),
+        patch.object(sys, "dont_write_bytecode", True),
+    ):
+        for sources in made:
+            _write(sources, tmp_path)
+            for result, events, _ in _run():
+                assert result[0] == "list", result
+                told += len(events)
+        _forget()
+    assert told > 500
