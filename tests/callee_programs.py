@@ -564,6 +564,47 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "fit.step(x), list(fit.history)",
     ),
+    "a list of the object's behind a function that reads another": CalleeProgram(
+        """
+        NAMES = []
+
+        def inner(x):
+            return x * (0.5 + len(NAMES))
+
+        class Fit:
+            def __init__(self):
+                self.inner = inner
+                self.history = []
+
+            def step(self, x):
+                self.history.append(float(x[0]))
+                return self.inner(np.sin(x[1:]) @ x[1:])
+
+        fit = Fit()
+        """,
+        "fit.step(x), list(fit.history), list(NAMES)",
+    ),
+    "a list of the object's that its function reads by name": CalleeProgram(
+        """
+        NAMES = []
+
+        def inner(x):
+            return x * (0.5 + len(NAMES))
+
+        class Fit:
+            def __init__(self):
+                self.history = NAMES
+                self.inner = inner
+
+            def step(self, x):
+                self.history.append(float(x[0]))
+                return self.inner(np.sin(x[1:]) @ x[1:])
+
+        fit = Fit()
+        """,
+        "fit.step(x), list(fit.history), list(NAMES)",
+        "global",
+    ),
     "a list of the object's, in a loop that is unrolled": CalleeProgram(
         """
         class Fit:
