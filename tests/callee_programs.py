@@ -564,6 +564,19 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "fit.step(x), list(fit.history)",
     ),
+    "an argument that a branch may keep, written in the first round of a loop": CalleeProgram(
+        """
+        def run(x):
+            if np.any(x > 6.5):
+                x = x * 0.5
+            for i in range(70):
+                x[1:] *= 0.7
+                x = np.tanh(np.roll(x, 1) - 0.25)
+            return x * 0.9
+        """,
+        "run(x)",
+        "may have been written",
+    ),
     "a list of the object's behind a function that reads another": CalleeProgram(
         """
         NAMES = []
