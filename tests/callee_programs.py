@@ -318,7 +318,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return wrapper
         """,
         "run(x), len(CALLS)",
-        "not its own",
+        "changed",
     ),
     "a class of another module": CalleeProgram(
         """
@@ -533,6 +533,69 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "base.run(x), len(LOG)",
         "changed",
+    ),
+    "a method that is replaced, overridden and overridden by data": CalleeProgram(
+        """
+        from .base import Base
+
+        class Derived(Base):
+            def step(self, x):
+                return super().step(x) + self.rate
+
+        def loud(self, x):
+            return x * 0.125 + self.rate
+
+        derived = Derived()
+
+        def again(x, k):
+            if k == 1:
+                Base.step = loud
+            if k == 2:
+                Derived.step, Derived.rate = loud, 0.75
+            return derived.run(x)
+        # file base.py
+        import numpy as np
+
+        class Base:
+            @property
+            def rate(self):
+                return 0.5
+
+            def step(self, x):
+                return np.sin(x)
+
+            def run(self, x):
+                for i in range(70):
+                    x = np.tanh(x) * 0.5 + self.step(x)
+                return x
+        """,
+        "again(x, k)",
+    ),
+    "a class that is replaced": CalleeProgram(
+        """
+        class Half:
+            def __init__(self, a):
+                self.a = a
+
+            def total(self):
+                return self.a * 0.5
+
+        class Quarter(Half):
+            def total(self):
+                return self.a * 0.25
+
+        def run(x):
+            for i in range(70):
+                x = np.sin(x) * 0.5 + Half(x).total()
+            return x
+
+        def again(x, k):
+            global Half
+            if k == 1:
+                Half = Quarter
+            return run(x)
+        """,
+        "again(x, k)",
     ),
     "super of another module": CalleeProgram(
         """
