@@ -225,7 +225,7 @@ def dependencies_of(function: Any) -> Dependencies:
 
 
 def functions_among(values: list[Any]) -> list[Any]:
-    """The functions and classes among the values of dependencies: where one is another, what is read may be."""
+    """The functions and classes among these values: where one is another, what is read may be."""
     kinds = types.FunctionType, types.MethodType, type
     return [
         getattr(value, "__func__", value)

@@ -51,8 +51,8 @@ class Signature:
     __slots__ = (
         "_elsewhere",
         "_named",
-        "_naming",
         "_names",
+        "_naming",
         "_places",
         "_seen",
         "arrays",
