@@ -534,6 +534,69 @@ PROGRAMS: dict[str, CalleeProgram] = {
         "base.run(x), len(LOG)",
         "changed",
     ),
+    "a method that is replaced, overridden and overridden by data": CalleeProgram(
+        """
+        from .base import Base
+
+        class Derived(Base):
+            def step(self, x):
+                return super().step(x) + self.rate
+
+        def loud(self, x):
+            return x * 0.125 + self.rate
+
+        derived = Derived()
+
+        def again(x, k):
+            if k == 1:
+                Base.step = loud
+            if k == 2:
+                Derived.step, Derived.rate = loud, 0.75
+            return derived.run(x)
+        # file base.py
+        import numpy as np
+
+        class Base:
+            @property
+            def rate(self):
+                return 0.5
+
+            def step(self, x):
+                return np.sin(x)
+
+            def run(self, x):
+                for i in range(70):
+                    x = np.tanh(x) * 0.5 + self.step(x)
+                return x
+        """,
+        "again(x, k)",
+    ),
+    "a class that is replaced": CalleeProgram(
+        """
+        class Half:
+            def __init__(self, a):
+                self.a = a
+
+            def total(self):
+                return self.a * 0.5
+
+        class Quarter(Half):
+            def total(self):
+                return self.a * 0.25
+
+        def run(x):
+            for i in range(70):
+                x = np.sin(x) * 0.5 + Half(x).total()
+            return x
+
+        def again(x, k):
+            global Half
+            if k == 1:
+                Half = Quarter
+            return run(x)
+        """,
+        "again(x, k)",
+    ),
     "super of another module": CalleeProgram(
         """
         from .base import Base
@@ -563,6 +626,60 @@ PROGRAMS: dict[str, CalleeProgram] = {
         fit = Fit()
         """,
         "fit.step(x), list(fit.history)",
+    ),
+    "an argument that a branch may keep, written in the first round of a loop": CalleeProgram(
+        """
+        def run(x):
+            if np.any(x > 6.5):
+                x = x * 0.5
+            for i in range(70):
+                x[1:] *= 0.7
+                x = np.tanh(np.roll(x, 1) - 0.25)
+            return x * 0.9
+        """,
+        "run(x)",
+        "may have been written",
+    ),
+    "a list of the object's behind a function that reads another": CalleeProgram(
+        """
+        NAMES = []
+
+        def inner(x):
+            return x * (0.5 + len(NAMES))
+
+        class Fit:
+            def __init__(self):
+                self.inner = inner
+                self.history = []
+
+            def step(self, x):
+                self.history.append(float(x[0]))
+                return self.inner(np.sin(x[1:]) @ x[1:])
+
+        fit = Fit()
+        """,
+        "fit.step(x), list(fit.history), list(NAMES)",
+    ),
+    "a list of the object's that its function reads by name": CalleeProgram(
+        """
+        NAMES = []
+
+        def inner(x):
+            return x * (0.5 + len(NAMES))
+
+        class Fit:
+            def __init__(self):
+                self.history = NAMES
+                self.inner = inner
+
+            def step(self, x):
+                self.history.append(float(x[0]))
+                return self.inner(np.sin(x[1:]) @ x[1:])
+
+        fit = Fit()
+        """,
+        "fit.step(x), list(fit.history), list(NAMES)",
+        "global",
     ),
     "a list of the object's, in a loop that is unrolled": CalleeProgram(
         """
@@ -708,6 +825,82 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return fit.run(x)
         """,
         "shown(x, k)",
+    ),
+    "log records of inner functions": CalleeProgram(
+        """
+        import functools
+        import logging
+        import sys
+        logger = logging.getLogger("pk.of.callees")
+
+        def telling(f):
+            @functools.wraps(f)
+            def wrapper(*args):
+                logger.info("calls %s", f.__name__)
+                return f(*args)
+            return wrapper
+
+        @telling
+        def g(x):
+            return x / 4
+
+        def run(x):
+            for i in range(70):
+                x = x * 0.5 + g(x)
+                logger.info("round %d", i)
+            return x
+
+        def shown(x):
+            handler = logging.StreamHandler(sys.stdout)
+            handler.setFormatter(logging.Formatter("%(funcName)s %(lineno)d %(message)s"))
+            logger.propagate = False
+            logger.handlers = [handler]
+            logger.setLevel(logging.INFO)
+            return run(x)
+        """,
+        "shown(x)",
+    ),
+    "methods of a named tuple": CalleeProgram(
+        """
+        from .spans import Span
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + Span(x[0], x).width()
+            return x
+        # file spans.py
+        from typing import NamedTuple
+
+        class Span(NamedTuple):
+            low: object
+            high: object
+
+            def width(self):
+                return self.high - self.low
+        """,
+        "run(x)",
+    ),
+    "a named tuple that holds more than its fields": CalleeProgram(
+        """
+        from .spans import Counted
+
+        def run(x):
+            for i in range(5):
+                c = Counted(x, 0.5)
+                x = c.scaled() + c.calls
+            return x
+        # file spans.py
+        from collections import namedtuple
+
+        class Counted(namedtuple("Counted", "x factor")):
+            calls = 0
+
+            def scaled(self):
+                self.calls = self.calls + 1
+                return self.x * self.factor
+        """,
+        "run(x)",
+        None,
     ),
     "warnings": CalleeProgram(
         """

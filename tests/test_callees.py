@@ -76,3 +76,29 @@ def test_callees(name: str, tier: str, package: Path) -> None:
         assert (counts.compiled + counts.graph > before) is (made.staged is True), reasons
         if isinstance(made.staged, str):
             assert any(made.staged in reason for reason in reasons), reasons
+
+
+def test_a_source_that_has_changed_since_is_not_what_is_traced(package: Path) -> None:
+    made = CalleeProgram(
+        """
+        from .other import g
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + g(x)
+            return x
+        # file other.py
+        def g(x):
+            return x / 4
+        """,
+        "run(x)",
+    )
+    _written(package, made)
+    wanted = _ran(importlib.import_module("pk.main").main)
+    _forget()
+    with np2tf.config.using(tier="compile"), np2tf.translating("pk"):
+        module = importlib.import_module("pk.main")
+        (package / "other.py").write_text("def g(x):\n    return x / 400\n")
+        known = len(counts.fallbacks)
+        _assert_close(_ran(module.main), wanted)
+        assert any("has changed" in one.reason for one in counts.fallbacks[known:])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import linecache
+import sys
 import types
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 
 import np2tf.imports.decorator as decorator
 from np2tf.imports.decorator import Refused
+from np2tf.imports.sources import Seen
 from np2tf.runtime.originals import below_numpy
 
 
@@ -37,6 +39,10 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     """
     first = functions[0]
     path = first.__code__.co_filename
+    # What is kept of a file may be from before the module was loaded again.
+    linecache.checkcache(path)
+    if _has_changed(first, path):
+        raise Refused(f"{path} has changed since it was imported")
     lines = linecache.getlines(path, first.__globals__)
     if not lines:
         raise Refused("its source cannot be had (it was made by exec, or typed at a prompt)")
@@ -66,6 +72,16 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
         head.append(f"class {owner}:" if owner else "if True:")
     text = "\n".join(head) + "\n" + "".join(body)
     return Block(text, path, first_line - len(head) - 1, right, definitions, names)
+
+
+def _has_changed(function: types.FunctionType, path: str) -> bool:
+    """Whether the file of a translated module is another by now."""
+    spec = getattr(sys.modules.get(function.__module__), "__spec__", None)
+    loaded = getattr(spec, "loader", None)
+    seen, now = getattr(loaded, "seen", None), Seen.of(path)
+    if not isinstance(seen, Seen) or now is None or loaded.path != path:  # type: ignore[union-attr]
+        return False
+    return (seen.size, seen.modified) != (now.size, now.modified)
 
 
 _DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

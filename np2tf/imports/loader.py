@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from np2tf.imports.findings import Finding, TranslationWarning, tell
+from np2tf.imports.sources import Seen
 from np2tf.imports.store import translation
 from np2tf.options import Options
 
@@ -29,11 +30,13 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         translated: whether the code that runs is a translation; None before the module is loaded.
         findings: what could not be translated.
         originals: the code of functions as the source has it.
+        seen: the source file as it was when the module was loaded.
     """
 
     translated: bool | None = None
     findings: tuple[Finding, ...] = ()
     originals: Originals | None = None
+    seen: Seen | None = None
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
@@ -47,6 +50,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
     def get_code(self, fullname: str) -> types.CodeType | None:
         """The module's code: compiled from its translation, or the original's, with its bytecode file."""
         as_it_is = partial(super().get_code, fullname)
+        self.seen = Seen.of(self.path)
         made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
         self.translated, self.findings = made.code is not None, made.findings
         self.originals = made.originals if made.originals.pairs else None

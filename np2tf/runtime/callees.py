@@ -204,9 +204,22 @@ def _method(method: types.MethodType) -> Any:
         if reason is None:
             return method
         raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
-    if isinstance(owner, type) or has_instances(type(owner)):
+    if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner):
         return types.MethodType(staged(function), owner)
     raise _unknown(method)
+
+
+def _is_only_fields(owner: Any) -> bool:
+    """Whether an object is a named tuple that can hold nothing else."""
+    return _is_named_tuple(type(owner)) and not hasattr(owner, "__dict__")
+
+
+def _is_named_tuple(kind: type) -> bool:
+    return (
+        issubclass(kind, tuple)
+        and hasattr(kind, "_fields")
+        and kind.__new__.__module__ == f"namedtuple_{kind.__name__}"
+    )
 
 
 def _class(kind: type) -> Any:
@@ -216,11 +229,7 @@ def _class(kind: type) -> Any:
         return known_callees.counterpart(kind)
     if issubclass(kind, (np.generic, enum.Enum)):
         return kind
-    if (
-        issubclass(kind, tuple)
-        and hasattr(kind, "_fields")
-        and kind.__new__.__module__ == f"namedtuple_{kind.__name__}"
-    ):
+    if _is_named_tuple(kind):
         return kind
     if (
         not has_instances(kind)

@@ -26,7 +26,7 @@ from np2tf.runtime.instances import (
     is_foreign,
 )
 from np2tf.runtime.libraries import is_of_library
-from np2tf.runtime.places import Place, attribute, closure_variable, defaults, entry
+from np2tf.runtime.places import Place, attribute, closure_variable, defaults, definition, entry
 from np2tf.runtime.setters import does_more, sets_attribute
 
 #: Names after which code may read any global variable.
@@ -55,6 +55,7 @@ class Dependencies:
         self._seen: set[int] = set()
         self._kept: list[Any] = []  # so that no other function gets the identity of one of these
         self._classes: dict[type, set[str]] = {}
+        self._members: set[tuple[type, str]] = set()
         self._codes: list[types.CodeType] = []
         self._setters: dict[str, Any] = {}
         self._collect(function)
@@ -94,9 +95,13 @@ class Dependencies:
 
     def _follow_class(self, kind: type, done: set[str]) -> None:
         consists_of_attributes = has_instances(kind)
+        found: set[str] = set()
         for base, name, member in class_members(kind, self.names):
             if not consists_of_attributes and _is_pythons(base):
                 continue
+            # A method may be replaced, overridden later on, or called by way of `super()`.
+            self._watch_member(kind if name not in found else base, name)
+            found.add(name)
             key = f"{base.__qualname__}.{name}"
             if key in done:
                 continue
@@ -113,6 +118,11 @@ class Dependencies:
             ):
                 # What is plain data must be the same after a trace.
                 self.readers.append(attribute(base, name, getattr(base, name, None) is member))
+
+    def _watch_member(self, kind: type, name: str) -> None:
+        if (kind, name) not in self._members:
+            self._members.add((kind, name))
+            self.readers.append(definition(kind, name))
 
     def _follow_constructors(self, kind: type) -> None:
         """Add what is read where an object of a class is made."""
@@ -215,8 +225,8 @@ def dependencies_of(function: Any) -> Dependencies:
 
 
 def functions_among(values: list[Any]) -> list[Any]:
-    """The functions among the values of dependencies: where one is another, what is read may be."""
-    kinds = types.FunctionType, types.MethodType
+    """The functions and classes among these values: where one is another, what is read may be."""
+    kinds = types.FunctionType, types.MethodType, type
     return [
         getattr(value, "__func__", value)
         for value in values

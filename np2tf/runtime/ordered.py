@@ -6,6 +6,8 @@ is repeated there, with its effects.
 
 from __future__ import annotations
 
+import ast
+import linecache
 import logging
 import os
 import sys
@@ -153,6 +155,23 @@ def _caller() -> _Caller:
         frame = frame.f_back
     assert frame is not None
     code = frame.f_code
-    # A helper that a loop has become is no function of the user's.
-    outer = getattr(code, "co_qualname", code.co_name).partition(".<locals>.")[0]
-    return _Caller(code.co_filename, frame.f_lineno, outer.rpartition(".")[2], frame.f_globals)
+    name = _function_at(code.co_filename, frame.f_lineno, frame.f_globals) or code.co_name
+    return _Caller(code.co_filename, frame.f_lineno, name, frame.f_globals)
+
+
+def _function_at(path: str, line: int, names: dict[str, Any]) -> str | None:
+    """The user's function around a line: a loop's helper has another name, and none in the source."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(path, names)))
+    except SyntaxError:
+        return None
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, _FUNCTIONS) and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    # Outer ones come first.
+    return getattr(around[-1], "name", "<lambda>") if around else None
+
+
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)

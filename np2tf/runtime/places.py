@@ -8,7 +8,7 @@ from functools import partial
 from operator import getitem, setitem
 from typing import Any
 
-from np2tf.runtime.instances import assign
+from np2tf.runtime.instances import assign, functions_of
 
 
 class Place:
@@ -53,6 +53,19 @@ def attribute(holder: Any, name: str, can_be_set: bool = True) -> Place:
     """An attribute of a module or class."""
     bind = partial(setattr, holder, name) if can_be_set else None
     return Place(holder, name, partial(getattr, holder, name), bind)
+
+
+def definition(kind: type, name: str) -> Place:
+    """The function behind a member of a class, and the class that defines it if none is."""
+    return Place(kind, (name,), partial(_defined, kind, name), None)
+
+
+def _defined(kind: type, name: str) -> Any:
+    for base in kind.__mro__:
+        members = vars(base)
+        if name in members:
+            return next(functions_of(members[name]), base)
+    return None
 
 
 def closure_variable(cell: types.CellType) -> Place:

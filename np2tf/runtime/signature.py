@@ -52,7 +52,9 @@ class Signature:
 
     __slots__ = (
         "_elsewhere",
+        "_named",
         "_names",
+        "_naming",
         "_places",
         "_seen",
         "arrays",
@@ -79,11 +81,13 @@ class Signature:
         self._names = names
         self._places: dict[int, int] = {}
         self._seen: dict[int, int] = {}
-        self._elsewhere: frozenset[int] = frozenset()
+        self._elsewhere: set[int] = set()
+        self._named: dict[int, int] = {}
+        self._naming = 0
 
     def begin_arguments(self) -> None:
         """What has been taken apart so far are dependencies; what follows are arguments."""
-        self._elsewhere = frozenset(self._seen)
+        self._elsewhere.update(self._seen)
         self._seen = {}
         self.holders = []
 
@@ -134,8 +138,19 @@ class Signature:
         """The index of an array among `arrays`."""
         return self._places[_identity(array)]
 
+    def take_named(self, values: Sequence[Any], depth: int) -> None:
+        """Take apart what a function reads that is itself a part of an argument.
+
+        The code reads it by name: lists, dicts and objects there are none of the arguments' own.
+        """
+        self._naming += 1
+        take_dependencies(values, self, depth)
+        self._naming -= 1
+
     def is_new(self, holder: Any) -> bool:
         """Note a list, dict or object; whether it has not been met before."""
+        if self._naming:
+            return self._is_new_name(holder)
         place = self._seen.get(id(holder))
         if place is not None:
             self.parts.append(("again", place))
@@ -144,6 +159,16 @@ class Signature:
             self.parts.append("by name")
         self._seen[id(holder)] = len(self.holders)
         self.holders.append(holder)
+        return True
+
+    def _is_new_name(self, holder: Any) -> bool:
+        place = self._named.get(id(holder))
+        if place is not None:
+            self.parts.append(("named again", place))
+            return False
+        self.parts.append(("named", self._seen.get(id(holder))))
+        self._named[id(holder)] = len(self._named)
+        self._elsewhere.add(id(holder))
         return True
 
     def touched(self, instance: Any) -> dict[str, Any]:
@@ -270,7 +295,7 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
         signature.followed.append(read)
         signature.readers += read.readers
         signature.parts += functions_among(values)
-        take_dependencies(values, signature, depth + 1)
+        signature.take_named(values, depth + 1)
 
 
 def is_made_anew(function: types.FunctionType) -> bool:

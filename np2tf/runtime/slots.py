@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from np2tf.runtime.loop_plan import Plan
 from np2tf.runtime.origins import origin, with_itself
-from np2tf.tnp.cells import Cell, is_outside, link_aliases, reached
+from np2tf.tnp.cells import Cell, aliases, is_outside, link_aliases, reached
 from np2tf.tnp.ndarray import cell_of, is_array, path_of
 
 
@@ -46,7 +46,7 @@ class Slots:
                     value = tf.where(tf.equal(slot, n), leaves[k].tensor, value)
                 original.store(value)
             else:
-                cell_of(original).poison()
+                _poison(cell_of(original))
         cells = [cell_of(original) for original in self.originals]
         mark = object() if self.permuted and len(set(cells)) == len(cells) else None
         for n, k in enumerate(self.names):
@@ -55,6 +55,13 @@ class Slots:
             known = all(not path_of(one) and cell_of(one).identity is None for one in self.originals)
             if self.permuted and known:
                 cell_of(leaves[k]).identity = slots[n], tuple(cells)
+
+
+def _poison(cell: Cell) -> None:
+    """Make the contents of an array unknown, and of those that a branch may have chosen it from."""
+    for one in (cell, *aliases(cell)):
+        if one is cell or not cell.is_distinct_from(one):
+            one.poison()
 
 
 class Entries:
