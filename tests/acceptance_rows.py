@@ -153,7 +153,7 @@ SILENTLY_WRONG = {
             return s, next(numbers)
         """,
         "np.arange(12.)",
-        refused="NP2TF401",
+        refused_when_run="NP2TF539",
     ),
     "two names for one array, added to in place": row(
         """

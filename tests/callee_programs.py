@@ -982,4 +982,31 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "run(x, ['left', 'right'][k % 2])",
     ),
+    "functions handed to what calls them": CalleeProgram(
+        """
+        from .utils import scaled
+
+        def run(x, f):
+            for i in range(5):
+                x = x * 0.5 + sum(map(f, [x, x + 1]))
+            return x
+        """,
+        "run(x, scaled)",
+    ),
+    "a function that acts, handed to what calls it": CalleeProgram(
+        """
+        SEEN = []
+
+        def noted(v):
+            SEEN.append(1)
+            return v
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + sum(map(noted, [x, x + 1]))
+            return x
+        """,
+        "run(x), len(SEEN)",
+        "changed",
+    ),
 }

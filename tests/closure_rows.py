@@ -353,7 +353,7 @@ CLOSURES: dict[str, Row] = {
                 k = k + h(x[i])
             return k
         """,
-        "NP2TF401",
+        "NP2TF301",
     ),
     "lambdas kept in a list": _row(
         """
@@ -363,7 +363,7 @@ CLOSURES: dict[str, Row] = {
                 fs.append(lambda v: v * i)
             return np.array([f(x[1]) for f in fs])
         """,
-        "NP2TF401",
+        "NP2TF301",
     ),
     "a lambda that leaves its round": _row(
         """

@@ -270,7 +270,7 @@ CONSTRUCTS: dict[str, Row] = {
             return x + 1
         """,
         X,
-        refused="NP2TF401",
+        refused_when_run="NP2TF531",
     ),
     "text that is looked up": row(
         """

@@ -166,7 +166,7 @@ OBJECTS: dict[str, Row] = {
         f"{T}, {X} - 9",
         numbers=True,
     ),
-    "a method of a parameter would be unknown": _row(
+    "a method of a parameter": _row(
         """
         def f(state, x):
             for i in range(len(x)):
@@ -174,7 +174,6 @@ OBJECTS: dict[str, Row] = {
             return state.total
         """,
         f"{S}, {X}",
-        refused="NP2TF401",
     ),
     "a local name for an object": _row(
         """
@@ -289,7 +288,6 @@ OBJECTS: dict[str, Row] = {
             return x * 2
         """,
         f"{S}, {X}",
-        refused="NP2TF401",
     ),
     "an exception after attributes have been written": _row(
         """
@@ -367,7 +365,6 @@ OBJECTS: dict[str, Row] = {
         """,
         f"Model(np.ones(3)), Model(np.arange(3.)), {X}",
         f"*[Model(np.ones(3))] * 2, {X}",
-        refused="NP2TF401",
     ),
     "an object made before a loop": _row(
         """

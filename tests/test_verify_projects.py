@@ -70,6 +70,7 @@ WORK = """
     def drawn(n):
         x = np.zeros(n)
         for i in range(n):
+            np.random.seed(i)
             x[i] = np.random.rand()
         return x
 

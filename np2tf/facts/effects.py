@@ -117,6 +117,8 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 }
 
 
+#: Expressions that may give a function.
+_REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 #: What np.errstate may say without an error or a call being due.
 _QUIET = ("ignore", "warn")
 
@@ -142,6 +144,7 @@ class Effects:
     facts: Facts
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
+    _handed: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
     classes: Classes = field(init=False)
     constructors: Constructors = field(init=False)
 
@@ -152,7 +155,7 @@ class Effects:
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """What the function's own text does that cannot be staged; its callees are not looked at."""
         if function not in self._problems:
-            self._unknown[function] = []
+            self._unknown[function], self._handed[function] = [], []
             self._problems[function] = list(self._find(function))
         return self._problems[function]
 
@@ -184,6 +187,39 @@ class Effects:
         """The methods that a call of `node` may run, if none is under a decorator that hides it."""
         found = self.classes.called(node)
         return [] if any(map(_is_hidden, found)) else found
+
+    def handed_on(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
+        """What the function hands to something that calls it, such as `map`, and no text shows."""
+        self.problems(function)
+        return self._handed[function]
+
+    def _callables_in(self, call: cst.Call) -> Iterator[cst.BaseExpression]:
+        """The arguments of a call that what is called calls, where they are not written there."""
+        qualified = self.facts.imports.qualified(call.func)
+        rule = rules.find(qualified) if qualified is not None else None
+        name = call.func.value if isinstance(call.func, cst.Name) else ""
+        builtin = isinstance(call.func, cst.Name) and self.facts.scopes.of(call.func).owner_of(name) is None
+        first = (builtin and name in ("map", "filter")) or (rule is not None and rule.chapter == "functional")
+        for place, arg in enumerate(call.args):
+            keyword = arg.keyword.value if arg.keyword is not None else ""
+            taken = (first and place == 0) or (builtin and keyword == "key")
+            if taken and isinstance(arg.value, _REFERENCES) and not self._is_known(arg.value):
+                yield arg.value
+
+    def _is_known(self, node: cst.BaseExpression) -> bool:
+        """Whether a text shows what is handed on: a function of NumPy's, a builtin, one defined inside."""
+        qualified = self.facts.imports.qualified(node)
+        if qualified is not None:
+            return rules.against_staging(qualified) is None
+        if not isinstance(node, cst.Name):
+            return False
+        owner = self.facts.scopes.of(node).owner_of(node.value)
+        if owner is None:
+            return node.value == "None" or node.value in _BUILTINS
+        inner = (
+            isinstance(one, cst.FunctionDef) or self._is_lambda(one) for one in owner.bindings[node.value]
+        )
+        return not owner.is_module and all(inner)
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         """The top-level function that a name certainly is."""
@@ -263,6 +299,7 @@ class Effects:
             for part, reason in store_problems(node, function, self.facts, self.classes):
                 yield Problem(part, reason)
         elif isinstance(node, cst.Call) and not in_message:
+            self._handed[function] += self._callables_in(node)
             verdict = self._call(node, function)
             if isinstance(verdict, str):
                 yield Problem(node, verdict)

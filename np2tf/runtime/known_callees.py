@@ -5,7 +5,6 @@ from __future__ import annotations
 import builtins
 import enum
 import functools
-import itertools
 import math
 import operator
 import types
@@ -19,7 +18,7 @@ from np2tf.tnp.front import FUNCTIONS, universal
 #: Builtins that only compute, and need no counterpart: what they are given is known while staging.
 _COMPUTING = frozenset({
     abs, bytes, callable, chr, dict, divmod, enum.Enum, filter, frozenset, getattr, hasattr, hash, id,
-    isinstance, issubclass, iter, list, map, next, object, ord, pow, set, slice, sorted, str, tuple, type,
+    isinstance, issubclass, list, map, object, ord, pow, set, slice, sorted, str, tuple, type,
 })  # fmt: skip
 #: Builtins for which np2tf has an operator.
 BUILTINS: dict[Any, str] = {
@@ -31,8 +30,7 @@ BUILTINS: dict[Any, str] = {
 CLASSES = frozenset(kind for kind in _COMPUTING if isinstance(kind, type)) - BUILTINS.keys() | {
     types.SimpleNamespace
 }
-#: Modules of the standard library whose functions only compute.
-_MODULES = {"operator": operator, "itertools": itertools}
+#: Those of the standard library that call what they are given, or keep it.
 _OTHERS = frozenset({functools.reduce, functools.partial})
 #: Methods by which lists and dicts change.
 CHANGING = frozenset(

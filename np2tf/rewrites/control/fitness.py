@@ -198,7 +198,9 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
     if again is not None:
         return Unfit("NP2TF311", again, {})
     try:
-        return decide(function, facts, recursion.counters(function), effects.unknown_calls(function))
+        made = decide(function, facts, recursion.counters(function), effects.unknown_calls(function))
+        made.callees += effects.handed_on(function)
+        return made
     except CannotLower as error:
         inside = set(walk(function))
         return Unfit(error.code, error.node if error.node in inside else function, error.words)
