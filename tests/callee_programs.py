@@ -1009,4 +1009,37 @@ PROGRAMS: dict[str, CalleeProgram] = {
         "run(x), len(SEEN)",
         "changed",
     ),
+    "functions handed to what calls them, met while tracing": CalleeProgram(
+        """
+        import functools
+        import operator
+
+        SEEN = []
+
+        def noted(v, w):
+            SEEN.append(1)
+            return v + w
+
+        def run(x, fold, add):
+            for i in range(5):
+                x = x * 0.5 + fold(add, [x, x + 1])
+            return x
+
+        def both(x, k):
+            return run(x, functools.reduce, [operator.add, np.add, noted][k])
+        """,
+        "both(x, k), len(SEEN)",
+    ),
+    "an operator that writes": CalleeProgram(
+        """
+        import operator
+
+        def run(x, write):
+            for i in range(70):
+                write(x, i % 3, x[0] * 0.5 + i)
+            return x
+        """,
+        "run(x, operator.setitem)",
+        "setitem",
+    ),
 }

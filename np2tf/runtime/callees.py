@@ -82,6 +82,8 @@ def staged(callee: Any) -> Any:
         if getattr(callee.func, "__func__", None) is Draws.draw:
             return callee
         return functools.partial(staged(callee.func), *callee.args, **callee.keywords)
+    if _is_calling(callee):
+        return lambda function, *rest: callee(function and staged(function), *rest)
     if isinstance(callee, type):
         return _class(callee)
     if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
@@ -95,6 +97,10 @@ def staged(callee: Any) -> Any:
     if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
         return types.MethodType(staged(method), callee)
     raise _unknown(callee)
+
+
+def _is_calling(callee: Any) -> bool:
+    return any(callee is one for one in known_callees.CALLING)
 
 
 def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
@@ -120,7 +126,7 @@ def _of_numpy(callee: Function) -> Function:
 
 
 def _function(function: types.FunctionType) -> Any:
-    if function.__module__.partition(".")[0] == "np2tf":
+    if (function.__module__ or "").partition(".")[0] == "np2tf":
         return function
     found = known_callees.counterpart(function)
     if found is not None:
@@ -249,10 +255,9 @@ def _construction(kind: type) -> Any:
         # It assigns the fields, and nothing else.
         further = getattr(kind, "__post_init__", None)
         if isinstance(further, types.FunctionType):
+            # Python calls it as it is: it must only compute, without a branch on data.
             _refuse_new(further)
-            staged_version(
-                further
-            )  # Python calls it as it is: it must only compute, without a branch on data
+            staged_version(further)
         return kind
     initialise = staged(initialise)
 
@@ -265,6 +270,7 @@ def _construction(kind: type) -> Any:
 
 
 def has_source(function: Any) -> bool:
+    """Whether a function stands in a file, and was not made of text."""
     code = getattr(function, "__code__", None)
     return code is not None and not code.co_filename.startswith("<")
 

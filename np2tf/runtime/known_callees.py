@@ -17,8 +17,8 @@ from np2tf.tnp.front import FUNCTIONS, universal
 
 #: Builtins that only compute, and need no counterpart: what they are given is known while staging.
 _COMPUTING = frozenset({
-    abs, bytes, callable, chr, dict, divmod, enum.Enum, filter, frozenset, getattr, hasattr, hash, id,
-    isinstance, issubclass, list, map, object, ord, pow, set, slice, sorted, str, tuple, type,
+    abs, bytes, callable, chr, dict, divmod, enum.Enum, frozenset, getattr, hasattr, hash, id,
+    isinstance, issubclass, list, object, ord, pow, set, slice, sorted, str, tuple, type,
 })  # fmt: skip
 #: Builtins for which np2tf has an operator.
 BUILTINS: dict[Any, str] = {
@@ -30,8 +30,13 @@ BUILTINS: dict[Any, str] = {
 CLASSES = frozenset(kind for kind in _COMPUTING if isinstance(kind, type)) - BUILTINS.keys() | {
     types.SimpleNamespace
 }
-#: Those of the standard library that call what they are given, or keep it.
-_OTHERS = frozenset({functools.reduce, functools.partial})
+#: What calls its first argument.
+CALLING = (map, filter, functools.reduce)
+#: Functions of `operator` that change what they are given, or call it.
+_ACTING = frozenset({
+    "call", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior",
+    "ipow", "irshift", "isub", "itruediv", "ixor", "setitem",
+})  # fmt: skip
 #: Methods by which lists and dicts change.
 CHANGING = frozenset(
     {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "update"}
@@ -50,7 +55,7 @@ def counterpart(callee: Any) -> Any:
     try:
         if callee in BUILTINS:
             return staging_operator(BUILTINS[callee])
-        if callee in _COMPUTING or callee in _OTHERS:
+        if callee in _COMPUTING or callee is functools.partial:
             return callee
     except TypeError:  # it cannot be hashed
         return None
@@ -58,11 +63,11 @@ def counterpart(callee: Any) -> Any:
         return universal(callee)
     if isinstance(callee, FUNCTIONS):
         return _of_module(callee) or _of_value(callee)
-    return callee if isinstance(callee, tuple(_MEASURING)) else None
+    return callee if isinstance(callee, _GETTERS) else None
 
 
-#: operator.itemgetter and the like.
-_MEASURING = (operator.itemgetter, operator.attrgetter, operator.methodcaller)
+#: What only reads.
+_GETTERS = (operator.itemgetter, operator.attrgetter)
 
 
 def _of_module(callee: Any) -> Any:
@@ -71,7 +76,7 @@ def _of_module(callee: Any) -> Any:
         return getattr(staging_operator("math"), name)
     top = module.partition(".")[0]
     if top == "_operator" and getattr(operator, name, None) is callee:
-        return callee
+        return None if name in _ACTING else callee
     if top == "numpy":
         return _of_numpy(callee, module, name)
     return None
