@@ -9,7 +9,8 @@ import threading
 import time
 import types
 import warnings
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
@@ -66,6 +67,8 @@ class Compiler:
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._checked: set[type] = set()
+        # Seconds that traces have taken which came to nothing.
+        self._in_vain = 0.0
         self._lock = threading.RLock()
         # The modes of promotion under which it has been told that the function runs unjitted.
         self._warned: set[str] = set()
@@ -285,7 +288,7 @@ class Compiler:
                 self._checked.add(kind)
             try:
                 body, handled = call.body(self._function), self._handles_exceptions
-                with self._leaving_alone(call):
+                with self._leaving_alone(call), self._noting_time_in_vain():
                     given = body, signature.arrays, signature.numbers, inputs, handled
                     made = Compiled(*given, signature.generators, self._deadline)
             except StagingError:
@@ -301,12 +304,21 @@ class Compiler:
         known = self._dependencies.readers if self._dependencies is not None else []
         return leaving_alone([*known, *call.signature.readers])
 
+    @contextmanager
+    def _noting_time_in_vain(self) -> Iterator[None]:
+        begun = time.monotonic()
+        try:
+            yield
+        except Exception:
+            self._in_vain += time.monotonic() - begun
+            raise
+
     @property
     def _deadline(self) -> float | None:
         """When tracing is given up: where the host is an alternative, it may take what it can bring."""
         if self._tier == "compile" or self._keeps_rules:
             return None
-        return time.monotonic() + PATIENCE + self._host.seconds
+        return time.monotonic() + PATIENCE + self._host.seconds - self._in_vain
 
     @property
     def _names(self) -> set[str]:
