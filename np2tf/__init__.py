@@ -35,6 +35,7 @@ _LAZY: dict[str, tuple[str, str]] = {
     "translate": ("np2tf.imports.decorator", "translate"),
     "TranslationWarning": ("np2tf.imports.findings", "TranslationWarning"),
     "use_backend": ("np2tf.backend", "use_backend"),
+    "warn": ("np2tf.runtime.user_frames", "warn"),
 }
 
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from np2tf.runtime.jit import jit as jit
     from np2tf.runtime.memory import host_memory as host_memory
     from np2tf.runtime.unbound import undefined as undefined
+    from np2tf.runtime.user_frames import warn as warn
     from np2tf.staging import StagingError as StagingError
     from np2tf.tnp.devices import device_get as device_get
     from np2tf.tnp.devices import device_put as device_put

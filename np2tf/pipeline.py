@@ -11,7 +11,7 @@ from np2tf.candidates import is_candidate
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names
+from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names, stack_levels
 from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.source import Source, SourceError
@@ -24,6 +24,7 @@ REWRITES: tuple[Rewrite, ...] = (
     buffers.plan,
     methods.plan,
     mutation.plan,
+    stack_levels.plan,
     control.plan,
     jit.plan,
     imports.plan,

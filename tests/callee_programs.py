@@ -921,6 +921,32 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "told(x)",
     ),
+    "warnings of what calls": CalleeProgram(
+        """
+        import warnings
+
+        def check(x):
+            for i in range(3):
+                x = x * 0.5 + np.sin(x)
+                if x[0] > 0.4:
+                    warnings.warn("large", RuntimeWarning, stacklevel=2)
+                    warnings.warn("far", stacklevel=3)
+            return x
+
+        def through(x):
+            for i in range(2):
+                x = check(x) + 1
+            return x
+
+        def told(x):
+            with warnings.catch_warnings(record=True) as found:
+                warnings.simplefilter("always")
+                y = check(x)
+                z = through(x)
+            return y, z, [(str(one.message), one.category, one.lineno) for one in found]
+        """,
+        "told(x)",
+    ),
     "a progress bar": CalleeProgram(
         """
         import io

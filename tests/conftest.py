@@ -25,6 +25,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     return max(1, min(4, os.cpu_count() or 1))
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Tests marked `long` run only where they are asked for."""
+    if item.get_closest_marker("long") and "long" not in item.config.option.markexpr:
+        pytest.skip("takes minutes to hours: runs with -m long")
+
+
 @pytest.fixture(scope="session")
 def root() -> Path:
     """The top folder of the checkout."""

@@ -28,9 +28,6 @@ def _many(source: str):
     judge(source)
 
 
-@pytest.mark.slow
-def test_many_random_programs(request: pytest.FixtureRequest):
-    """Five minutes: only where it is asked for."""
-    if "slow" not in request.config.option.markexpr:
-        pytest.skip("runs with -m slow")
+@pytest.mark.long
+def test_many_random_programs():
     _many()

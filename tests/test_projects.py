@@ -56,7 +56,7 @@ def test_own_tests_on_numpy(on_numpy: Run):
     assert len(files) >= len(PROJECTS)
 
 
-@pytest.mark.parametrize("mode", ["default", pytest.param("compile", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["default", pytest.param("compile", marks=pytest.mark.long)])
 def test_own_tests_translated(on_numpy: Run, mode: str):
     translated = own_tests(mode)
     assert translated.outcomes == on_numpy.outcomes, translated.output
@@ -73,13 +73,23 @@ def test_it_does_what_it_does_on_numpy(project: Project):
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["stepwise", "tapline"])
+def test_two_do_so_compiled_at_the_first_call(name: str):
+    check_compiled(*[project for project in PROJECTS if project.name == name])
+
+
+@pytest.mark.long
 @by_project
-def test_it_does_so_compiled_at_the_first_call(project: Project):
+def test_all_do_so_compiled_at_the_first_call(project: Project):
+    check_compiled(project)
+
+
+def check_compiled(project: Project) -> None:
     outcome = verify_project(project, repeat=2, size=project.small, tier="compile")
     assert outcome.equal, f"{outcome.code} {outcome.error}"
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @by_project
 def test_it_does_so_at_full_size(project: Project):
     outcome = verify_project(project, repeat=2)

@@ -33,9 +33,9 @@ PACKAGE = """
             y = y / 2
         return np.sin(y) + (1.0, 2.0)[math.floor(y[0] * 8)]
 
-    def drawn(x):
+    def read(x):
         for i in range(3):
-            x = np.sin(x) + np.random.rand()
+            x = np.sin(x) + float(open("shift").read())
         return x
 
     ONE = np.ones(1)
@@ -171,7 +171,7 @@ def test_several_packages_and_the_summary(project: pytest.Pytester):
             "jitted calls:*",
             "diagnostics:",
             "  first_pkg/__init__.py:14: NP2TF501 fallen: *×3",
-            "  first_pkg/__init__.py:18: NP2TF401 *drawn* ×1",
+            "  first_pkg/__init__.py:18: NP2TF401 *read* ×1",
         ],
         consecutive=False,
     )
@@ -185,7 +185,7 @@ def test_counts_of_workers_are_summed(project: pytest.Pytester):
     assert (compiled + graph, on_host, unjitted) == (1, 3, 3)
     result.stdout.fnmatch_lines(["  first_pkg/__init__.py:14: NP2TF501 fallen: *×3"])
     # A finding in a file is one finding, though each process has met it.
-    result.stdout.fnmatch_lines(["  first_pkg/__init__.py:18: NP2TF401 *drawn* ×1"])
+    result.stdout.fnmatch_lines(["  first_pkg/__init__.py:18: NP2TF401 *read* ×1"])
 
 
 EXAMPLES = '''

@@ -169,13 +169,10 @@ def test_random_programs(way: str, start: int) -> None:
             judge(seed, way)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("start", range(PROGRAMS, PROGRAMS + 10_000, 1000))
 @pytest.mark.parametrize("way", WAYS)
-def test_many_random_programs(way: str, start: int, request: pytest.FixtureRequest) -> None:
-    """Hours: only where it is asked for."""
-    if "slow" not in request.config.option.markexpr:
-        pytest.skip("10,000 programs take hours; they run with -m slow")
+def test_many_random_programs(way: str, start: int) -> None:
     for seed in range(start, start + 1000):
         judge(seed, way)
 

@@ -226,13 +226,10 @@ def test_random_projects(tier: str, start: int, tmp_path: Path) -> None:
             judge(seed, tier, tmp_path)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("start", range(PROGRAMS, PROGRAMS + 2000, 100))
 @pytest.mark.parametrize("tier", TIERS)
-def test_many_random_projects(tier: str, start: int, tmp_path: Path, request: pytest.FixtureRequest) -> None:
-    """Hours: only where it is asked for."""
-    if "slow" not in request.config.option.markexpr:
-        pytest.skip("2,000 packages take hours; they run with -m slow")
+def test_many_random_projects(tier: str, start: int, tmp_path: Path) -> None:
     for seed in range(start, start + 100):
         judge(seed, tier, tmp_path)
 

@@ -276,10 +276,12 @@ def test_functions_as_arguments() -> None:
 
 
 def test_methods_as_arguments() -> None:
-    """Their objects cannot be told apart from those that are read by name: the host's affair."""
-    apply = np2tf.jit(lambda function, x: function(x))
-    with pytest.raises(StagingError):
-        apply(HOLDER.scaled, np.ones(3))
+    """Their objects are arguments, whether or not they are read by name as well."""
+    apply = np2tf.jit(lambda function, x: function(x) + HOLDER.own)
+    for k in range(3):
+        HOLDER.own[0] = k
+        same(apply(HOLDER.scaled, np.ones(3)), HOLDER.scaled(np.ones(3)) + HOLDER.own)
+    assert apply.trace_count == 1
 
 
 def test_an_argument_under_a_name() -> None:

@@ -252,18 +252,16 @@ def test_in_a_graph(name):
 
 @pytest.mark.parametrize("name", table.NAMES)
 def test_compiled_by_xla(name):
-    """The widest dtypes; all of them, in two sizes, with ``-m slow``."""
+    """The widest dtypes; all of them, in two sizes, with ``-m long``."""
     used: set[Limit] = set()
     rows = stageable(name, ("float64", "complex128"))
     found = [*staged_differences(rows, "xla", (None,), used)] if rows else []
     check(found, set(LIMITS), rows, "xla")
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("name", table.NAMES)
-def test_every_dtype_compiled_by_xla(name, request):
-    if "slow" not in request.config.option.markexpr:
-        pytest.skip("runs with -m slow")
+def test_every_dtype_compiled_by_xla(name):
     used: set[Limit] = set()
     rows = stageable(name)
     check([*staged_differences(rows, "xla", (7, None), used)], used, rows, "xla")

@@ -9,7 +9,7 @@ import libcst as cst
 
 from np2tf.facts import Facts, Kind
 from np2tf.facts.flow import block
-from np2tf.tree.names import dotted, root_of
+from np2tf.tree.names import dotted
 from np2tf.tree.walk import walk
 
 #: Decorators of a class that leave its methods and attributes as they are written.
@@ -74,12 +74,8 @@ class Classes:
         base = self.class_named(node)
         if base is not None:
             return self.is_simple(base)
-        root = root_of(node)
-        if not isinstance(root, cst.Name) or self.facts.imports.qualified(node) is not None:
-            return False
-        owner = self.facts.scopes.of(root).owner_of(root.value)
-        bindings = owner.bindings[root.value] if owner is not None and owner.is_module else []
-        return len(bindings) == 1 and isinstance(bindings[0], cst.ImportAlias)
+        imports = self.facts.imports
+        return imports.qualified(node) is None and imports.imported(node) is not None
 
     def _is_plain(self, node: cst.ClassDef) -> bool:
         """Whether nothing in the class itself acts when attributes are touched, or makes another class."""
@@ -91,11 +87,7 @@ class Classes:
 
     def class_named(self, node: cst.CSTNode) -> cst.ClassDef | None:
         """The class at the top of the module that a name certainly is."""
-        if not isinstance(node, cst.Name):
-            return None
-        owner = self.facts.scopes.of(node).owner_of(node.value)
-        bindings = owner.bindings[node.value] if owner is not None and owner.is_module else []
-        only = bindings[0] if len(bindings) == 1 else None
+        only = self.facts.scopes.only_binding(node)
         return only if isinstance(only, cst.ClassDef) and only in self._members else None
 
     def _bases(self, node: cst.ClassDef) -> list[cst.ClassDef]:

@@ -40,7 +40,7 @@ class Constructors:
         """Whether calling `func` makes an object that consists of its attributes, and does nothing else
         besides what the functions do that it runs (`run_by`).
         """
-        if self._imported(func) == _NAMESPACE:
+        if self._facts.imports.imported(func) == _NAMESPACE:
             return True
         node = self._classes.class_named(func)
         if node is None or not self._classes.is_known(node):
@@ -69,23 +69,6 @@ class Constructors:
             return True
         made_by = [arg.value for arg in node.args if arg.keyword and arg.keyword.value == "default_factory"]
         return _named(node) in _FIELD and all(dotted(value) in _FACTORIES for value in made_by)
-
-    def _imported(self, func: cst.CSTNode) -> str | None:
-        """The dotted name of something imported."""
-        root = func
-        while isinstance(root, cst.Attribute):
-            root = root.value
-        if not isinstance(root, cst.Name):
-            return None
-        owner = self._facts.scopes.of(root).owner_of(root.value)
-        bindings = owner.bindings[root.value] if owner is not None and owner.is_module else []
-        alias = bindings[0] if len(bindings) == 1 else None
-        path = dotted(func)
-        if not isinstance(alias, cst.ImportAlias) or path is None:
-            return None
-        around = self._facts.parents[alias]
-        module = f"{dotted(around.module)}." if isinstance(around, cst.ImportFrom) and around.module else ""
-        return module + (dotted(alias.name) or "") + path.removeprefix(root.value)
 
 
 def _values(statement: cst.SimpleStatementLine) -> Iterator[cst.CSTNode]:

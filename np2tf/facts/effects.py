@@ -22,7 +22,7 @@ from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import print_problem
-from np2tf.tree.names import dotted, root_of, words
+from np2tf.tree.names import root_of, words
 from np2tf.tree.walk import children, walk
 
 _BUILTINS = frozenset(
@@ -66,6 +66,16 @@ _BUILTINS = frozenset(
 #: Builtins that read or change what is outside of the function.
 _ACTING = words(
     "open input exec eval compile __import__ breakpoint delattr globals locals vars help exit quit"
+)
+#: Functions that look at the stack, where np2tf's frames stand between those of the program.
+_OF_THE_STACK = frozenset(
+    [
+        "sys._getframe",
+        "inspect.currentframe",
+        "inspect.stack",
+        "traceback.extract_stack",
+        "traceback.print_stack",
+    ]
 )
 _EXCEPTIONS = frozenset(
     name
@@ -223,13 +233,7 @@ class Effects:
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         """The top-level function that a name certainly is."""
-        if not isinstance(node, cst.Name):
-            return None
-        owner = self.facts.scopes.of(node).owner_of(node.value)
-        if owner is None or not owner.is_module:
-            return None
-        bindings = owner.bindings[node.value]
-        only = bindings[0] if len(bindings) == 1 else None
+        only = self.facts.scopes.only_binding(node)
         return only if isinstance(only, cst.FunctionDef) and not _is_hidden(only) else None
 
     # -- one function ---------------------------------------------------------------------------------------
@@ -338,6 +342,11 @@ class Effects:
         qualified = self.facts.imports.qualified(node.func)
         if qualified is not None:
             return None if qualified == "numpy.errstate" else rules.against_staging(qualified)
+        imported = self.facts.imports.imported(node.func)
+        if imported != "warnings.warn" and _has_keyword(node, "stacklevel"):
+            return "tells of what calls it"
+        if imported in _OF_THE_STACK:
+            return f"looks at the stack by `{imported}`"
         if self.constructors.makes(node.func):
             return None
         if isinstance(node.func, cst.Attribute):
@@ -354,7 +363,7 @@ class Effects:
             return None if known else self._builtin(name)
         bindings = owner.bindings[name]
         if owner.is_module:
-            known = self.module_function(func) is not None or self._is_math(bindings)
+            known = self.module_function(func) is not None or self._is_math(func)
         else:
             known = all(isinstance(one, cst.FunctionDef) or self._is_lambda(one) for one in bindings)
         return None if known else _Callee.UNKNOWN
@@ -368,10 +377,8 @@ class Effects:
             return None
         base, method = func.value, func.attr.value
         root = root_of(func)
-        if isinstance(root, cst.Name):
-            owner = self.facts.scopes.of(root).owner_of(root.value)
-            if owner is not None and owner.is_module and self._is_import(owner.bindings[root.value]):
-                return None if self._is_math(owner.bindings[root.value]) else _Callee.UNKNOWN
+        if any(isinstance(one, cst.ImportAlias) for one in self.facts.scopes.top_bindings(root)):
+            return None if self._is_math(func) else _Callee.UNKNOWN
         if method in GROWS:
             # The list of an object, or what else has a method of that name, is told when it is there.
             own = isinstance(base, cst.Name) and is_own(base, function, self.facts)
@@ -384,15 +391,8 @@ class Effects:
             return None
         return _Callee.UNKNOWN
 
-    def _is_import(self, bindings: list[cst.CSTNode]) -> bool:
-        return any(isinstance(binding, cst.ImportAlias) for binding in bindings)
-
-    def _is_math(self, bindings: list[cst.CSTNode]) -> bool:
-        if len(bindings) != 1 or not isinstance(bindings[0], cst.ImportAlias):
-            return False
-        around = self.facts.parents[bindings[0]]
-        name = dotted(around.module) if isinstance(around, cst.ImportFrom) else dotted(bindings[0].name)
-        return name == "math"
+    def _is_math(self, func: cst.BaseExpression) -> bool:
+        return (self.facts.imports.imported(func) or "").startswith("math.")
 
     def _is_lambda(self, binding: cst.CSTNode) -> bool:
         target = self.facts.parents[binding]
@@ -418,3 +418,7 @@ def _every_param(params: cst.Parameters) -> list[cst.Param]:
 
 def _is_tuple(node: cst.CSTNode) -> bool:
     return isinstance(node, cst.Tuple)
+
+
+def _has_keyword(call: cst.Call, name: str) -> bool:
+    return any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)

@@ -11,7 +11,7 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts.parents import Parents
 from np2tf.facts.scopes import Scope, Scopes
-from np2tf.tree.names import dotted
+from np2tf.tree.names import dotted, root_of
 from np2tf.tree.walk import walk
 
 
@@ -67,6 +67,23 @@ class Imports:
         if node not in self._resolved:
             self._resolved[node] = self._resolve(node)
         return self._resolved[node]
+
+    def imported(self, node: cst.CSTNode) -> str | None:
+        """The dotted name of something imported, whatever it is from."""
+        root, path = root_of(node), dotted(node)
+        if not isinstance(root, cst.Name) or path is None:
+            return None
+        owner = self.scopes.of(root).owner_of(root.value)
+        bindings = owner.bindings[root.value] if owner is not None else []
+        alias = bindings[0] if len(bindings) == 1 else None
+        if not isinstance(alias, cst.ImportAlias):
+            return None
+        around = self.parents[alias]
+        rest = path.removeprefix(root.value)
+        if isinstance(around, cst.ImportFrom):
+            module = f"{dotted(around.module)}." if around.module is not None else ""
+            return f"{module}{alias.evaluated_name}{rest}"
+        return (alias.evaluated_name if alias.asname is not None else root.value) + rest
 
     def qualified_binding(self, binding: cst.CSTNode) -> str | None:
         """What a binding brings in, if it is an import of NumPy's."""

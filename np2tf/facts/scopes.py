@@ -123,6 +123,16 @@ class Scopes:
             scope = scope.parent
         return None
 
+    def top_bindings(self, node: cst.CSTNode) -> list[cst.CSTNode]:
+        """What binds a name at the top of the module, if the name is a variable of that scope."""
+        owner = self.of(node).owner_of(node.value) if isinstance(node, cst.Name) else None
+        return owner.bindings[node.value] if owner is not None and owner.is_module else []  # type: ignore[attr-defined]
+
+    def only_binding(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        """The one thing that binds a name at the top of the module, if nothing else does."""
+        bindings = self.top_bindings(node)
+        return bindings[0] if len(bindings) == 1 else None
+
     def fresh_name(self, where: cst.CSTNode, wanted: str) -> str:
         """`wanted`, or `wanted_2`, …: a name for the def, lambda or module `where` that nobody uses.
 

@@ -51,6 +51,7 @@ def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.Cod
         # They have been given when the module was parsed.
         warnings.simplefilter("ignore")
         source = ast.parse(data, path)
+        _count_the_users_frames(source, tree)
         module = compile(source, path, "exec", dont_inherit=True)
     numpy = _numpys(source, module)
     kept = _bound(translated) | numpy.keys()
@@ -79,6 +80,21 @@ def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.Cod
         )
         pairs.append((code, original, may_stand_in))
     return Originals(np.__version__, tuple((names[name], numpy[name]) for name in numpy), tuple(pairs))
+
+
+def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:
+    """Call `np2tf.warn` where the translation does: frames of np2tf stand around the source's, too."""
+    places = {
+        (node.lineno, node.col_offset)
+        for node in ast.walk(translated)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np2tf.warn", "np2tf.call(np2tf.warn)")
+    }
+    for node in ast.walk(source) if places else ():
+        if isinstance(node, ast.Call) and (node.lineno, node.col_offset) in places:
+            warn = ast.parse("np2tf.warn", mode="eval").body
+            for part in ast.walk(warn):
+                ast.copy_location(part, node.func)
+            node.func = warn
 
 
 # -- what is NumPy's -----------------------------------------------------------------------------------------

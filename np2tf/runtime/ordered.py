@@ -6,24 +6,20 @@ is repeated there, with its effects.
 
 from __future__ import annotations
 
-import ast
-import linecache
 import logging
-import os
-import sys
 import types
 import warnings
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.text import Captured
+from np2tf.runtime.user_frames import callers, warn
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 
-_OWN = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LEVELS = {
     "debug": logging.DEBUG,
     "info": logging.INFO,
@@ -35,18 +31,9 @@ _LEVELS = {
 }
 
 
-class _Caller(NamedTuple):
-    """Where staged code calls something: what a log record and a warning tell."""
-
-    path: str
-    line: int
-    function: str
-    names: dict[str, Any]
-
-
 def counterpart(callee: Any) -> Callable[..., None] | None:
     """What to trace in the place of a function whose effects can be put in order; None for any other."""
-    if callee is warnings.warn:
+    if callee is warnings.warn or callee is warn:
         return _warn
     owner = getattr(callee, "__self__", None)
     if isinstance(callee, types.MethodType) and type(owner) is logging.Logger:
@@ -79,7 +66,7 @@ def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict
         return
     if named:
         raise StagingError(f"logs with `{next(iter(named))}`", "NP2TF539")
-    caller = _caller()
+    caller = callers(_trace().depth)[0]
 
     def handle(message: Any, *args: Any) -> None:
         record = logger.makeRecord(
@@ -91,22 +78,26 @@ def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict
 
 
 def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None) -> None:
-    """``warnings.warn(message)``, of the line that calls it.
+    """``warnings.warn(message)``, of a line that is traced, or of one that calls what is traced.
 
     Raises:
-        StagingError: the warning is of another line.
+        StagingError: the warning tells of more than its text and its place.
     """
-    if stacklevel != 1 or source is not None:
-        raise StagingError("warns of a line outside of it", "NP2TF539")
+    if source is not None or stacklevel < 1:
+        raise StagingError("warns of more than a text and a line", "NP2TF539")
     kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
-    caller = _caller()
+    inside = callers(_trace().depth)
+    if stacklevel > len(inside):
+        in_order(lambda text: warn(text, kind, stacklevel - len(inside)), (message,))
+        return
+    caller = inside[stacklevel - 1]
 
-    def warn(text: Any) -> None:
+    def of_a_traced_line(text: Any) -> None:
         registry = caller.names.setdefault("__warningregistry__", {})
         module = caller.names.get("__name__")
         warnings.warn_explicit(text, kind, caller.path, caller.line, module, registry)
 
-    in_order(warn, (message,))
+    in_order(of_a_traced_line, (message,))
 
 
 def _progress(bar: Any, iterable: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -130,9 +121,7 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     Raises:
         StagingError: the code is staged for XLA, which cannot call back, or an argument may change.
     """
-    entered = current_region()
-    assert entered is not None
-    trace = entered.trace
+    trace = _trace()
     if trace.xla or trace.at_once or trace.output is None:
         raise StagingError("it has effects in an order, which only a graph can")
     output, captured = trace.output, Captured(args, depth=1)
@@ -148,30 +137,7 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     trace.printed.write(tf.ensure_shape(done, ()))
 
 
-def _caller() -> _Caller:
-    """The user's code that is being traced."""
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
-        frame = frame.f_back
-    assert frame is not None
-    code = frame.f_code
-    name = _function_at(code.co_filename, frame.f_lineno, frame.f_globals) or code.co_name
-    return _Caller(code.co_filename, frame.f_lineno, name, frame.f_globals)
-
-
-def _function_at(path: str, line: int, names: dict[str, Any]) -> str | None:
-    """The user's function around a line: a loop's helper has another name, and none in the source."""
-    try:
-        tree = ast.parse("".join(linecache.getlines(path, names)))
-    except SyntaxError:
-        return None
-    around = [
-        node
-        for node in ast.walk(tree)
-        if isinstance(node, _FUNCTIONS) and node.lineno <= line <= (node.end_lineno or line)
-    ]
-    # Outer ones come first.
-    return getattr(around[-1], "name", "<lambda>") if around else None
-
-
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+def _trace() -> Any:
+    entered = current_region()
+    assert entered is not None
+    return entered.trace

@@ -15,6 +15,7 @@ from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.recursion import Calls
 from np2tf.runtime.shown import Shown
 from np2tf.runtime.stand_in import plain
+from np2tf.runtime.user_frames import depth
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, Region
 from np2tf.tnp.ndarray import cell_of
@@ -25,6 +26,7 @@ class Trace:
 
     Attributes:
         deadline: when, by `time.monotonic`, tracing has taken longer than it may bring; None for never.
+        depth: how many frames were on the stack when the trace began.
         root: the region that is neither in a staged loop nor in a branch.
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
@@ -46,6 +48,7 @@ class Trace:
 
     def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
         self.deadline: float | None = None
+        self.depth = depth()
         self.root: Region | None = None
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from np2tf.runtime.instances import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.signature import Signature, is_made_anew, kind_of
-from np2tf.runtime.stand_in import plain
+from np2tf.runtime.stand_in import StandIn, plain
 from np2tf.staging import StagingError
 
 
@@ -141,7 +141,7 @@ class Twins:
             kind = new_instance_of(value, depth)
             state = {name: self._outward(item, depth + 1) for name, item in attributes(value).items()}
             return New(self._new.setdefault(id(value), len(self._new)), kind, state)
-        if plain(value) is not value:
+        if type(value) is not StandIn and plain(value) is not value:
             raise StagingError("staged code returns a generator of its own, or a global one", "NP2TF520")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
             raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")

@@ -8,7 +8,6 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.rewrites.control.static import Static
-from np2tf.tree.names import dotted
 from np2tf.tree.templates import expression
 from np2tf.tree.walk import walk
 
@@ -95,17 +94,8 @@ class Calls:
         return is_builtin(self._facts, call, ("sum", "min", "max", "list"))
 
     def _is_of_math(self, func: cst.BaseExpression) -> bool:
-        root = func.value if isinstance(func, cst.Attribute) else func
-        if not isinstance(root, cst.Name):
-            return False
-        owner = self._facts.scopes.of(root).owner_of(root.value)
-        bindings = owner.bindings[root.value] if owner is not None and owner.is_module else []
-        if len(bindings) != 1 or not isinstance(bindings[0], cst.ImportAlias):
-            return False
-        around = self._facts.parents[bindings[0]]
-        if isinstance(func, cst.Attribute):
-            return isinstance(around, cst.Import) and dotted(bindings[0].name) == "math"
-        return isinstance(around, cst.ImportFrom) and dotted(around.module) == "math"
+        module, _, _ = (self._facts.imports.imported(func) or "").rpartition(".")
+        return module == "math"
 
 
 def _flat(target: cst.BaseExpression) -> bool:

@@ -164,11 +164,8 @@ def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
     node = decorator.func if isinstance(decorator, cst.Call) else decorator
     if dotted(node) in _DECORATORS:
         return True
-    root = root_of(node)
-    owner = facts.scopes.of(root).owner_of(root.value) if isinstance(root, cst.Name) else None
-    if owner is None or not owner.is_module or not isinstance(root, cst.Name):
-        return False
-    for binding in owner.bindings[root.value]:
+    bindings = facts.scopes.top_bindings(root_of(node))
+    for binding in bindings:
         around = facts.parents[binding]
         if isinstance(around, cst.ImportFrom):
             top = (dotted(around.module) or "").partition(".")[0]
@@ -176,7 +173,7 @@ def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
                 return False
         elif not isinstance(binding, (cst.FunctionDef, cst.ClassDef)):
             return False
-    return True
+    return bool(bindings)
 
 
 def _is_special(function: cst.FunctionDef) -> bool:
