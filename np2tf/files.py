@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic
+from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.pipeline import fates_in, translate
-from np2tf.rewrites.control.fates import Fate
+from np2tf.pipeline import translate
+from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.tree.source import Source, SourceError
 
 _SKIPPED = frozenset({"venv", "env", "node_modules", "__pycache__", "site-packages", "build", "dist"})
@@ -30,6 +31,7 @@ class Outcome:
     data: bytes = b""
     """The translation, in the file's own encoding."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
+    facts: Facts | None = field(default=None, repr=False, compare=False)
 
     @property
     def changed(self) -> bool:
@@ -83,10 +85,9 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options) -> O
     """Translate the bytes of a file."""
     try:
         source = Source.of(data, str(path))
-        result = translate(source, options)
-        return Outcome(
-            path, root, source.original, result.text, source.encoded(result.text), result.diagnostics
-        )
+        made = translate(source, options)
+        encoded = source.encoded(made.text)
+        return Outcome(path, root, source.original, made.text, encoded, made.diagnostics, made.facts)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
@@ -96,9 +97,7 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options) -> O
 
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
     """What becomes of the functions of a file that compute with arrays; nothing for one that has failed."""
-    if outcome.failed:
-        return []
-    return fates_in(Source.of(outcome.path.read_bytes(), str(outcome.path)), options)
+    return [] if outcome.failed or outcome.facts is None else list(fates(outcome.facts, options))
 
 
 def _problem(code: str, path: Path, reason: str) -> Diagnostic:

@@ -12,7 +12,6 @@ from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names, stack_levels
-from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.plan import Plan
 from np2tf.tree.source import Source, SourceError
 
@@ -44,6 +43,8 @@ class Result:
     """… and what its new nodes stand for in the tree of the input."""
     foreign: frozenset[str] = frozenset()
     """The names of the functions that another compiler reads."""
+    facts: Facts | None = field(default=None, repr=False, compare=False)
+    """What is known of the input, unless nothing in it can be translated."""
 
 
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
@@ -65,7 +66,7 @@ def translate(source: Source, options: Options) -> Result:
         something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
         if not something and not options.everything:
             names.report_only(facts, report)
-            return Result(before, list(report))
+            return Result(before, list(report), facts=facts)
         plan = Plan(facts.parents, facts.foreign)
         plan.tnp_name = imports.name_for_tnp(facts)
         for rewrite in REWRITES:
@@ -76,11 +77,4 @@ def translate(source: Source, options: Options) -> Result:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
     foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
-    return Result(text, list(report), text != before, tree, plan.origins, foreign)
-
-
-def fates_in(source: Source, options: Options) -> list[Fate]:
-    """What becomes of the functions of a file that compute with arrays."""
-    if not is_candidate(source.text):
-        return []
-    return list(fates(Facts.of(source.module, source.path), options))
+    return Result(text, list(report), text != before, tree, plan.origins, foreign, facts)

@@ -23,8 +23,8 @@ from recursion_rows import RECURSIONS
 
 import np2tf
 from np2tf.counts import counts
+from np2tf.facts.array_work import ArrayWork
 from np2tf.pipeline import Result
-from np2tf.rewrites.control import fitness
 
 ROWS = {**SILENTLY_WRONG, **REFUSED_THERE, **CONSTRUCTS, **CLOSURES, **RECURSIONS, **OBJECTS}
 
@@ -56,7 +56,7 @@ WAYS = {
 @cache
 def translated(source: str) -> Result:
     """The translation; every function that can be staged is, whether it pays or not."""
-    with patch.object(fitness, "_is_worth", lambda function, *known: function.name.value == "f"):
+    with patch.object(ArrayWork, "pays", property(lambda work: work.function.name.value == "f")):
         return np2tf.convert(source)
 
 

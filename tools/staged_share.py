@@ -5,10 +5,9 @@ The functions are those of ``np2tf check --summary``; tests are left out.
 
 from __future__ import annotations
 
-import re
 import sys
-from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -17,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from np2tf.files import fates_of, python_files, translated
 from np2tf.options import Options
-from np2tf.rewrites.control.fates import CALLED, HOST, STAGED, Fate
+from np2tf.rewrites.control.fates import CALLED, HOST, STAGED, Fate, reasons, share
 from tools.packages import fetch
 from tools.packages.catalogue import ROOT, catalogue
 
@@ -67,25 +66,20 @@ def _table(found: dict[str, list[Fate]]) -> Iterator[str]:
     yield "|---|---:|---:|---:|---:|---:|---:|---:|"
     every = [one for fates in found.values() for one in fates]
     for name, fates in [*found.items(), ("**all**", every)]:
-        loops = [one for one in fates if one.loops]
-        staged = sum(one.fate != HOST for one in loops)
-        cells = [name, str(len(fates)), *(_share(fates, fate) for fate in (STAGED, CALLED, HOST))]
-        cells += [str(len(loops)), _part(staged, len(loops)), _share(loops, HOST)]
+        loops = [replace(one, fate=HOST if one.fate == HOST else STAGED) for one in fates if one.loops]
+        cells = [name, str(len(fates)), *(_cell(fates, fate) for fate in (STAGED, CALLED, HOST))]
+        cells += [str(len(loops)), *(_cell(loops, fate) for fate in (STAGED, HOST))]
         yield f"| {' | '.join(cells)} |"
-    reasons = Counter(re.sub("`[^`]*`", "`…`", one.reason) for one in every if one.fate == HOST)
     yield ""
     yield "| functions | why they stay on the host |"
     yield "|---:|---|"
-    for reason, count in reasons.most_common(REASONS):
+    for reason, count in reasons(every, REASONS):
         yield f"| {count} | {reason} |"
 
 
-def _share(fates: list[Fate], fate: str) -> str:
-    return _part(sum(one.fate == fate for one in fates), len(fates))
-
-
-def _part(count: int, of: int) -> str:
-    return f"{count} ({100 * count / of:.0f} %)" if of else ""
+def _cell(fates: list[Fate], fate: str) -> str:
+    count, part = share(fates, fate)
+    return f"{count} ({part})" if part else ""
 
 
 if __name__ == "__main__":

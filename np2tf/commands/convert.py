@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -37,7 +38,8 @@ def convert(paths: tuple[str, ...], mode: str | None, out: Path | None, jit: boo
         outcomes = []
         for path, root in python_files(_existing(paths)):
             outcome = translated(path, root, options)
-            outcomes.append(_deliver(outcome, mode or "diff", out))
+            # What is known of a file takes much more memory than its text.
+            outcomes.append(replace(_deliver(outcome, mode or "diff", out), facts=None))
     if not quiet:
         verb = "would change" if out is None and mode != "write" else "changed"
         for outcome in outcomes:

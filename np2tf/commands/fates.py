@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections import Counter
 from collections.abc import Sequence
 
 from rich.table import Table
 
 from np2tf.commands.output import wide_console
-from np2tf.rewrites.control.fates import CALLED, HOST, STAGED, Fate
+from np2tf.rewrites.control.fates import CALLED, HOST, STAGED, Fate, reasons, share
 
 #: So many reasons are shown.
 ROWS = 20
@@ -24,19 +22,13 @@ def show_summary(fates: Sequence[Fate]) -> None:
         table.add_column(name, justify="right")
     loops = [one for one in fates if one.loops]
     for fate in (STAGED, CALLED, HOST):
-        table.add_row(fate, *_share(fates, fate), *_share(loops, fate))
+        table.add_row(fate, *map(str, (*share(fates, fate), *share(loops, fate))))
     table.add_row("in all", str(len(fates)), "", str(len(loops)), "")
     console.print(table)
-    reasons = Counter(re.sub("`[^`]*`", "`…`", one.reason) for one in fates if one.fate == HOST)
-    if reasons:
-        told = Table(title="Why functions stay on the host")
-        told.add_column("functions", justify="right")
-        told.add_column("reason")
-        for reason, count in reasons.most_common(ROWS):
-            told.add_row(str(count), reason)
+    told = Table(title="Why functions stay on the host")
+    told.add_column("functions", justify="right")
+    told.add_column("reason")
+    for reason, count in reasons(fates, ROWS):
+        told.add_row(str(count), reason)
+    if told.row_count:
         console.print(told)
-
-
-def _share(fates: Sequence[Fate], fate: str) -> tuple[str, str]:
-    count = sum(one.fate == fate for one in fates)
-    return str(count), f"{100 * count / len(fates):.0f} %" if fates else ""

@@ -15,9 +15,10 @@ from enum import Enum
 import libcst as cst
 
 from np2tf import rules
-from np2tf.facts import Facts, Kind
+from np2tf.facts import Facts
 from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
+from np2tf.facts.defaults import READS, mutable_defaults
 from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
@@ -25,43 +26,12 @@ from np2tf.facts.texts import print_problem
 from np2tf.tree.names import root_of, words
 from np2tf.tree.walk import children, walk
 
-_BUILTINS = frozenset(
-    [
-        "len",
-        "range",
-        "enumerate",
-        "zip",
-        "abs",
-        "min",
-        "max",
-        "sum",
-        "int",
-        "float",
-        "bool",
-        "complex",
-        "isinstance",
-        "issubclass",
-        "tuple",
-        "list",
-        "set",
-        "dict",
-        "frozenset",
-        "reversed",
-        "sorted",
-        "round",
-        "divmod",
-        "pow",
-        "any",
-        "all",
-        "map",
-        "filter",
-        "slice",
-        "type",
-        "hasattr",
-        "callable",
-        "str",
-        "repr",
-    ]
+_BUILTINS = words(
+    """
+    len range enumerate zip abs min max sum int float bool complex isinstance issubclass tuple list set
+    dict frozenset reversed sorted round divmod pow any all map filter slice type hasattr callable str
+    repr
+    """
 )
 #: Builtins that read or change what is outside of the function.
 _ACTING = words(
@@ -82,40 +52,10 @@ _EXCEPTIONS = frozenset(
     for name, value in vars(builtins).items()
     if isinstance(value, type) and issubclass(value, BaseException)
 )
-_READS = frozenset(
-    [
-        "items",
-        "keys",
-        "values",
-        "get",
-        "index",
-        "count",
-        "join",
-        "split",
-        "strip",
-        "lower",
-        "upper",
-        "startswith",
-        "endswith",
-        "replace",
-        "format",
-    ]
-)
-_NEEDS_VALUE = frozenset(
-    [
-        "item",
-        "tolist",
-        "tobytes",
-        "tofile",
-        "dump",
-        "dumps",
-        "setflags",
-        "data",
-        "ctypes",
-        "flags",
-        "strides",
-        "base",
-    ]
+_NEEDS_VALUE = words(
+    """
+    item tolist tobytes tofile dump dumps setflags data ctypes flags strides base
+    """
 )
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Yield: "is a generator",
@@ -226,10 +166,7 @@ class Effects:
         owner = self.facts.scopes.of(node).owner_of(node.value)
         if owner is None:
             return node.value == "None" or node.value in _BUILTINS
-        inner = (
-            isinstance(one, cst.FunctionDef) or self._is_lambda(one) for one in owner.bindings[node.value]
-        )
-        return not owner.is_module and all(inner)
+        return not owner.is_module and all(map(self._is_inner_function, owner.bindings[node.value]))
 
     def module_function(self, node: cst.CSTNode) -> cst.FunctionDef | None:
         """The top-level function that a name certainly is."""
@@ -241,43 +178,10 @@ class Effects:
     def _find(self, function: cst.FunctionDef) -> Iterator[Problem]:
         if function.asynchronous is not None:
             yield Problem(function, "is a coroutine")
-        for param in _every_param(function.params):
-            default = param.default
-            if (
-                default is not None
-                and self.facts.kinds.kind(default) is Kind.CONTAINER
-                and not _is_tuple(default)
-                and not self._is_only_read(param.name.value, function)
-            ):
-                yield Problem(default, "has a mutable default, which staging would share")
+        for default in mutable_defaults(function, self.facts):
+            yield Problem(default, "has a mutable default, which staging would share")
         for statement in block(function.body):
             yield from self._below(statement, function, in_message=False)
-
-    def _is_only_read(self, name: str, function: cst.FunctionDef) -> bool:
-        """Whether a parameter is used for what it holds alone, and neither changed, kept nor handed on."""
-        for node in walk(function.body):
-            if isinstance(node, cst.Name) and node.value == name:
-                up = self.facts.parents[node]
-                if isinstance(up, cst.Attribute) and up.value is node and up.attr.value in _READS:
-                    continue
-                if isinstance(up, cst.Subscript) and up.value is node:
-                    stored = isinstance(self.facts.parents[up], (cst.AssignTarget, cst.AugAssign, cst.Del))
-                    if not stored:
-                        continue
-                if isinstance(up, cst.Arg) and (up.star or self._goes_through(up)):
-                    continue
-                if not isinstance(up, (cst.Comparison, cst.ComparisonTarget, cst.CompFor, cst.If, cst.For)):
-                    return False
-        return True
-
-    def _goes_through(self, arg: cst.Arg) -> bool:
-        """Whether a builtin is given an argument to go through it."""
-        call = self.facts.parents[arg]
-        return (
-            isinstance(call, cst.Call)
-            and isinstance(call.func, cst.Name)
-            and call.func.value in ("len", "enumerate", "zip", "sum", "max", "min", "sorted", "any", "all")
-        )
 
     def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
         yield from self._one(node, function, in_message)
@@ -361,11 +265,10 @@ class Effects:
                 return print_problem(self.facts, node)
             known = name in _BUILTINS or name in _EXCEPTIONS or (name == "super" and not node.args)
             return None if known else self._builtin(name)
-        bindings = owner.bindings[name]
         if owner.is_module:
             known = self.module_function(func) is not None or self._is_math(func)
         else:
-            known = all(isinstance(one, cst.FunctionDef) or self._is_lambda(one) for one in bindings)
+            known = all(map(self._is_inner_function, owner.bindings[name]))
         return None if known else _Callee.UNKNOWN
 
     def _builtin(self, name: str) -> str | _Callee:
@@ -387,14 +290,16 @@ class Effects:
         if method in _NEEDS_VALUE:
             return f"needs the value of `{self.facts.code(node)}` while it runs"
         rule = rules.find(f"numpy.ndarray.{method}")
-        if method in _READS or (rule is not None and rule.kind == "native"):
+        if method in READS or (rule is not None and rule.kind == "native"):
             return None
         return _Callee.UNKNOWN
 
     def _is_math(self, func: cst.BaseExpression) -> bool:
         return (self.facts.imports.imported(func) or "").startswith("math.")
 
-    def _is_lambda(self, binding: cst.CSTNode) -> bool:
+    def _is_inner_function(self, binding: cst.CSTNode) -> bool:
+        if isinstance(binding, cst.FunctionDef):
+            return True
         target = self.facts.parents[binding]
         assign = self.facts.parents[target] if target is not None else None
         return isinstance(assign, cst.Assign) and isinstance(assign.value, cst.Lambda)
@@ -410,14 +315,6 @@ class Effects:
 def _is_hidden(function: cst.FunctionDef) -> bool:
     """Whether a decorator may have put something else in the place of a function."""
     return any(name not in TRANSPARENT and name != "np2tf.jit" for name in decorators(function))
-
-
-def _every_param(params: cst.Parameters) -> list[cst.Param]:
-    return [*params.posonly_params, *params.params, *params.kwonly_params]
-
-
-def _is_tuple(node: cst.CSTNode) -> bool:
-    return isinstance(node, cst.Tuple)
 
 
 def _has_keyword(call: cst.Call, name: str) -> bool:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.imports.findings import Originals
+from np2tf.runtime.code_names import codes_within
 from np2tf.runtime.originals import below_numpy
 
 #: A flag of functions' code, which that of classes and modules has not: its variables are its own.
@@ -211,7 +212,7 @@ def _is_clear(code: types.CodeType, missing: set[str], numpy: Mapping[str, Any])
         and _REMOVED_METHODS.isdisjoint(one.co_names)
         and all(_is_there(chain, numpy) for chain in _chains(one))
         and not _asks_for_identity(one, numpy)
-        for one in _all(code)
+        for one in codes_within(code)
     )
 
 
@@ -265,16 +266,9 @@ def _asks_for_identity(code: types.CodeType, numpy: Mapping[str, Any]) -> bool:
     return False
 
 
-def _all(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _all(one)
-
-
 def _inner(code: types.CodeType) -> set[str]:
     """The names of the code inside code."""
-    return {one.co_name for one in _all(code) if one is not code}
+    return {one.co_name for one in codes_within(code) if one is not code}
 
 
 def _renamed(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:

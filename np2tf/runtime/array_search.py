@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.runtime.code_names import all_names
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.tnp.front import Function
 
@@ -28,14 +29,7 @@ def says_numpy(values: Iterable[Any]) -> bool:
 def code_says_numpy(function: Callable[..., Any]) -> bool:
     """Whether the function's own code reads such a thing."""
     code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
-    return code is not None and says_numpy(space.get(name) for name in _names(code))
-
-
-def _names(code: types.CodeType) -> Iterable[str]:
-    yield from code.co_names
-    for inner in code.co_consts:
-        if isinstance(inner, types.CodeType):
-            yield from _names(inner)
+    return code is not None and says_numpy(space.get(name) for name in all_names(code))
 
 
 def holds_array(values: Iterable[Any], depth: int = DEEPEST) -> bool:

@@ -11,9 +11,17 @@ from typing import Any
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
 
 
+def codes_within(code: types.CodeType) -> Iterator[types.CodeType]:
+    """The code itself, and that of the functions and classes inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_within(constant)
+
+
 def all_names(code: types.CodeType) -> Iterator[str]:
     """The names of global variables and attributes."""
-    for one in _all(code):
+    for one in codes_within(code):
         yield from one.co_names
 
 
@@ -36,12 +44,5 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.
 
 
 def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:
-    for one in _all(code):
+    for one in codes_within(code):
         yield from dis.get_instructions(one)
-
-
-def _all(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, types.CodeType):
-            yield from _all(constant)

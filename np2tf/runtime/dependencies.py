@@ -209,13 +209,19 @@ def readers(function: Any) -> list[Place]:
     return dependencies_of(function).readers
 
 
+def is_made_anew(function: types.FunctionType) -> bool:
+    """Whether a function is made where it is used: a lambda, or one inside another."""
+    return "<l" in function.__qualname__  # <lambda>, <locals>
+
+
 _known: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictionary()
 
 
 def dependencies_of(function: Any) -> Dependencies:
     """What a function that is an argument reads; looked at again when a function that it calls is another."""
     function = getattr(function, "__wrapped__", function)
-    if not isinstance(function, types.FunctionType):
+    if not isinstance(function, types.FunctionType) or is_made_anew(function):
+        # What is found keeps the function: in a table, those made for each call would never go away.
         return Dependencies(function)
     found = _known.get(function)
     if found is None or functions_among(current(found[0].readers)) != found[1]:

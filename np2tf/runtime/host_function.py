@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import functools
 import time
-import types
 from collections.abc import Callable
 from typing import Any
 
 from np2tf.counts import counts
+from np2tf.runtime.code_names import all_names
 from np2tf.runtime.originals import original_of
 from np2tf.runtime.recursion import HostCalls, deeply
 from np2tf.runtime.surroundings import is_on_host
@@ -72,7 +72,8 @@ class HostFunction:
     def _bound(self) -> Callable[..., Any]:
         """The function as it has been translated; a name that was never bound is no result."""
         function = self._function
-        if "undefined" not in _names(getattr(function, "__code__", None)):
+        code = getattr(function, "__code__", None)
+        if code is None or "undefined" not in all_names(code):
             return function
         return lambda *args, **kwargs: bound(function(*args, **kwargs))
 
@@ -107,11 +108,3 @@ class HostFunction:
         self.seconds += seconds
         self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)
         return result
-
-
-def _names(code: types.CodeType | None) -> set[str]:
-    """The names that code, or code inside it, uses."""
-    if code is None:
-        return set()
-    inner = [one for one in code.co_consts if isinstance(one, types.CodeType)]
-    return set(code.co_names).union(*map(_names, inner))

@@ -9,12 +9,12 @@ from __future__ import annotations
 import logging
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import tensorflow as tf
 
+from np2tf.runtime.output import put_in_order
 from np2tf.runtime.text import Captured
 from np2tf.runtime.user_frames import callers, warn
 from np2tf.staging import StagingError
@@ -121,20 +121,13 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     Raises:
         StagingError: the code is staged for XLA, which cannot call back, or an argument may change.
     """
-    trace = _trace()
-    if trace.xla or trace.at_once or trace.output is None:
-        raise StagingError("it has effects in an order, which only a graph can")
-    output, captured = trace.output, Captured(args, depth=1)
-    if captured.tensors:
-        trace.shown.make_text()
+    captured = Captured(args, depth=1)
 
-    def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
+    def make(known: Sequence[np.ndarray]) -> Callable[[], None]:
         values = captured.of([np.array(one) for one in known])
-        output.add(lambda: lambda: effect(*values))
-        return count + np.int32(1)
+        return lambda: effect(*values)
 
-    done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)
-    trace.printed.write(tf.ensure_shape(done, ()))
+    put_in_order(_trace(), captured, make)
 
 
 def _trace() -> Any:

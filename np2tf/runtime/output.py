@@ -8,10 +8,19 @@ from __future__ import annotations
 import builtins
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+
+if TYPE_CHECKING:
+    from np2tf.runtime.text import Captured
+    from np2tf.runtime.trace import Trace
 
 
 @dataclass(frozen=True)
@@ -45,3 +54,30 @@ class Output:
     def add(self, make: Callable[[], Callable[[], None]]) -> None:
         """Take one effect; it is made in the context of the call."""
         self._parts.append(self._context.copy().run(make))
+
+
+def put_in_order(
+    trace: Trace, captured: Captured, make: Callable[[Sequence[np.ndarray]], Callable[[], None]]
+) -> None:
+    """Have an effect at every run, behind what has been put in order before.
+
+    Args:
+        trace: the function that is being staged.
+        captured: what the effect tells of.
+        make: gives the effect, of the values of the staged parts of `captured`.
+
+    Raises:
+        StagingError: the code is staged for XLA, which cannot call back, or nobody takes its effects.
+    """
+    if trace.xla or trace.at_once or trace.output is None:
+        raise StagingError("it prints or has other effects in an order, which only a graph can")
+    output = trace.output
+    if captured.tensors:
+        trace.shown.make_text()
+
+    def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
+        output.add(lambda: make(known))
+        return count + np.int32(1)
+
+    done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)
+    trace.printed.write(tf.ensure_shape(done, ()))

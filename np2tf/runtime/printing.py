@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.output import Printed
+from np2tf.runtime.output import Printed, put_in_order
 from np2tf.runtime.text import Captured
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -35,25 +35,13 @@ def print(
     between, last = " " if sep is None else sep, "\n" if end is None else end
     captured = Captured(values, depth=1)
 
-    def line(known: tuple[np.ndarray, ...]) -> str:
+    def line(known: Sequence[np.ndarray]) -> str:
         return between.join(map(str, captured.of(known))) + last
 
     if entered is None:  # somebody else's tf.function
         _call_host(lambda *known: Printed(line(known), stream, flush).show(), captured.tensors)
         return
-    trace = entered.trace
-    if trace.xla or trace.at_once or trace.output is None:
-        raise StagingError("it prints, which only a graph can")
-    output = trace.output
-    if captured.tensors:
-        trace.shown.make_text()
-
-    def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
-        output.add(lambda: Printed(line(known), stream, flush).show)
-        return count + np.int32(1)
-
-    done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)
-    trace.printed.write(tf.ensure_shape(done, ()))
+    put_in_order(entered.trace, captured, lambda known: Printed(line(known), stream, flush).show)
 
 
 def _stream(file: Any) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from np2tf.runtime.code_names import codes_within
 from np2tf.staging import StagingError
 
 if TYPE_CHECKING:
@@ -97,7 +98,8 @@ def _calls_itself(function: Callable[..., Any]) -> bool:
     code = getattr(function, "__code__", None)
     if code is None:
         return False
-    return any(one.co_name in _names(one) for one in _all(code)) or code.co_name in _names_of_called(function)
+    alone = any(one.co_name in _names(one) for one in codes_within(code))
+    return alone or code.co_name in _names_of_called(function)
 
 
 def _names_of_called(function: Callable[..., Any]) -> set[str]:
@@ -119,14 +121,7 @@ def _names_of_called(function: Callable[..., Any]) -> set[str]:
 
 def _names(code: types.CodeType) -> set[str]:
     """The globals, variables around it and attributes that a function, or one inside it, reads."""
-    return {name for one in _all(code) for name in (*one.co_names, *one.co_freevars)}
-
-
-def _all(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _all(one)
+    return {name for one in codes_within(code) for name in (*one.co_names, *one.co_freevars)}
 
 
 class _DeepStack:

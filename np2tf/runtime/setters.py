@@ -5,9 +5,10 @@ from __future__ import annotations
 import builtins
 import dis
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
+from np2tf.runtime.code_names import codes_within
 from np2tf.runtime.instances import is_foreign
 
 #: Builtins that only compute.
@@ -22,7 +23,7 @@ def sets_attribute(codes: Iterable[types.CodeType], name: str) -> bool:
     return any(
         one.opname == "STORE_ATTR" and one.argval == name
         for code in codes
-        for part in _all(code)
+        for part in codes_within(code)
         for one in dis.get_instructions(part)
     )
 
@@ -31,7 +32,7 @@ def does_more(setter: Any) -> bool:
     """Whether a setter calls or rebinds something whose effects a graph would not have."""
     if not isinstance(setter, types.FunctionType):
         return True
-    for code in _all(setter.__code__):
+    for code in codes_within(setter.__code__):
         for one in dis.get_instructions(code):
             if one.opname in ("STORE_GLOBAL", "DELETE_GLOBAL"):
                 return True
@@ -49,10 +50,3 @@ def _acts(name: str, space: dict[str, Any]) -> bool:
     if isinstance(value, types.ModuleType):
         return not is_foreign(value.__name__)
     return callable(value) and not is_foreign(getattr(value, "__module__", None))
-
-
-def _all(code: types.CodeType) -> Iterator[types.CodeType]:
-    yield code
-    for one in code.co_consts:
-        if isinstance(one, types.CodeType):
-            yield from _all(one)

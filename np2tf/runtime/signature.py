@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.boundary import variables
-from np2tf.runtime.dependencies import Dependencies, current, dependencies_of, functions_among
+from np2tf.runtime.dependencies import Dependencies, current, dependencies_of, functions_among, is_made_anew
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place
 from np2tf.runtime.random.states import bit_generator, global_state, is_generator
@@ -296,11 +296,6 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
         signature.readers += read.readers
         signature.parts += functions_among(values)
         signature.take_named(values, depth + 1)
-
-
-def is_made_anew(function: types.FunctionType) -> bool:
-    """Whether a function is made where it is used: a lambda, or one inside another."""
-    return "<l" in function.__qualname__  # <lambda>, <locals>
 
 
 def _made_anew(value: Any) -> Any:

@@ -12,9 +12,10 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from np2tf.runtime.dependencies import is_made_anew
 from np2tf.runtime.instances import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
-from np2tf.runtime.signature import Signature, is_made_anew, kind_of
+from np2tf.runtime.signature import Signature, kind_of
 from np2tf.runtime.stand_in import StandIn, plain
 from np2tf.staging import StagingError
 

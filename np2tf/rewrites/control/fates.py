@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
 from np2tf.facts import Facts
+from np2tf.facts.array_work import ArrayWork
 from np2tf.facts.effects import Effects
 from np2tf.facts.flow import block
 from np2tf.options import Options
-from np2tf.rewrites.control.fitness import Fitness, is_taken, loops_over_arrays, shows_arrays
+from np2tf.rewrites.control.fitness import Fitness, is_taken
 from np2tf.tree.walk import walk
 
 #: In the order of a table.
@@ -40,7 +43,8 @@ class Fate:
     reason: str = ""
 
     def __str__(self) -> str:
-        asks = f", and looks at {self.asks} calls while it is traced" if self.asks else ""
+        calls = "1 call" if self.asks == 1 else f"{self.asks} calls"
+        asks = f", and looks at {calls} while it is traced" if self.asks else ""
         return f"{self.line}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
 
 
@@ -49,16 +53,28 @@ def fates(facts: Facts, options: Options) -> Iterator[Fate]:
     effects = Effects(facts)
     fitness = Fitness.of(facts, options)
     for name, function in _functions(facts.module.body):
-        loops = loops_over_arrays(function, facts, effects)
-        if is_taken(function, facts) or not (loops or shows_arrays(function, facts, effects)):
+        work = ArrayWork(function, facts, effects)
+        if is_taken(function, facts) or not (work.loops or work.is_there):
             continue
         line = facts.position(function)[0]
         decision = fitness.fit.get(function)
         if decision is None:
-            yield Fate(name, line, loops, HOST, reason=_reason(function, fitness, facts))
+            yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts))
         else:
             fate = STAGED if function in fitness.staged else CALLED
-            yield Fate(name, line, loops, fate, len(decision.callees))
+            yield Fate(name, line, work.loops, fate, len(decision.callees))
+
+
+def share(found: Sequence[Fate], fate: str) -> tuple[int, str]:
+    """How many functions have a fate, and which share of all that is."""
+    count = sum(one.fate == fate for one in found)
+    return count, f"{100 * count / len(found):.0f} %" if found else ""
+
+
+def reasons(found: Sequence[Fate], most: int) -> list[tuple[str, int]]:
+    """The most frequent reasons why functions stay on the host, without the names of what they call."""
+    told = (re.sub("`[^`]*`", "`…`", one.reason) for one in found if one.fate == HOST)
+    return Counter(told).most_common(most)
 
 
 def _functions(body: object, prefix: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:

@@ -8,22 +8,19 @@ from weakref import WeakKeyDictionary
 
 import libcst as cst
 
-from np2tf import rules
 from np2tf.diagnostics import Report
-from np2tf.facts import Facts, Kind
+from np2tf.facts import Facts
+from np2tf.facts.array_work import ArrayWork
 from np2tf.facts.classes import decorators
-from np2tf.facts.draws import looks_like_a_draw
 from np2tf.facts.effects import Effects
 from np2tf.facts.flow import parameters
 from np2tf.facts.recursion import Recursion
-from np2tf.facts.texts import is_call
 from np2tf.options import Options
 from np2tf.rewrites.control.decide import Decision, decide
 from np2tf.rewrites.control.marks import CannotLower
 from np2tf.tree.names import dotted, root_of, words
-from np2tf.tree.walk import children, walk
+from np2tf.tree.walk import walk
 
-_ENOUGH = 3
 #: Decorators that are content with what is called like a function.
 _DECORATORS = words(
     """
@@ -31,12 +28,6 @@ _DECORATORS = words(
     functools.lru_cache lru_cache functools.cache cache functools.wraps wraps
     """
 )
-_NUMERIC = (
-    *(cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply, cst.Subtract),
-    *(cst.BitXor, cst.BitAnd, cst.LeftShift, cst.RightShift),
-)
-_LITERALS = (cst.BaseString, cst.List, cst.Tuple, cst.Integer)
-_COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
 _CACHE: WeakKeyDictionary[Facts, dict[Options, Fitness]] = WeakKeyDictionary()
 
 
@@ -108,7 +99,7 @@ def _judge(facts: Facts, options: Options) -> Fitness:
             parameters(function.params)
             and not _is_property(function)
             and not _is_special(function)
-            and _is_worth(function, facts, effects)
+            and ArrayWork(function, facts, effects).pays
         )
     }
     staged = _with_callees({function for function in decisions if function in worth}, decisions, effects)
@@ -236,136 +227,3 @@ def _with_callees(
                 if decision.lowers_anything:
                     staged.add(callee)
     return staged
-
-
-def shows_arrays(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
-    """Whether a function visibly is about arrays."""
-    return any(_shows_arrays(node, facts) or effects.classes.holds_array(node) for node in walk(function))
-
-
-def loops_over_arrays(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
-    """Whether a function has a loop that computes with what may be arrays."""
-    nodes = list(walk(function))
-    if not shows_arrays(function, facts, effects):
-        return any(map(_calculates, nodes))
-    bodies = (_repeated(node) for node in nodes)
-    return any(
-        any(isinstance(node, _COMPUTES) for node in _unprinted(body, facts)) for body in bodies if body
-    )
-
-
-def _is_worth(function: cst.FunctionDef, facts: Facts, effects: Effects) -> bool:
-    """A loop or a recursion that computes, or a few array operations; and what visibly is an array.
-
-    A loop that calculates may be over the caller's arrays, which nothing in the text has to show.
-    """
-    if loops_over_arrays(function, facts, effects):
-        return True
-    if not shows_arrays(function, facts, effects):
-        return False
-    if not _takes_arrays(function, facts):
-        return False
-    if Recursion(effects).calls(function):
-        return True
-    nodes = list(walk(function))
-    operations = sum(_is_array_work(node, facts) for node in nodes)
-    return operations >= _ENOUGH and any(_is_numpy_call(node, facts) for node in nodes)
-
-
-def _calculates(loop: cst.CSTNode) -> bool:
-    """Whether a loop does with what it finds what is done with numbers and arrays, and not with texts."""
-    if not isinstance(loop, (cst.For, cst.While)):
-        return False
-    for node in walk(loop.body):
-        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _NUMERIC):
-            if not any(isinstance(side, _LITERALS) for side in (node.left, node.right)):
-                return True
-            if isinstance(node.operator, (cst.Divide, cst.Power, cst.Multiply)) and not any(
-                isinstance(side, (cst.BaseString, cst.List, cst.Tuple)) for side in (node.left, node.right)
-            ):
-                return True
-        if isinstance(node, cst.AugAssign) and isinstance(
-            node.operator, (cst.MultiplyAssign, cst.DivideAssign)
-        ):
-            return True
-    return False
-
-
-def _unprinted(node: cst.CSTNode, facts: Facts) -> Iterator[cst.CSTNode]:
-    """`node` and what is below it, without what is only printed."""
-    if not is_call(facts, node, ("print",)):
-        yield node
-        for child in children(node):
-            yield from _unprinted(child, facts)
-
-
-def _repeated(node: cst.CSTNode) -> cst.CSTNode | None:
-    """What a loop or a comprehension does again and again."""
-    if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
-        return node.elt
-    return node.body if isinstance(node, (cst.For, cst.While)) else None
-
-
-def _shows_arrays(node: cst.CSTNode, facts: Facts) -> bool:
-    """Whether a node can only be about arrays."""
-    if isinstance(node, cst.Subscript):
-        return len(node.slice) > 1 and not isinstance(facts.parents[node], cst.Annotation)
-    if isinstance(node, cst.Attribute):
-        return node.attr.value in ("T", "shape", "ndim", "dtype")
-    if isinstance(node, cst.BinaryOperation):
-        return isinstance(node.operator, cst.MatrixMultiply) or _calculates_with_slices(node)
-    return looks_like_a_draw(node) or _is_numpy_call(node, facts)
-
-
-def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
-    """Whether slices are subtracted, divided or scaled, which lists and texts cannot be."""
-    if isinstance(node.operator, (cst.Subtract, cst.Divide, cst.Power)):
-        return _is_sliced(node.left) or _is_sliced(node.right)
-    if not isinstance(node.operator, cst.Multiply):
-        return False
-    one, other = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
-    return _is_sliced(one) and (isinstance(other, cst.Float) or _is_sliced(other))
-
-
-def _is_sliced(node: cst.CSTNode) -> bool:
-    """Whether an expression is a slice, or a sum of slices."""
-    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
-        return _is_sliced(node.left) or _is_sliced(node.right)
-    return isinstance(node, cst.Subscript) and any(isinstance(one.slice, cst.Slice) for one in node.slice)
-
-
-def _is_numpy_call(node: cst.CSTNode, facts: Facts) -> bool:
-    if not isinstance(node, cst.Call):
-        return False
-    qualified = facts.imports.qualified(node.func)
-    rule = rules.find(qualified) if qualified is not None else None
-    return rule is not None and (rule.kind == "native" or rule.random)
-
-
-def _is_array_work(node: cst.CSTNode, facts: Facts) -> bool:
-    if isinstance(node, cst.BinaryOperation):
-        return isinstance(node.operator, cst.MatrixMultiply) or facts.kinds.kind(node) is Kind.ARRAY
-    if isinstance(node, cst.Subscript):
-        sliced = any(isinstance(element.slice, cst.Slice) for element in node.slice) or len(node.slice) > 1
-        return sliced or facts.kinds.kind(node.value) is Kind.ARRAY
-    return _is_numpy_call(node, facts) and facts.kinds.kind(node) is not Kind.STATIC
-
-
-def _takes_arrays(function: cst.FunctionDef, facts: Facts) -> bool:
-    """Whether a parameter visibly is an array, and not only a size or a number that arrays are made with."""
-    names = set(parameters(function.params))
-    for node in walk(function):
-        if not isinstance(node, cst.Name) or node.value not in names:
-            continue
-        up = facts.parents[node]
-        if isinstance(up, (cst.Subscript, cst.Attribute)) and up.value is node:
-            return True
-        if isinstance(up, cst.BinaryOperation) and isinstance(up.operator, cst.MatrixMultiply):
-            return True
-        call = facts.parents[up] if isinstance(up, cst.Arg) else None
-        if isinstance(call, cst.Call) and up is call.args[0]:
-            qualified = facts.imports.qualified(call.func) or ""
-            rule = rules.find(qualified)
-            if rule is not None and (rule.chapter != "creation" or qualified.endswith(("_like", "array"))):
-                return True
-    return False

@@ -103,15 +103,20 @@ def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
     return _wide(tensor)
 
 
+def _along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Tensor, int]:
+    """The weights, and the axis as a number that is not negative."""
+    given = _weights(name, x, weights)
+    if rank_of(given) != 1:
+        raise RuntimeError("no filter weights given")
+    return given, normalize_axis_index(axis, rank_of(x))
+
+
 @native("scipy.ndimage.correlate1d")
 def correlate1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
     """The correlation with weights along an axis."""
-    given = _weights("correlate1d", input, weights)
-    if rank_of(given) != 1:
-        raise RuntimeError("no filter weights given")
-    where = normalize_axis_index(axis, rank_of(input))
+    given, where = _along_axis("correlate1d", input, weights, axis)
     return _correlated_1d(input, given, where, mode, cval, given.shape[0] // 2)
 
 
@@ -120,10 +125,7 @@ def convolve1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
     """The convolution with weights along an axis."""
-    given = _weights("convolve1d", input, weights)
-    if rank_of(given) != 1:
-        raise RuntimeError("no filter weights given")
-    where = normalize_axis_index(axis, rank_of(input))
+    given, where = _along_axis("convolve1d", input, weights, axis)
     return _correlated_1d(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
 
 

@@ -57,6 +57,13 @@ def _by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Te
     return tf.linalg.triangular_solve(factors, half, lower=False)
 
 
+def _system(name: str, a: Array, b: Array, finite: bool) -> tuple[tf.Tensor, tf.Tensor]:
+    """A square matrix, and the right sides as columns."""
+    a_matrix(name, a, square=True)
+    matrix, right = computable(name, a, b, finite=finite)
+    return matrix, _columns(name, matrix, right)
+
+
 @native("scipy.linalg.solve")
 def solve(
     a: Array,
@@ -67,9 +74,7 @@ def solve(
     transposed: bool = False,
 ) -> tf.Tensor:
     """The x with ``a @ x == b``."""
-    a_matrix("solve", a, square=True)
-    first, right = computable("solve", a, b, finite=check_finite)
-    right = _columns("solve", first, right)
+    first, right = _system("solve", a, b, check_finite)
     if assume_a in ("pos", "positive definite") and not transposed:
         return _as_given(_by_cholesky(_cholesky("solve", first, lower), right, lower), b)
     if assume_a not in (None, "gen", "general"):
@@ -109,9 +114,7 @@ def solve_triangular(
     check_finite: bool = True,
 ) -> tf.Tensor:
     """The x with ``a @ x == b`` for a triangular matrix."""
-    a_matrix("solve_triangular", a, square=True)
-    matrix, right = computable("solve_triangular", a, b, finite=check_finite)
-    right = _columns("solve_triangular", matrix, right)
+    matrix, right = _system("solve_triangular", a, b, check_finite)
     diagonal = tf.linalg.diag_part(matrix)
     if unit_diagonal:
         matrix = tf.linalg.set_diag(matrix, tf.ones_like(diagonal))

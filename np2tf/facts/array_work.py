@@ -1,0 +1,165 @@
+"""What a function visibly does with arrays: whether it is about any, loops over them, or is worth staging."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.facts import Facts, Kind
+from np2tf.facts.draws import looks_like_a_draw
+from np2tf.facts.effects import Effects
+from np2tf.facts.flow import parameters
+from np2tf.facts.recursion import Recursion
+from np2tf.facts.texts import is_call
+from np2tf.tree.walk import children, walk
+
+#: So many array operations are worth staging without a loop.
+_ENOUGH = 3
+_NUMERIC = (
+    *(cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply, cst.Subtract),
+    *(cst.BitXor, cst.BitAnd, cst.LeftShift, cst.RightShift),
+)
+_LITERALS = (cst.BaseString, cst.List, cst.Tuple, cst.Integer)
+_COMPUTES = (cst.BinaryOperation, cst.AugAssign, cst.Subscript, cst.Comparison, cst.Call)
+
+
+class ArrayWork:
+    """Looks at one function; it is walked once."""
+
+    def __init__(self, function: cst.FunctionDef, facts: Facts, effects: Effects) -> None:
+        self.function = function
+        self._facts = facts
+        self._effects = effects
+        self._nodes = list(walk(function))
+
+    @cached_property
+    def is_there(self) -> bool:
+        """Whether the function visibly is about arrays."""
+        holds = self._effects.classes.holds_array
+        return any(self._shows_arrays(node) or holds(node) for node in self._nodes)
+
+    @cached_property
+    def loops(self) -> bool:
+        """Whether it has a loop that computes with what may be arrays.
+
+        One that calculates may be over the caller's arrays, which nothing in the text has to show.
+        """
+        if not self.is_there:
+            return any(map(_calculates, self._nodes))
+        bodies = (_repeated(node) for node in self._nodes)
+        return any(
+            any(isinstance(node, _COMPUTES) for node in self._unprinted(body)) for body in bodies if body
+        )
+
+    @property
+    def pays(self) -> bool:
+        """Whether it is worth staging: a loop or a recursion that computes, or a few array operations."""
+        if self.loops:
+            return True
+        if not self.is_there or not self._takes_arrays():
+            return False
+        if Recursion(self._effects).calls(self.function):
+            return True
+        operations = sum(map(self._is_operation, self._nodes))
+        return operations >= _ENOUGH and any(map(self._is_numpy_call, self._nodes))
+
+    def _unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+        """`node` and what is below it, without what is only printed."""
+        if not is_call(self._facts, node, ("print",)):
+            yield node
+            for child in children(node):
+                yield from self._unprinted(child)
+
+    def _shows_arrays(self, node: cst.CSTNode) -> bool:
+        """Whether a node can only be about arrays."""
+        if isinstance(node, cst.Subscript):
+            return len(node.slice) > 1 and not isinstance(self._facts.parents[node], cst.Annotation)
+        if isinstance(node, cst.Attribute):
+            return node.attr.value in ("T", "shape", "ndim", "dtype")
+        if isinstance(node, cst.BinaryOperation):
+            return isinstance(node.operator, cst.MatrixMultiply) or _calculates_with_slices(node)
+        return looks_like_a_draw(node) or self._is_numpy_call(node)
+
+    def _is_numpy_call(self, node: cst.CSTNode) -> bool:
+        if not isinstance(node, cst.Call):
+            return False
+        qualified = self._facts.imports.qualified(node.func)
+        rule = rules.find(qualified) if qualified is not None else None
+        return rule is not None and (rule.kind == "native" or rule.random)
+
+    def _is_operation(self, node: cst.CSTNode) -> bool:
+        """Whether a node is an operation on an array."""
+        kind = self._facts.kinds.kind
+        if isinstance(node, cst.BinaryOperation):
+            return isinstance(node.operator, cst.MatrixMultiply) or kind(node) is Kind.ARRAY
+        if isinstance(node, cst.Subscript):
+            sliced = any(isinstance(one.slice, cst.Slice) for one in node.slice) or len(node.slice) > 1
+            return sliced or kind(node.value) is Kind.ARRAY
+        return self._is_numpy_call(node) and kind(node) is not Kind.STATIC  # type: ignore[arg-type]
+
+    def _takes_arrays(self) -> bool:
+        """Whether a parameter visibly is an array, and not only a size or a number to make arrays with."""
+        names = set(parameters(self.function.params))
+        return any(
+            isinstance(node, cst.Name) and node.value in names and self._is_used_as_array(node)
+            for node in self._nodes
+        )
+
+    def _is_used_as_array(self, node: cst.Name) -> bool:
+        up = self._facts.parents[node]
+        if isinstance(up, (cst.Subscript, cst.Attribute)) and up.value is node:
+            return True
+        if isinstance(up, cst.BinaryOperation) and isinstance(up.operator, cst.MatrixMultiply):
+            return True
+        call = self._facts.parents[up] if isinstance(up, cst.Arg) else None
+        if not isinstance(call, cst.Call) or up is not call.args[0]:
+            return False
+        qualified = self._facts.imports.qualified(call.func) or ""
+        rule = rules.find(qualified)
+        return rule is not None and (rule.chapter != "creation" or qualified.endswith(("_like", "array")))
+
+
+def _calculates(loop: cst.CSTNode) -> bool:
+    """Whether a loop does with what it finds what is done with numbers and arrays, and not with texts."""
+    if not isinstance(loop, (cst.For, cst.While)):
+        return False
+    for node in walk(loop.body):
+        if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, _NUMERIC):
+            if not any(isinstance(side, _LITERALS) for side in (node.left, node.right)):
+                return True
+            if isinstance(node.operator, (cst.Divide, cst.Power, cst.Multiply)) and not any(
+                isinstance(side, (cst.BaseString, cst.List, cst.Tuple)) for side in (node.left, node.right)
+            ):
+                return True
+        if isinstance(node, cst.AugAssign) and isinstance(
+            node.operator, (cst.MultiplyAssign, cst.DivideAssign)
+        ):
+            return True
+    return False
+
+
+def _repeated(node: cst.CSTNode) -> cst.CSTNode | None:
+    """What a loop or a comprehension does again and again."""
+    if isinstance(node, (cst.ListComp, cst.GeneratorExp)):
+        return node.elt
+    return node.body if isinstance(node, (cst.For, cst.While)) else None
+
+
+def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
+    """Whether slices are subtracted, divided or scaled, which lists and texts cannot be."""
+    if isinstance(node.operator, (cst.Subtract, cst.Divide, cst.Power)):
+        return _is_sliced(node.left) or _is_sliced(node.right)
+    if not isinstance(node.operator, cst.Multiply):
+        return False
+    one, other = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
+    return _is_sliced(one) and (isinstance(other, cst.Float) or _is_sliced(other))
+
+
+def _is_sliced(node: cst.CSTNode) -> bool:
+    """Whether an expression is a slice, or a sum of slices."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        return _is_sliced(node.left) or _is_sliced(node.right)
+    return isinstance(node, cst.Subscript) and any(isinstance(one.slice, cst.Slice) for one in node.slice)
