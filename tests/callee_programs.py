@@ -388,7 +388,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return x
         """,
         "run(x, logged)",
-        "with block",
+        "TemporaryFile",
     ),
     "a global counter in a callee": CalleeProgram(
         """
@@ -920,6 +920,74 @@ PROGRAMS: dict[str, CalleeProgram] = {
             return y, [(str(one.message), one.category, one.lineno) for one in found]
         """,
         "told(x)",
+    ),
+    "with blocks": CalleeProgram(
+        """
+        class Doubled:
+            def __init__(self, k):
+                self.k = k
+                self.inside = 0
+
+            def __enter__(self):
+                self.inside = self.inside + 1
+                self.k = self.k * 2.0
+                return self
+
+            def __exit__(self, *error):
+                self.k = self.k / 2.0
+                return False
+
+        def run(x, scope):
+            total = x * 0
+            for i in range(70):
+                with scope as inner:
+                    x = np.sin(x) * inner.k
+                    if x.sum() > 100.0:
+                        break
+                total = total + x * scope.k
+            with Doubled(3.0) as d, np.printoptions(precision=3):
+                print(total)
+                total = total + d.k
+            print(total)
+            return total, scope.k, scope.inside
+        """,
+        "run(x, Doubled(0.7))",
+    ),
+    "a with block that handles exceptions": CalleeProgram(
+        """
+        class Quiet:
+            def __enter__(self):
+                return self
+
+            def __exit__(self, kind, error, trace):
+                return kind is ValueError
+
+        def run(x, limit):
+            with Quiet():
+                for i in range(70):
+                    x = np.sin(x) + i
+                    if x[0] > limit:
+                        raise ValueError("too far")
+                x = x * 1000
+            return x
+
+        class Locked:
+            log = []
+
+            def __enter__(self):
+                self.log.append("in")
+                return self
+
+            def __exit__(self, *error):
+                self.log.append("out")
+
+        def locked(x):
+            with Locked():
+                for i in range(3):
+                    x = np.sin(x)
+            return x
+        """,
+        "[run(x, 20.0), run(x, 1e9), locked(x), list(Locked.log)]",
     ),
     "warnings of what calls": CalleeProgram(
         """

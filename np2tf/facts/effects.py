@@ -62,7 +62,6 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.Await: "is a coroutine",
     cst.Global: "rebinds a name of the module",
     cst.TryStar: "has a try block, whose handlers a graph cannot run",
-    cst.With: "has a with block, whose effects are unknown",
     cst.ClassDef: "defines a class",
 }
 
@@ -71,6 +70,8 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 #: What np.errstate may say without an error or a call being due.
 _QUIET = ("ignore", "warn")
+#: Context managers of NumPy's.
+_CONTEXTS = ("numpy.errstate", "numpy.printoptions")
 
 
 class _Callee(Enum):
@@ -95,6 +96,7 @@ class Effects:
     _problems: dict[cst.FunctionDef, list[Problem]] = field(default_factory=dict)
     _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
     _handed: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
+    _contexts: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
     classes: Classes = field(init=False)
     constructors: Constructors = field(init=False)
 
@@ -105,7 +107,7 @@ class Effects:
     def problems(self, function: cst.FunctionDef) -> list[Problem]:
         """What the function's own text does that cannot be staged; its callees are not looked at."""
         if function not in self._problems:
-            self._unknown[function], self._handed[function] = [], []
+            self._unknown[function], self._handed[function], self._contexts[function] = [], [], []
             self._problems[function] = list(self._find(function))
         return self._problems[function]
 
@@ -142,6 +144,11 @@ class Effects:
         """What the function hands to something that calls it, such as `map`, and no text shows."""
         self.problems(function)
         return self._handed[function]
+
+    def contexts(self, function: cst.FunctionDef) -> list[cst.BaseExpression]:
+        """What the function's with blocks enter, where no text shows what that does."""
+        self.problems(function)
+        return self._contexts[function]
 
     def _callables_in(self, call: cst.Call) -> Iterator[cst.BaseExpression]:
         """The arguments of a call that what is called calls, where they are not written there."""
@@ -184,6 +191,8 @@ class Effects:
             yield from self._below(statement, function, in_message=False)
 
     def _below(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
+        if _is_unused_class(node, function):
+            return
         yield from self._one(node, function, in_message)
         message = in_message or isinstance(node, (cst.Raise, cst.Assert))
         for child in children(node):
@@ -192,15 +201,17 @@ class Effects:
                 yield from (
                     Problem(part, _STATEMENTS[type(part)])
                     for part in walk(child)
-                    if type(part) in _STATEMENTS and not isinstance(part, cst.With)
+                    if type(part) in _STATEMENTS
                 )
             else:
                 yield from self._below(child, function, message)
 
     def _one(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
         reason = _STATEMENTS.get(type(node))
-        if reason is not None and not self.is_errstate(node):
+        if reason is not None:
             yield Problem(node, reason)
+        elif isinstance(node, cst.With):
+            yield from self._with(node, function)
         elif isinstance(node, cst.Del) and not isinstance(node.target, cst.Name):
             yield Problem(node, "deletes an element or an attribute")
         elif isinstance(node, (cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For)):
@@ -230,22 +241,23 @@ class Effects:
         elif isinstance(node, cst.Return) and isinstance(node.value, cst.Lambda):
             yield Problem(node, "returns a function")
 
-    def is_errstate(self, node: cst.CSTNode) -> bool:
-        """`with np.errstate(...)` that raises nothing: a graph gives no floating-point warnings."""
-        if not isinstance(node, cst.With):
-            return False
-        calls = [item.item for item in node.items if isinstance(item.item, cst.Call) and item.asname is None]
-        named = [self.facts.imports.qualified(call.func) for call in calls]
-        modes = [arg.value for call in calls for arg in call.args]
-        if not all(isinstance(mode, cst.SimpleString) and mode.value[1:-1] in _QUIET for mode in modes):
-            return False
-        return len(named) == len(node.items) and set(named) == {"numpy.errstate"}
+    def _with(self, node: cst.With, function: cst.FunctionDef) -> Iterator[Problem]:
+        """What stands against a with block; managers that no text shows are looked at while tracing."""
+        if node.asynchronous is not None:
+            yield Problem(node, "has an asynchronous with block")
+        for item in node.items:
+            call = item.item
+            known = self.facts.imports.qualified(call.func) if isinstance(call, cst.Call) else None
+            if known not in _CONTEXTS:
+                self._contexts[function].append(call)
+            elif known == "numpy.errstate" and not _is_quiet(cst.ensure_type(call, cst.Call)):
+                yield Problem(node, "asks for floating-point errors or calls, which a graph does not give")
 
     def _call(self, node: cst.Call, function: cst.FunctionDef) -> str | _Callee | None:
         """Why a call cannot be staged; None if it can."""
         qualified = self.facts.imports.qualified(node.func)
         if qualified is not None:
-            return None if qualified == "numpy.errstate" else rules.against_staging(qualified)
+            return None if qualified in _CONTEXTS else rules.against_staging(qualified)
         imported = self.facts.imports.imported(node.func)
         if imported != "warnings.warn" and _has_keyword(node, "stacklevel"):
             return "tells of what calls it"
@@ -319,3 +331,28 @@ def _is_hidden(function: cst.FunctionDef) -> bool:
 
 def _has_keyword(call: cst.Call, name: str) -> bool:
     return any(arg.keyword is not None and arg.keyword.value == name for arg in call.args)
+
+
+def _is_quiet(call: cst.Call) -> bool:
+    """Whether np.errstate raises and calls nothing: a graph gives no floating-point warnings."""
+    modes = [arg.value for arg in call.args]
+    return all(isinstance(mode, cst.SimpleString) and mode.value[1:-1] in _QUIET for mode in modes)
+
+
+def _is_unused_class(node: cst.CSTNode, function: cst.FunctionDef) -> bool:
+    """Whether a class does nothing when it is defined, and nothing in the function names it."""
+    if not isinstance(node, cst.ClassDef) or node.decorators or node.bases or node.keywords:
+        return False
+    if any(isinstance(part, (cst.Call, cst.Await, cst.Yield)) for part in _run_by_class(node)):
+        return False
+    name = node.name.value
+    return not any(
+        isinstance(part, cst.Name) and part.value == name and part is not node.name for part in walk(function)
+    )
+
+
+def _run_by_class(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    """What runs when a class is defined: its text without the bodies of its methods."""
+    yield node
+    for child in children(node):
+        yield from () if isinstance(child, cst.FunctionDef) and not child.decorators else _run_by_class(child)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from np2tf.facts.declared import declared
+from np2tf.tree.names import target_names
 from np2tf.tree.walk import children
 
 Names = frozenset[str]
@@ -313,7 +314,12 @@ def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
         at_end = handled | live_before(block(node.orelse), behind, jumps)
         return handled | live_before(block(node.body), at_end, jumps)
     if isinstance(node, cst.With):
-        return live_before(block(node.body), after, jumps) | _union(reads(item.item) for item in node.items)
+        live = live_before(block(node.body), after, jumps)
+        for item in reversed(node.items):
+            target = item.asname.name if item.asname is not None else None
+            bound = NONE if target is None else frozenset(name.value for name in target_names(target))
+            live = (live - bound) | (reads(target) - bound) | reads(item.item)
+        return live
     if isinstance(node, cst.Match):
         cases = [live_before(block(case.body), after, jumps) | reads(case.guard) for case in node.cases]
         return _union([after, reads(node.subject), *cases])

@@ -63,6 +63,7 @@ OPERATORS: dict[str, Operator] = {
     **{name: Operator(getattr(builtins, name), "scalars", name) for name in _SCALARS},
     "list_of": Operator(python.list_of, "scalars", "list_of"),
     "call": Operator(python.call, "callees", "call"),
+    "context": Operator(python.context, "contexts", "context"),
     "min": Operator(min, "extrema", "min"),
     "max": Operator(max, "extrema", "max"),
     "math": Operator(math, "mathematics"),

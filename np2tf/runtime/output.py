@@ -74,9 +74,16 @@ def put_in_order(
     output = trace.output
     if captured.tensors:
         trace.shown.make_text()
+    # Those of a `with np.printoptions(…)` that is being traced; others are the caller's.
+    now: dict[str, Any] = {**np.get_printoptions()}
+    options = {name: value for name, value in now.items() if value != trace.options[name]}
+
+    def made(known: Sequence[np.ndarray]) -> Callable[[], None]:
+        with np.printoptions(**options):
+            return make(known)
 
     def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
-        output.add(lambda: make(known))
+        output.add(lambda: made(known))
         return count + np.int32(1)
 
     done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)

@@ -63,6 +63,11 @@ def call(callee: Any) -> Any:
     return callee
 
 
+def context(manager: Any) -> Any:
+    """``with np2tf.context(manager):`` is ``with manager:``."""
+    return manager
+
+
 def on_host(kinds: Any) -> Any:
     """``except np2tf.on_host(kinds):`` is ``except kinds:``."""
     return kinds

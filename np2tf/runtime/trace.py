@@ -41,6 +41,7 @@ class Trace:
         follows: whether it is known what a function reads by name, so that this is an input or a constant.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
         printed: a cell that every print reads and writes, which keeps them in order.
+        options: NumPy's for printing, when the trace began.
         output: where the compiled function's prints go, None if nobody takes them.
         draws: what it draws of random numbers; None where there are no calls.
         shown: what is known of the values whose text is asked for.
@@ -62,6 +63,7 @@ class Trace:
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Cell(tf.constant(False))
         self.printed = Cell(tf.constant(0))
+        self.options: dict[str, Any] = {**np.get_printoptions()}
         self.output: Output | None = None
         self.draws: Draws | None = None
         self.shown = Shown()

@@ -10,7 +10,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control import boolean, ternary, tries
-from np2tf.rewrites.control.calls import called, explicit_super, list_of, of_np2tf, of_np2tf_math
+from np2tf.rewrites.control.calls import called, entered, explicit_super, list_of, of_np2tf, of_np2tf_math
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
@@ -48,6 +48,8 @@ def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, 
         plan.add(func, of_np2tf_math)
     for callee in decision.callees:
         plan.add(callee, called)
+    for manager in decision.contexts:
+        plan.add(manager, entered)
     for call in decision.supers:
         plan.add(call, explicit_super(function))
     for handler in decision.handlers:

@@ -132,6 +132,11 @@ def called(func: cst.BaseExpression) -> cst.BaseExpression:
     return expression("np2tf.call({func})", func=func)
 
 
+def entered(manager: cst.BaseExpression) -> cst.BaseExpression:
+    """`np2tf.context(manager)` for `manager`."""
+    return expression("np2tf.context({manager})", manager=manager)
+
+
 def list_of(node: Comprehension) -> cst.BaseExpression:
     """`np2tf.list_of(lambda v: v * v, x)` for `[v * v for v in x]`."""
     loop = node.for_in

@@ -63,6 +63,8 @@ class Decision:
     """Prints, and text of what may be staged, with what becomes of them."""
     callees: list[cst.BaseExpression] = field(default_factory=list)
     """What is called that no text shows: `np2tf.call` looks at it."""
+    contexts: list[cst.BaseExpression] = field(default_factory=list)
+    """What is entered that no text shows: `np2tf.context` looks at it."""
     supers: list[cst.Call] = field(default_factory=list)
     """`super()`, which means nothing in a helper."""
     handlers: list[cst.ExceptHandler] = field(default_factory=list)
@@ -73,7 +75,7 @@ class Decision:
     def lowers_anything(self) -> bool:
         """Whether any of the function's text changes."""
         lists = (self.expressions, self.builtins, self.math, self.comprehensions, self.texts, self.handlers)
-        return bool(self.marks.lowered or self.callees) or any(lists)
+        return bool(self.marks.lowered or self.callees or self.contexts) or any(lists)
 
 
 def decide(

@@ -62,7 +62,8 @@ def fates(facts: Facts, options: Options) -> Iterator[Fate]:
             yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts))
         else:
             fate = STAGED if function in fitness.staged else CALLED
-            yield Fate(name, line, work.loops, fate, len(decision.callees))
+            asks = len(decision.callees) + len(decision.contexts)
+            yield Fate(name, line, work.loops, fate, asks)
 
 
 def share(found: Sequence[Fate], fate: str) -> tuple[int, str]:

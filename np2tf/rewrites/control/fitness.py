@@ -188,6 +188,7 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
     try:
         made = decide(function, facts, recursion.counters(function), effects.unknown_calls(function))
         made.callees += effects.handed_on(function)
+        made.contexts = effects.contexts(function)
         return made
     except CannotLower as error:
         inside = set(walk(function))

@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterable
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.effects import Effects
 from np2tf.facts.flow import GROWS, assigned_first, block, parameters, writes
 from np2tf.rewrites.control.closures import Closures
 from np2tf.rewrites.control.marks import CannotLower
@@ -17,7 +16,6 @@ from np2tf.tree.walk import children, walk
 
 _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.TryStar: "a try block",
-    cst.With: "a with block",
     cst.Yield: "a yield",
     cst.Del: "a del",
     cst.ClassDef: "a class",
@@ -42,7 +40,6 @@ class Refusals:
         self._facts = facts
         self._static = static
         self._known: dict[cst.CSTNode, str | None] = {}
-        self._effects = Effects(facts)
         self.lists = PrivateLists(function, facts)
         self._params = frozenset(parameters(function.params))
         self._closures = Closures(function)
@@ -83,8 +80,6 @@ class Refusals:
         return f"`{late[0]}`, which an inner function reads" if late else None
 
     def _statement(self, node: cst.CSTNode) -> str | None:
-        if isinstance(node, cst.With) and self._effects.is_errstate(node):
-            return None
         return _STATEMENTS.get(type(node))
 
     def _container(self, node: cst.CSTNode) -> str | None:
