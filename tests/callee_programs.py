@@ -921,6 +921,33 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "told(x)",
     ),
+    "what acts, under a flag": CalleeProgram(
+        """
+        import os
+        from .numbers import sqrt
+
+        LOG = []
+
+        def note(x):
+            LOG.append(float(x[0]))
+            with open(os.devnull, "w") as file:
+                file.write(str(x))
+
+        def run(x, keep=False, where=None):
+            for i in range(70):
+                x = np.sin(x) * sqrt(2.0)
+                if keep and i % 20 == 0:
+                    note(x)
+            if where is not None:
+                np.save(where, x)
+                open(where).close()
+            return x
+        # file numbers.py
+        def sqrt(x):
+            return x + 1.0
+        """,
+        "[run(x), run(x, keep=True), list(LOG)]",
+    ),
     "with blocks": CalleeProgram(
         """
         class Doubled:

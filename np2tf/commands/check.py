@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -22,7 +23,8 @@ def check(paths: tuple[Path, ...], quiet: bool, verbose: bool, summary: bool) ->
     outcomes, fates = [], []
     for path, root in python_files(paths):
         outcome = translated(path, root, Options())
-        outcomes.append(outcome)
+        # What is known of a file takes much more memory than its text.
+        outcomes.append(replace(outcome, facts=None))
         if verbose or summary:
             found = fates_of(outcome, Options())
             fates += found

@@ -69,7 +69,8 @@ class Imports:
         return self._resolved[node]
 
     def imported(self, node: cst.CSTNode) -> str | None:
-        """The dotted name of something imported, whatever it is from."""
+        """The dotted name of something imported, whatever it is from; it begins with the dots of an import
+        from the package around."""
         root, path = root_of(node), dotted(node)
         if not isinstance(root, cst.Name) or path is None:
             return None
@@ -82,7 +83,7 @@ class Imports:
         rest = path.removeprefix(root.value)
         if isinstance(around, cst.ImportFrom):
             module = f"{dotted(around.module)}." if around.module is not None else ""
-            return f"{module}{alias.evaluated_name}{rest}"
+            return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{rest}"
         return (alias.evaluated_name if alias.asname is not None else root.value) + rest
 
     def qualified_binding(self, binding: cst.CSTNode) -> str | None:

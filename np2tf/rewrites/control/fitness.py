@@ -198,18 +198,24 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
 def _spread(
     decisions: dict[cst.FunctionDef, Decision], unfit: dict[cst.FunctionDef, Unfit], effects: Effects
 ) -> None:
-    """A function is no fitter than what it calls."""
+    """A function is no fitter than what it calls, unless a trace may not reach the call."""
     calls = {function: effects.callees(function) for function in decisions}
     changed = True
     while changed:
         changed = False
         for function in list(decisions):
             bad = next((callee for callee in calls[function] if callee not in decisions), None)
-            if bad is not None:
+            if bad is None:
+                continue
+            changed = True
+            places = effects.calls_of(bad, function)
+            if all(isinstance(one, cst.Call) and effects.is_under_a_test(one, function) for one in places):
+                decisions[function].callees += [one.func for one in places if isinstance(one, cst.Call)]
+                del calls[function][bad]
+            else:
                 words = {"reason": f"calls `{bad.name.value}`, which cannot be staged"}
                 unfit[function] = Unfit("NP2TF401", calls[function][bad], words)
                 del decisions[function]
-                changed = True
 
 
 def _with_callees(
@@ -223,8 +229,10 @@ def _with_callees(
         for callee in effects.callees(stack.pop()):
             if callee not in seen:
                 seen.add(callee)
+                decision = decisions.get(callee)
+                if decision is None:
+                    continue
                 stack.append(callee)
-                decision = decisions[callee]
                 if decision.lowers_anything:
                     staged.add(callee)
     return staged
