@@ -93,6 +93,8 @@ FOLLOWING: dict[str, Callable[[Any, Any, Any], Any]] = {
     "-a": lambda m, a, x: -a,
     "a * a": lambda m, a, x: a * a,
     "a < a": lambda m, a, x: a < a,
+    "a permutation < a number": lambda m, a, x: m.transpose(a) < 3,
+    "argwhere": lambda m, a, x: m.argwhere(a > 3) if a.ndim else a,
     "a + its copy in C order": lambda m, a, x: a + a.copy(),
     "a + a row": lambda m, a, x: a + a[:1] if a.ndim else a + a,
     "a + i4": lambda m, a, x: a + a.astype("i4"),

@@ -46,13 +46,6 @@ class Gap:
 
 
 GAPS = {
-    "argwhere has the memory of a transposed array, so that reshape(-1) copies": Gap(
-        r"argwhere",
-        "tensors",
-        "device",
-        "v = np.argwhere(a + 1)\n    v.reshape(-1)[0] = 7\n    a[0] = v[0, 0]",
-        "np.zeros((2, 2))",
-    ),
     "asarray puts an array of the host on TensorFlow, where new arrays are to be": Gap(
         r"np\.asarray", "tensors", "host", "v = np.asarray(a)\n    v[0] = 7.0", "np.zeros(3)"
     ),

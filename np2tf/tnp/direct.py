@@ -94,7 +94,7 @@ def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
         else:
             return None
     shapes = {base._shape_tuple() for base in bases if type(base) is EagerTensor}
-    if len(shapes) > 1 or min(shapes.pop()) < 2 or record.could_possibly_record():
+    if len(shapes) > 1 or min(shapes.pop(), default=0) < 2 or record.could_possibly_record():
         return None
     made = function(*bases)
     if type(made) is ndarray and not made._path:

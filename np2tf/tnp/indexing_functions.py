@@ -16,6 +16,7 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, is_guest, promote
 from np2tf.tnp.indexing import getitem
 from np2tf.tnp.kernels import gathered
+from np2tf.tnp.lenses import Transpose
 from np2tf.tnp.masks import masked, true_places
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, COrF, Operand, Operands, Shape, attach, op
@@ -192,7 +193,8 @@ def flatnonzero(a: Array) -> ndarray:
 def argwhere(a: Array) -> ndarray:
     if a.shape.rank == 0:
         return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
-    return tensor_array(true_places(truth(a)))
+    # NumPy's is a view, too: of the array that has what `nonzero` gives for rows.
+    return tensor_array(tf.transpose(true_places(truth(a)))).view_through(Transpose((1, 0)))
 
 
 @op(np.extract)
