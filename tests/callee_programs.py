@@ -948,6 +948,34 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "[run(x), run(x, keep=True), list(LOG)]",
     ),
+    "methods that Python has made": CalleeProgram(
+        """
+        from dataclasses import dataclass
+        from functools import total_ordering
+
+        @dataclass(frozen=True)
+        class Box:
+            low: float = 0.5
+
+        @total_ordering
+        class Level:
+            def __init__(self, k):
+                self.k = k
+
+            def __eq__(self, other):
+                return self.k == other.k
+
+            def __lt__(self, other):
+                return self.k < other.k
+
+        def run(x, box, one, other):
+            for i in range(70):
+                x = np.sin(x) * box.low + 1.0
+            return x * 2 if one >= other else x
+
+        """,
+        "run(x, Box(), Level(2), Level(1))",
+    ),
     "with blocks": CalleeProgram(
         """
         class Doubled:

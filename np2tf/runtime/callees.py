@@ -32,6 +32,8 @@ from np2tf.tnp.ndarray import is_array
 
 #: Function -> what is traced in its place, or why nothing can be.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
+#: Modules of Python's that put methods into classes which only compute: orders, copies.
+_MAKING_METHODS = ("dataclasses", "functools")
 CODE = "NP2TF539"  # of errors that tell of such a callee
 
 
@@ -188,7 +190,9 @@ def check_class(kind: type, names: set[str]) -> None:
 
 def _check_all(member: Any) -> None:
     for function in functions_of(member):
-        if isinstance(function, types.FunctionType) and has_source(function):
+        if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
+            continue
+        if has_source(function):
             staged_version(function)
 
 
