@@ -31,6 +31,9 @@ EFFECTS = (
     'warnings.warn("w: {m}")', 'warnings.warn("w: {m}", RuntimeWarning)', 'LOG.append("{m}")',
     "LOG.append(float({s}))", 'TOTALS["n"] += 1', 'TOTALS["{m}"] = {s}', "BUFFER[{k}] += {c}",
     'logging.getLogger("pk.other").error("{m}")', "BUFFER[:] = {a}",
+    'warnings.warn("s: {m}", stacklevel=2)', 'with np.printoptions(precision=2): print("{m}", {a})',
+    'with SCOPE as inner: print("{m}", inner.depth)', 'with SCOPE: TOTALS["{m}"] = SCOPE.k * {s}',
+    'with Scope({c}) as inner: BUFFER[{k}] = inner.k + inner.depth',
 )  # fmt: skip
 #: The same, in a method.
 OWN_EFFECTS = (
@@ -113,6 +116,24 @@ def logged(f):
         return result
 
     return wrapper
+
+
+class Scope:
+    def __init__(self, k):
+        self.k = k
+        self.depth = 0
+
+    def __enter__(self):
+        self.depth += 1
+        self.k = self.k * 0.9
+        return self
+
+    def __exit__(self, *error):
+        self.depth -= 1
+        return False
+
+
+SCOPE = Scope(0.5)
 
 
 class Span(NamedTuple):

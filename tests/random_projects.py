@@ -204,6 +204,8 @@ class _Maker:
             "LOG",
             "TOTALS",
             "BUFFER",
+            "Scope",
+            "SCOPE",
             "RATE",
             "wrapping",
             "counting",
@@ -229,9 +231,8 @@ class _Maker:
             else ""
         )
         origin = "." if again else ".base"
-        imports = (
-            "from .base import Pair, Span, LOG, TOTALS, BUFFER, RATE, wrapping, counting, logged, checked\n"
-        )
+        imports = "from .base import Pair, Scope, SCOPE, Span, LOG, TOTALS, BUFFER, RATE\n"
+        imports += "from .base import wrapping, counting, logged, checked\n"
         imports += f"from {origin} import {', '.join(functions)}\n"
         imports += f"from .models import {', '.join(more)}, Damped, Kicked\n"
         main = MAIN_HEAD.format(imports=imports)
