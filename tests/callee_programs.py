@@ -976,6 +976,19 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "run(x, Box(), Level(2), Level(1))",
     ),
+    "generators that are gone through at once": CalleeProgram(
+        """
+        def run(x):
+            y = x * 0
+            for a, b in ((i, j) for i in range(len(x)) for j in range(i)):
+                y[a] += x[b] * 0.5
+            total = 0.0
+            for i, p in enumerate(np.sin(v) for v in x):
+                total = total + p * i
+            return y * total + [p * 2.0 for p in (np.cos(v) for v in x)][0]
+        """,
+        "run(x)",
+    ),
     "with blocks": CalleeProgram(
         """
         class Doubled:

@@ -70,6 +70,8 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
 
 #: Expressions that may give a function.
 _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
+#: What goes through a generator that stands in it, at once.
+_GO_THROUGH = (cst.Arg, cst.For, cst.CompFor)
 #: What np.errstate may say without an error or a call being due.
 _QUIET = ("ignore", "warn")
 #: Context managers of NumPy's.
@@ -257,7 +259,7 @@ class Effects:
             yield from self._expression(node)
 
     def _expression(self, node: cst.CSTNode) -> Iterator[Problem]:
-        if isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], cst.Arg):
+        if isinstance(node, cst.GeneratorExp) and not isinstance(self.facts.parents[node], _GO_THROUGH):
             yield Problem(node, "keeps a generator")
         elif isinstance(node, cst.Name) and node.value == "print" and self._is_handed_on(node):
             yield Problem(node, "hands on `print`")
