@@ -252,3 +252,12 @@ def test_numpys_generators_draw_at_every_call() -> None:
     ):
         for _ in range(3):
             np.testing.assert_array_equal(draw(), expected.random(2))
+
+
+@pytest.mark.filterwarnings("error::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.parametrize("make", [np.random.default_rng, np.random.RandomState])
+def test_a_generators_method_as_an_argument_is_compiled(make: Any) -> None:
+    """It is machine code: bound to anything but a generator it reads what is not its own."""
+    ours, numpys, x = make(0).standard_normal, make(0).standard_normal, np.zeros(2)
+    for _ in range(2):
+        np.testing.assert_array_equal(by_argument(ours, x), numpys(2))

@@ -73,7 +73,7 @@ class Twins:
         if what == "slice":
             return slice(self.of(value.start), self.of(value.stop), self.of(value.step))
         if what == "method":
-            return types.MethodType(value.__func__, self.of(value.__self__))
+            return self._method(value)
         if what == "partial":
             call, *args = [self.of(item) for item in (value.func, *value.args)]
             return functools.partial(
@@ -84,6 +84,12 @@ class Twins:
         if id(value) not in self._made:
             self._make(value, what)
         return self._made[id(value)]
+
+    def _method(self, method: types.MethodType) -> Any:
+        owner = self.of(method.__self__)
+        # A generator's methods are machine code, which reads the memory of what it is bound to.
+        drawing = kind_of(method.__self__) == "generator"
+        return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
 
     def _make(self, value: Any, what: str) -> None:
         if what == "generator":
