@@ -21,7 +21,7 @@ from np2tf.runtime.growth import fitted, met
 from np2tf.runtime.origins import merged_cells, new_cells, number_among, origin, suspects
 from np2tf.runtime.pieces import Piece, common_shapes, of_shapes, pieces_between, written
 from np2tf.runtime.trace import Trace
-from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
+from np2tf.runtime.values import Carried, Undefined, carried, flatten, is_widened, join, like, same
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
@@ -119,6 +119,8 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         record_violation(tf.logical_not(test))
         return then()
     forms = _common_forms(trace, *sides)
+    if trace.root is not None:
+        _refuse_widened(test, forms, *sides)
     cells = list({**sides[0].after, **sides[1].after})
     sources: list[set[Cell]] = [set() for _ in forms]
     tracked = _tracked(forms, *sides)
@@ -226,6 +228,15 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
             "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"
         )
     return forms
+
+
+def _refuse_widened(test: tf.Tensor, forms: list[Carried | None], then: _Side, otherwise: _Side) -> None:
+    """Discard the calls that take a side whose arrays are carried in another dtype than they have."""
+    widened = [any(map(is_widened, side.forms, forms)) for side in (then, otherwise)]
+    if all(widened):
+        raise StagingError("an array is of another dtype on each side of a branch", "NP2TF510")
+    if any(widened):
+        record_violation(test if widened[0] else tf.logical_not(test))
 
 
 def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:

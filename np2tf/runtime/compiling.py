@@ -35,6 +35,7 @@ from np2tf.runtime.twins import settle
 from np2tf.runtime.unbound import bound
 from np2tf.runtime.unchanged import leaving_alone
 from np2tf.runtime.unknown_lengths import of_unknown_lengths
+from np2tf.runtime.values import returned
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.floating_errors import raises_floating_point_errors
@@ -364,7 +365,7 @@ class Compiler:
         if entered is None:
             return bound(of_unknown_lengths(self._function)(*args, **kwargs))
         with entered.trace.calls.entering(self._jitted, entered):
-            return bound(self._function(*args, **kwargs))
+            return returned(bound(self._function(*args, **kwargs)))
 
     def left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python what cannot be compiled (it is known why), or is faster on the host."""

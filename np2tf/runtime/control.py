@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import chain, islice
 from typing import Any
 
@@ -23,6 +23,8 @@ from np2tf.tnp.symint import SymInt
 UNROLL = 8
 #: A loop that cannot be staged may still be unrolled up to here.
 MAX_UNROLL = 64
+#: So many iterations, at most, are made before a loop to learn the types of its variables.
+_MAX_AHEAD = 2
 
 
 def _trace() -> Trace:
@@ -103,8 +105,17 @@ def while_loop(
     def staged(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
         return _test_tensor(keep_going(*inner))
 
-    loop = Loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state))
-    return loop.run()
+    for _ in range(_MAX_AHEAD + 1):
+        loop = Loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state))
+        if not loop.changes_dtype:
+            return loop.run()
+        state = _once(keep_going(*state), step, state)
+    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+
+
+def _once(test: Any, step: Callable[..., Any], state: Sequence[Any]) -> tuple[Any, ...]:
+    """An iteration before the loop, if there is one: its arrays get the dtypes they have from then on."""
+    return cond(test, lambda *inner: tuple(step(*inner)), lambda *inner: inner, *state)  # type: ignore[no-any-return]
 
 
 def _test_tensor(test: Any) -> tf.Tensor:
@@ -186,14 +197,18 @@ def _staged_for(
                 _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds
             )
             # An iteration before the loop gives its variables the types that they have from then on.
-            if not (loop.changes_type and loop.runs_once and first < 2):
+            ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
+            if first == _MAX_AHEAD and loop.changes_dtype:
+                raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+            if not ahead or first == _MAX_AHEAD:
                 return loop.run()
         except StagingError:
             if not isinstance(length, int) or length > MAX_UNROLL:
                 raise
             # The iterations before it have been made, with all that they write.
             return _in_python(islice(iter(items), first, None), step, state, keep_going)
-        state = tuple(step(items.item(first), *state))
+        runs = loop.runs_once or test(tf.constant(0, tf.int64), state)
+        state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state)
         first += 1
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.values import Carried, carried, flatten, join
+from np2tf.runtime.values import Carried, carried, flatten, is_widened, join
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ndarray import is_array, scalar, tensor_array, tensor_scalar
@@ -104,7 +104,9 @@ def _joined(a: Carried, b: Carried) -> Carried:
     form = _settled(join(a, b, "an item of a list"))
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
         raise StagingError("the items of a list that grows in staged code differ in shape", "NP2TF307")
-    if form.dtype != result_type_of((a.dtype, b.dtype)) or (a.dtype == np.bool_) is not (b.dtype == np.bool_):
+    of_truth = (a.dtype == np.bool_) is not (b.dtype == np.bool_)
+    otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
+    if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
         raise StagingError("the items of a list that grows in staged code differ in type", "NP2TF307")
     entered = current_region()
     if entered is not None:

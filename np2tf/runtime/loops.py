@@ -23,7 +23,7 @@ from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.sharing import compute_once
 from np2tf.runtime.slots import Entries, Slots, staying
 from np2tf.runtime.trace import Trace
-from np2tf.runtime.values import Carried, Undefined, carried, flatten, join, like, same
+from np2tf.runtime.values import Carried, Undefined, carried, flatten, is_widened, join, like, same
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, aliases, is_known, link_aliases, region
 from np2tf.tnp.ndarray import cell_of, is_array, scalar
@@ -201,6 +201,14 @@ class StagedLoop:
             if self.trace.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
                 return True
         return False
+
+    @property
+    def changes_dtype(self) -> bool:
+        """Whether an array has another dtype before the loop, or after an iteration, than inside."""
+        if self.trace.root is None:
+            return False  # somebody else's graph, which cannot be discarded
+        before = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
+        return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
 
     # -- building --------------------------------------------------------------------------------------------
 

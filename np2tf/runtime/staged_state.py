@@ -100,6 +100,11 @@ class Loop:
         """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
         return self._loop.changes_type
 
+    @property
+    def changes_dtype(self) -> bool:
+        """Whether an array has another dtype before the loop, or after an iteration, than inside."""
+        return self._loop.changes_dtype
+
     def run(self) -> Any:
         """Build the loop; returns the state after it."""
         result = self._loop.run()

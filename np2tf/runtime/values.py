@@ -133,6 +133,15 @@ def _guard(value: Any) -> GuardedCell | None:
     return cell if isinstance(cell, GuardedCell) and not path_of(value) else None
 
 
+def returned(result: Any) -> Any:
+    """What a function gives its caller: a call in which a name in it is unbound is discarded."""
+    for one in result if type(result) is tuple else (result,):
+        guard = _guard(one)
+        if guard is not None:
+            record_violation(tf.logical_not(guard.bound))
+    return result
+
+
 def _is_python(value: Any) -> tf.Tensor:
     if type(value) is scalar and value.undecided is not None:
         return value.python
@@ -216,6 +225,13 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
         kinds = _undecided(dtype, a, b)
         return Carried(kinds.wide, (), None, True, a.optional, kinds)
     return Carried(dtype, shape, None, a.number and b.number, a.optional)
+
+
+def is_widened(form: Carried | None, common: Carried | None) -> bool:
+    """Whether an array is carried in another dtype than it has; numbers, which stay equal, are no arrays."""
+    if form is None or common is None or form.number or common.number:
+        return False
+    return form.dtype != common.dtype
 
 
 def _undecided(dtype: np.dtype[Any], *forms: Carried) -> Undecided:

@@ -1,0 +1,79 @@
+"""Arrays that have one dtype on one path and another on the other: a graph has one, NumPy has both."""
+
+from __future__ import annotations
+
+import pytest
+from differential import HEAD, compare
+
+#: name -> (function, calls that run compiled, calls that do not)
+PROGRAMS = {
+    "a branch": (
+        "def f(x, n):\n    if x.sum() > n:\n        x = np.arange(3)\n    return x",
+        ["np.ones(3), 5"],
+        ["np.ones(3), 2"],
+    ),
+    "an early return": (
+        "def f(x, n):\n    if x.max() > n:\n        return np.isfinite(x)\n    return x * 2",
+        ["np.ones(3), 5"],
+        ["np.ones(3), 0"],
+    ),
+    "neither side has the common dtype": (
+        "def f(x, n):\n    y = np.arange(3)\n    if x.sum() > n:\n        y = x.astype(np.float32)\n"
+        "    return y",
+        [],
+        ["np.ones(3), 5", "np.ones(3), 2"],
+    ),
+    "numbers have one dtype": (
+        "def f(x, n):\n    y = 0\n    if x.sum() > n:\n        y = x[0]\n    return x + y",
+        ["np.ones(3), 5", "np.ones(3), 2"],
+        [],
+    ),
+    "a loop whose first iteration makes floats": (
+        "def f(x, n):\n    y = np.zeros(3, int)\n    for i in range(n):\n        y = y + x * i\n    return y",
+        ["np.ones(3), 12", "np.ones(3), 1", "np.ones(3), 0"],
+        [],
+    ),
+    "small integers in its first iteration": (
+        "def f(x, n):\n    y = np.full(3, 200, np.uint8)\n    s = x.sum()\n    while s < n:\n"
+        "        y = (y + y) * x\n        s += 1\n    return y",
+        ["np.ones(3), 9", "np.ones(3), 4"],
+        ["np.ones(3), 3"],
+    ),
+    "a loop over an array": (
+        "def f(x, n):\n    y = np.zeros(12, int)\n    for v in x:\n        if v > n:\n            break\n"
+        "        y = y + x\n    return y",
+        ["np.arange(12.), 20", "np.arange(12.), 4", "np.arange(12.), 0"],
+        ["np.arange(12.), -1"],
+    ),
+    "a loop that makes integers": (
+        "def f(x, n):\n    y = x\n    s = x.sum()\n    while s < n:\n"
+        "        y = np.arange(3)\n        s += 1\n    return y",
+        [],
+        ["np.ones(3), 9", "np.ones(3), 3"],
+    ),
+    "other lengths too": (
+        "def f(x, n):\n    y = x @ x.T\n    s = x.sum()\n    while s < n:\n"
+        "        y = np.ones((2, 2), np.float32)\n        s += 1\n    return y",
+        [],
+        ["np.ones((3, 2), int), 6", "np.ones((3, 2), int), 9"],
+    ),
+}
+
+
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_program(case: str) -> None:
+    source, compiled, others = PROGRAMS[case]
+    for call in compiled:
+        compare(HEAD + source + "\n", call)
+    for call in others:
+        compare(HEAD + source + "\n", call, ran="fallback")
+
+
+def test_arrays_in_a_list() -> None:
+    source = (
+        "def f(x, n):\n    rows = []\n    for i in range(n):\n        if x[i] > 3:\n"
+        "            rows.append(x * i)\n        else:\n            rows.append(np.arange(12))\n"
+        "    return rows\n"
+    )
+    compare(HEAD + source, "np.arange(12.), 12", ran=None)
