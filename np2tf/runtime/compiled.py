@@ -19,13 +19,14 @@ from np2tf.runtime.placement import against_xla, ops_of, xla_pays
 from np2tf.runtime.random.streams import Accept, Draws
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
+from np2tf.runtime.unused import unused_checks
 from np2tf.runtime.values import Undefined, flatten
 from np2tf.runtime.written_back import write_all
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, region, resolved
+from np2tf.tnp.cells import Cell, Gapped, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.foreign_graphs import not_foreign
-from np2tf.tnp.layout import laid_out, order_of_copy
+from np2tf.tnp.layout import laid_out, order_of_copy, order_of_memory
 from np2tf.tnp.lenses import check_host_view, view_on_host
 from np2tf.tnp.ndarray import (
     array_over,
@@ -168,7 +169,7 @@ class Compiled:
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell, array in zip(cells, arrays, strict=True):
                 cell.argument = True
-                cell.order = None if is_ordinary(array) else order_of_copy(array, "K")
+                cell.order = order_of_memory(array)
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             trace.draws = self._draws = Draws(self._generators)
@@ -225,6 +226,8 @@ class Compiled:
         states = self._draws.finals
         self._states = slice(len(outputs), len(outputs) + len(states))
         outputs += states
+        if not trace.xla:
+            outputs += unused_checks(violated.graph, [*outputs, violated])
         return [*outputs, violated] if self._may_fail else outputs
 
     def _result(
@@ -267,7 +270,9 @@ class Compiled:
                 places[key] = len(outputs)
                 outputs.append(cell_of(leaf).value if shared else leaf.tensor)
             if shared:
-                return _Result("array", places[key], path=path_of(leaf), order=cell_of(leaf).order)
+                memory = cell_of(leaf).order
+                assert not isinstance(memory, Gapped)  # which only arguments have
+                return _Result("array", places[key], path=path_of(leaf), order=memory)
             order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
             return _Result("array", places[key], order=order)
         if isinstance(leaf, Text):

@@ -25,8 +25,8 @@ from np2tf.runtime.random.states import bit_generator, global_state, is_generato
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
 from np2tf.tnp.conversion import is_guest
-from np2tf.tnp.layout import order_of_copy
-from np2tf.tnp.ndarray import cell_of, is_array, is_ordinary, scalar
+from np2tf.tnp.layout import order_of_memory
+from np2tf.tnp.ndarray import cell_of, is_array, scalar
 from np2tf.tnp.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -121,8 +121,7 @@ class Signature:
         if place is None:
             place = self._places[identity] = len(self.arrays)
             self.arrays.append(value)
-        order = None if is_ordinary(value) else order_of_copy(value, "K")
-        self.parts.append((place, type(value), value.dtype, value.shape, order))
+        self.parts.append((place, type(value), value.dtype, value.shape, order_of_memory(value)))
 
     def add_generator(self, value: Any) -> None:
         """Make the state of a generator an input."""

@@ -13,6 +13,7 @@ import threading
 import weakref
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Any
 
 from np2tf.lazy import tf
@@ -146,6 +147,17 @@ def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
         _stack.regions.pop()
 
 
+@dataclass(frozen=True)
+class Gapped:
+    """The layout of memory of somebody else's, in which there are gaps, or which is gone through backwards.
+
+    Attributes:
+        strides: of each axis, in elements; of all arrays with the same views and copies the same ones.
+    """
+
+    strides: tuple[int, ...]
+
+
 class Cell:
     """One base tensor that arrays and their views read from and write to."""
 
@@ -175,7 +187,7 @@ class Cell:
         self.owner_path: tuple[Any, ...] = ()
         #: The axes from the slowest to the fastest, as NumPy's memory would have them; None for C order. A
         #: tensor has no other: this is what decides which reshapes are views.
-        self.order: tuple[int, ...] | None = None
+        self.order: tuple[int, ...] | Gapped | None = None
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.

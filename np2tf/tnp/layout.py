@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.stride_tricks import as_strided
 
+from np2tf.tnp.cells import Gapped
 from np2tf.tnp.lenses import (
     Basic,
     Bitcast,
@@ -32,6 +33,7 @@ from np2tf.tnp.symint import SymInt
 
 #: Stands for a length that is known only at run time.
 _SOME_LENGTH = 7
+
 
 #: The axes of an array from the slowest to the fastest in memory; None: C order.
 Order = tuple[int, ...] | None
@@ -63,14 +65,16 @@ def memory_of(array: ndarray) -> np.ndarray:
 
 
 @functools.lru_cache(1024)
-def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order) -> np.ndarray:
+def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order | Gapped) -> np.ndarray:
     if 0 in shape:
         return np.empty(shape, dtype)
     return as_strided(np.empty(1, dtype), shape, strides_of(shape, dtype.itemsize, order))
 
 
-def strides_of(shape: Sequence[int], itemsize: int, order: Order) -> tuple[int, ...]:
-    """The strides of memory without gaps."""
+def strides_of(shape: Sequence[int], itemsize: int, order: Order | Gapped) -> tuple[int, ...]:
+    """The strides of memory that is laid out so."""
+    if isinstance(order, Gapped):
+        return tuple(itemsize * stride for stride in order.strides)
     strides = [0] * len(shape)
     for axis in reversed(range(len(shape)) if order is None else order):
         strides[axis] = itemsize
@@ -231,6 +235,32 @@ def order_of_copy(source: Any, letter: str | None) -> Order:
     if letter == "A" or flags.c_contiguous:
         return None
     return _sorted(layout.strides)
+
+
+def order_of_memory(array: Any) -> Order | Gapped:
+    """How the memory of an array of either kind is laid out, so that what is a view of it can be told."""
+    if is_ordinary(array):
+        return None
+    layout = layout_of(array)
+    return None if layout is None else _order_of_memory(layout.shape, layout.strides, layout.itemsize)
+
+
+@functools.lru_cache(1024)
+def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | Gapped:
+    order = _sorted(strides)
+    long = [axis for axis, length in enumerate(shape) if length > 1]
+    without_gaps = strides_of(shape, itemsize, order)
+    if all(strides[axis] == without_gaps[axis] for axis in long):
+        return order
+    made = [0] * len(shape)
+    end, made_end = itemsize, 1
+    for axis in sorted(long, key=lambda axis: (abs(strides[axis]), -axis)):
+        step = abs(strides[axis])
+        if step:
+            made_step = made_end if step == end else 2 * made_end
+            made[axis] = made_step if strides[axis] > 0 else -made_step
+            end, made_end = step * shape[axis], made_step * shape[axis]
+    return Gapped(tuple(made))
 
 
 def _sorted(strides: Sequence[int]) -> Order:

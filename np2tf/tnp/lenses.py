@@ -63,13 +63,23 @@ class Transpose:
 
 @dataclass(frozen=True, eq=False)
 class Reshape:
-    """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown."""
+    """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown.
+
+    Attributes:
+        shape: the lengths.
+        target: the same for TensorFlow, where it must not rely on the elements to fit.
+    """
 
     shape: Any
+    target: tf.Tensor | None = None
     keeps_order: ClassVar[bool] = True
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
-        return tf.reshape(base, self.shape)
+        if self.target is None:
+            return tf.reshape(base, self.shape)
+        made = tf.reshape(base, self.target)
+        made.set_shape([None if n < 0 else n for n in self.shape])
+        return made
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
         shape = base.shape if base.shape.is_fully_defined() else tf.shape(base)

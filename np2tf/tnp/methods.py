@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, is_from_outside
+from np2tf.tnp.cells import Cell, Gapped, is_from_outside
 from np2tf.tnp.conversion import as_tensor, assigned, cast, to_numpy
 from np2tf.tnp.devices import device_put
 from np2tf.tnp.fitting import refuse_unfit
@@ -26,7 +26,7 @@ from np2tf.tnp.indexing import getitem, setitem
 from np2tf.tnp.layout import copied, is_contiguous, owns_memory, settled, shadow
 from np2tf.tnp.lenses import Basic, Bitcast, Part, ReadOnly, Sealed
 from np2tf.tnp.migration import brought_to_host
-from np2tf.tnp.ndarray import array_over, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp.ndarray import array_over, cell_of, ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp.normalize import attach, memory_order, shape_of
 from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.ranks import DOUBTFUL, over_ranks
@@ -288,6 +288,12 @@ def _layout(self: ndarray) -> np.ndarray:
     return made
 
 
+def _strides(self: ndarray) -> tuple[int, ...]:
+    if isinstance(cell_of(self).order, Gapped):
+        raise StagingError("the strides of an argument that is a part of a larger array", "NP2TF501")
+    return _layout(self).strides
+
+
 #: The flags that can be set, and what `setflags` calls them.
 _SETTABLE = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
 _LETTERS = {
@@ -447,7 +453,7 @@ def _install() -> None:
     _attribute("mT", _matrix_transposed)
     _attribute("real", _real, _set_real)
     _attribute("imag", _imag, _set_imag)
-    _attribute("strides", lambda self: _layout(self).strides)
+    _attribute("strides", _strides)
     _attribute("base", _base)
     _attribute("flags", Flags)
     _attribute("__array_interface__", _array_interface)

@@ -14,8 +14,10 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
 from np2tf.tnp.axes import checked_rank
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import current_region, link_aliases
 from np2tf.tnp.conversion import to_numpy
+from np2tf.tnp.kernels import opaque
 from np2tf.tnp.layout import (
     copied,
     is_contiguous,
@@ -25,7 +27,7 @@ from np2tf.tnp.layout import (
     shadow,
 )
 from np2tf.tnp.lenses import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp.normalize import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
 
 __all__ = [
@@ -118,15 +120,33 @@ def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
     return tuple(n if n >= 0 else size // wanted for n in shape)
 
 
+def _lens(a: ndarray, shape: Any) -> Reshape:
+    """What gives `a` another shape; a call whose elements, counted at run time, do not fit is discarded."""
+    if a.tensor.shape.is_fully_defined() or current_region() is None or not isinstance(shape, list):
+        return Reshape(shape)
+    # The optimiser of graphs takes for granted that what is reshaped to known lengths has as many elements.
+    target = opaque(tf.constant(shape, tf.int64))
+    size, wanted = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
+    if -1 in shape:
+        record_violation(tf.equal(wanted, 0) | tf.not_equal(size % tf.maximum(wanted, 1), 0))
+    else:
+        record_violation(tf.not_equal(size, wanted))
+    return Reshape(shape, target)
+
+
 def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     """``a.reshape(shape)`` in C order: a view where NumPy gives one."""
     target = _resolved(shape, lengths(a))
+    lens = _lens(a, target)
     if reshapes_in_place(a, target):
-        return a.view_through(Reshape(target))
-    made = tensor_array(tf.reshape(a.tensor, target))
+        return a.view_through(lens)
+    made = tensor_array(lens.get(a.tensor))
     if a.tensor.shape.is_fully_defined():
         # NumPy copies the array as it is, and gives a view of the copy.
         made.storage()[0].owner_path = (Reshape(tuple(a.tensor.shape.as_list())),)
+    elif current_region() is not None:
+        # With some lengths NumPy gives a view, with others a copy.
+        link_aliases(cell_of(made), [cell_of(a)])
     return made
 
 
@@ -262,7 +282,10 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
                 f"{have} and requested shape {shape}"
             )
         return array.view_through(ReadOnly(shape))
-    return array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
+    made = array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
+    if current_region() is not None:
+        _ = made.tensor  # raises at run time if the lengths do not fit, whether or not it is read
+    return made
 
 
 @view(np.broadcast_arrays)

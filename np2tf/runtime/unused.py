@@ -1,0 +1,41 @@
+"""Operations whose results nobody reads, but which NumPy would run: the graph must not drop their errors.
+
+TensorFlow runs what the results of a graph need. An array whose lengths depend on data may not fit an
+operation, which is known when that runs: NumPy raises even where the result is not used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+#: The types of operations that raise where the lengths of their inputs do not fit.
+_CHECKING = {
+    *("Reshape", "BroadcastTo", "ConcatV2", "Pack", "MatMul", "BatchMatMulV2", "BatchMatMulV3", "Einsum"),
+    *("AddV2", "Sub", "Mul", "RealDiv", "FloorDiv", "FloorMod", "Pow", "Maximum", "Minimum", "Atan2"),
+    *("Equal", "NotEqual", "Less", "LessEqual", "Greater", "GreaterEqual", "LogicalAnd", "LogicalOr"),
+    *("BitwiseAnd", "BitwiseOr", "BitwiseXor", "SelectV2"),
+}
+
+
+def unused_checks(graph: tf.Graph, outputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """The results of a graph's operations that may raise for a length, and that no output needs.
+
+    They must become outputs: the optimiser drops what only control dependencies ask for.
+    """
+    checks = [op for op in graph.get_operations() if op.type in _CHECKING and _may_fail(op)]
+    if not checks:
+        return []
+    needed = {output.op for output in outputs}
+    waiting = list(needed)
+    while waiting:
+        op = waiting.pop()
+        new = {one.op for one in op.inputs} | set(op.control_inputs)
+        waiting += new - needed
+        needed |= new
+    return [op.outputs[0] for op in checks if op not in needed]
+
+
+def _may_fail(op: tf.Operation) -> bool:
+    return any(not one.shape.is_fully_defined() for one in op.inputs)
