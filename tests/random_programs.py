@@ -548,7 +548,9 @@ class Maker:
     def write(self) -> list[str]:
         """Write in place."""
         text = self.filled(self.chance.choice(WRITES))
-        written = [n for n in re.findall(r"\b[avps]\d+\b", text) if n in self.scope.space]
+        # What is written to is named after `out=`, or first.
+        names = re.findall(r"out=(\w+)", text) or re.findall(r"\b[avps]\d+\b", text)
+        written = [n for n in names if n in self.scope.space]
         if any(is_array(v) and not v.flags.writeable for v in map(self.scope.space.get, written[:1])):
             raise NoSuch  # some versions of NumPy write to it all the same, with `ufunc.at`
         return self.kept([text], written[:1], self.is_rough(text))

@@ -48,6 +48,29 @@ PROGRAMS = {
         "    return y, x, z",
         ["np.arange(3.), np.zeros(20), 12"],
     ),
+    "a copy or what a branch may have bound to an argument": (
+        "def f(x):\n"
+        "    if x.any():\n"
+        "        y = x[:-1]\n"
+        "        y[2:0:-1] += 1\n"
+        "    z = y.copy()\n"
+        "    if x.sum() == 0:\n"
+        "        return z\n"
+        "    return y",
+        ["np.arange(12.).reshape(4, 3)", "-np.ones((4, 3))"],
+    ),
+    "reshape of an array that may have one element only": (
+        "def f(x):\n"
+        "    y = x[x > 0][None, -1::-2]\n"
+        "    z = np.reshape(y, (1, 1))\n"
+        "    y.fill(0)\n"
+        "    return z",
+        ["np.array([3.0, -1])", "np.array([3.0, 2])"],
+    ),
+    "out that is None": (
+        "def f(x, out=None):\n    np.add(x, x, out=out)\n    return out",
+        ["np.arange(3.)", "np.arange(3.), np.zeros(3)"],
+    ),
     "the last row": (
         "def f(x):\n"
         "    row = x[0]\n"

@@ -19,17 +19,20 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         StagingError: it may.
     """
     cell = cell_of(leaf)
-    known = _is_known(leaf)
     rest = [other for other in leaves if is_array(other) and cell_of(other) is not cell]
-    others = {id(cell_of(other)) for other in rest}
-    suspects = _unknown_ones(leaf, arguments) if known else aliases(cell)
-    if known:
+    others = {cell_of(other) for other in rest}
+    if not _is_known(leaf):
+        refused = not {*others, *arguments}.isdisjoint(aliases(cell))
+    else:
         # The same new array as another result of which it is known when it is an argument.
         twins = [other for other in rest if _is_known(other) and not cell.is_distinct_from(cell_of(other))]
-        others |= {id(one) for other in twins for one in _unknown_ones(other, arguments)}
+        others.update(one for other in twins for one in _unknown_ones(other, arguments))
+        suspects = _unknown_ones(leaf, arguments)
         suspects += [one for one in cell.may_alias if any(one is cell_of(other) for other in twins)]
-    visible = others if known else others | set(map(id, arguments))
-    if any(id(one) in visible for one in suspects):
+        # Those that may be an argument, and no number tells when.
+        hidden = [one for one in suspects if one.identity is None and set(arguments) & set(aliases(one))]
+        refused = bool(hidden) or not others.isdisjoint(suspects)
+    if refused:
         raise StagingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
             "NP2TF513",

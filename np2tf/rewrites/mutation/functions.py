@@ -35,7 +35,7 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
             if use.rule.writes:
                 report.add("NP2TF102", *facts.position(call), name=facts.code(use.node))
             continue
-        if can_rebind(facts, written):
+        if can_rebind(facts, written) and (use.rule.writes or not _may_be_none(facts, written)):
             plan.add(statement, _rebind(use.rule))
 
 
@@ -48,6 +48,25 @@ def written_argument(rule: Rule, call: cst.Call) -> cst.BaseExpression | None:
     if rule.writes and call.args and call.args[0].keyword is None and not call.args[0].star:
         return call.args[0].value
     return None
+
+
+def _may_be_none(facts: Facts, written: cst.BaseExpression) -> bool:
+    """Whether a name visibly is None at times: with `out=None` NumPy writes to nothing, and None it stays."""
+    if not isinstance(written, cst.Name):
+        return False
+    owner = facts.scopes.of(written).owner_of(written.value)
+    assert owner is not None  # a name that can be bound again
+    given = [_given(facts, binding) for binding in owner.bindings[written.value]]
+    return any(isinstance(value, cst.Name) and value.value == "None" for value in given)
+
+
+def _given(facts: Facts, binding: cst.CSTNode) -> cst.CSTNode | None:
+    """The default of a parameter, or the value that a statement assigns."""
+    if isinstance(binding, cst.Param):
+        return binding.default
+    target = facts.parents[binding]
+    statement = facts.parents[target] if isinstance(target, cst.AssignTarget) else target
+    return statement.value if isinstance(statement, (cst.Assign, cst.AnnAssign)) else None
 
 
 def _rebind(rule: Rule) -> Callable[[cst.Expr], cst.BaseSmallStatement]:
