@@ -56,7 +56,8 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
 
     With a test that is known only at run time both become the branches of a `tf.cond`; what they return is
-    widened to a common dtype, and arrays that either one writes to are written to on that side alone.
+    widened to a common dtype, and arrays that either one writes to are written to on that side alone. A call
+    of a jitted function in which an array has another dtype for that is repeated on the host.
 
     Raises:
         StagingError: the branches cannot be staged with Python's meaning kept.
