@@ -23,6 +23,42 @@ PROGRAMS = {
         [],
         ["np.ones(3), 5", "np.ones(3), 2"],
     ),
+    "an operand of what computes in the common dtype": (
+        "def f(x, n):\n    y = np.arange(3)\n    if x.sum() > n:\n        y = x * 2\n"
+        "    return y + x, y * 0.5, np.sqrt(y), x < y, np.arctan2(y, x)",
+        ["np.ones(3), 5", "np.ones(3), 2"],
+        [],
+    ),
+    "an operand of what does not": (
+        "def f(x, n):\n    y = np.arange(3)\n    if x.sum() > n:\n        y = x * 2\n    return x + y // 2",
+        ["np.ones(3), 2"],
+        ["np.ones(3), 5"],
+    ),
+    "two of them": (
+        "def f(x, n):\n    y = z = np.arange(3)\n    if x.sum() > n:\n        y = x * 2\n        z = x + 1\n"
+        "    return y + z",
+        ["np.ones(3), 2"],
+        ["np.ones(3), 5"],
+    ),
+    "written to": (
+        "def f(x, n):\n    y = np.arange(3)\n    if x.sum() > n:\n        y = x * 2\n"
+        "    y[0] = 1.5\n    return x + y",
+        ["np.ones(3), 2"],
+        ["np.ones(3), 5"],
+    ),
+    "reduced and indexed": (
+        "def f(x, n):\n    y = np.arange(3)\n    if x.sum() > n:\n        y = x * 2\n"
+        "    return y.sum(), x[0] + y[1]",
+        ["np.ones(3), 2"],
+        ["np.ones(3), 5"],
+    ),
+    "passed on by another branch and a loop": (
+        "def f(x, n):\n    y = np.arange(3)\n    if x.sum() > n:\n        y = x * 2\n"
+        "    for i in range(12):\n        if x[0] > 3:\n            x = x + y\n"
+        "        y = y * x\n    return x + y",
+        ["np.ones(3), 2"],
+        [],
+    ),
     "numbers have one dtype": (
         "def f(x, n):\n    y = 0\n    if x.sum() > n:\n        y = x[0]\n    return x + y",
         ["np.ones(3), 5", "np.ones(3), 2"],

@@ -27,6 +27,7 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, link_aliases, region
 from np2tf.tnp.ndarray import cell_of
 from np2tf.tnp.ordering import pin_before_write
+from np2tf.tnp.widened import WidenedCell, read_all
 
 Branch = Callable[[], Any]
 #: The cells that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
@@ -66,6 +67,7 @@ class _Side:
                 self.origins = [origin(leaf) for leaf in self.leaves]
                 self.suspects = [suspects(leaf) for leaf in self.leaves]
                 self.new = [new_cells(leaf) for leaf in self.leaves]
+                read_all(self.leaves)
             except (StagingError, PromotionError):
                 raise
             except RecursionError as error:
@@ -119,8 +121,7 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         record_violation(tf.logical_not(test))
         return then()
     forms = _common_forms(trace, *sides)
-    if trace.root is not None:
-        _refuse_widened(test, forms, *sides)
+    widened = {} if trace.root is None else _widened(test, forms, *sides)
     cells = list({**sides[0].after, **sides[1].after})
     sources: list[set[Cell]] = [set() for _ in forms]
     tracked = _tracked(forms, *sides)
@@ -165,6 +166,8 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     for k, form in enumerate(forms):
         if form is not None:
             leaves[k] = form.of(rest)
+            if k in widened:
+                leaves[k].move_to(WidenedCell(cell_of(leaves[k]), *widened[k]))
             if not form.number:
                 link_aliases(cell_of(leaves[k]), sources[k])
     for k, found in tracked.items():
@@ -230,13 +233,26 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
     return forms
 
 
-def _refuse_widened(test: tf.Tensor, forms: list[Carried | None], then: _Side, otherwise: _Side) -> None:
-    """Discard the calls that take a side whose arrays are carried in another dtype than they have."""
-    widened = [any(map(is_widened, side.forms, forms)) for side in (then, otherwise)]
-    if all(widened):
-        raise StagingError("an array is of another dtype on each side of a branch", "NP2TF510")
-    if any(widened):
-        record_violation(test if widened[0] else tf.logical_not(test))
+def _widened(
+    test: tf.Tensor, forms: list[Carried | None], *sides: _Side
+) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
+    """The arrays that have another dtype on one side than they are carried in: whether so, and which.
+
+    Raises:
+        StagingError: an array has another one on both sides.
+    """
+    found = {}
+    for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
+        then, otherwise = is_widened(one, form), is_widened(other, form)
+        if then and otherwise:
+            raise StagingError("an array is of another dtype on each side of a branch", "NP2TF510")
+        narrow, taken = (one, test) if then else (other, tf.logical_not(test))
+        if (then or otherwise) and form is not None and narrow is not None:
+            if form.optional:
+                record_violation(taken)
+            else:
+                found[k] = taken, narrow.dtype
+    return found
 
 
 def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:

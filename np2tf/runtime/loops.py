@@ -27,6 +27,7 @@ from np2tf.runtime.values import Carried, Undefined, carried, flatten, is_widene
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, aliases, is_known, link_aliases, region
 from np2tf.tnp.ndarray import cell_of, is_array, scalar
+from np2tf.tnp.widened import read_all
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
@@ -93,6 +94,7 @@ class StagedLoop:
                     settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
                     if settled:
                         leaves = self._leaves_of(after)
+                        read_all(leaves)
                         plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
                         plan.steps = steps_of(self._entered, leaves)
                         plan.staying = staying(leaves, plan.fresh)

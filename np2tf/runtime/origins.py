@@ -29,9 +29,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         others.update(one for other in twins for one in _unknown_ones(other, arguments))
         suspects = _unknown_ones(leaf, arguments)
         suspects += [one for one in cell.may_alias if any(one is cell_of(other) for other in twins)]
-        # Those that may be an argument, and no number tells when.
-        hidden = [one for one in suspects if one.identity is None and set(arguments) & set(aliases(one))]
-        refused = bool(hidden) or not others.isdisjoint(suspects)
+        hidden = any(_may_be_unseen(one, arguments) for one in suspects)
+        refused = hidden or not others.isdisjoint(suspects)
     if refused:
         raise StagingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
@@ -48,6 +47,20 @@ def _unknown_ones(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:
     identity = cell_of(leaf).identity
     assert identity is not None
     return [one for one in identity[1] if one not in arguments]
+
+
+def _may_be_unseen(cell: Cell, arguments: Sequence[Cell]) -> bool:
+    """Whether a cell may be an argument, and no number tells when."""
+    seen: set[Cell] = set()
+    pending = [cell]
+    while pending:
+        one = pending.pop()
+        if one in arguments:
+            return True
+        if one not in seen and one.identity is None:
+            seen.add(one)
+            pending += one.may_alias
+    return False
 
 
 #: Cells, and which of them an array is (-1: none); None where that cannot be told.

@@ -34,6 +34,7 @@ from np2tf.tnp.rows import Rows
 from np2tf.tnp.symint import SymInt
 from np2tf.tnp.undecided import Undecided, refused, undecided_scalar
 from np2tf.tnp.weak import is_weak, weak_kind, weak_tensor
+from np2tf.tnp.widened import as_carried
 
 
 class GuardedCell(Cell):
@@ -173,6 +174,7 @@ def carried(value: Any) -> Carried | None:
     if type(value) is np.ndarray:
         return Carried(value.dtype, value.shape, order=_order(value)) if has_tf_dtype(value.dtype) else None
     if is_array(value):
+        value = as_carried(value)
         tensor = value.tensor
         number = type(value) is scalar
         return Carried(

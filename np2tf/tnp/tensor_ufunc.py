@@ -28,6 +28,7 @@ from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 from np2tf.tnp.residence import runs_on_host
 from np2tf.tnp.selected_ops import elementwise, on_selections
+from np2tf.tnp.widened import of_either_dtype
 
 _ABSENT = object()
 #: They may get a third array by mistake, of which NumPy has an opinion.
@@ -133,6 +134,8 @@ class Ufunc:
         if rest.keys() - {"subok"}:
             raise StagingError(f"{min(rest)}=", "NP2TF503")
         operands = args
+        if current_region() is not None and dtype is None:
+            operands = of_either_dtype(self.numpy, operands)
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
         if self.nout > 1 and out is not None and not isinstance(out, tuple):
