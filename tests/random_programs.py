@@ -100,6 +100,13 @@ DECIDES = (
     "({r} > 0) & ({r} < 3)",
 )  # fmt: skip
 
+#: How an argument lies in memory, otherwise than in C order: also as a part of a larger array.
+LAYOUTS = (
+    "np.asfortranarray({})", "np.repeat({}, 2, axis=-1)[..., ::2]", "np.repeat({}, 3, axis=0)[1::3]",
+    "np.flip(np.flip({}).copy())", "np.flip(np.flip({}, 0).copy(), 0)",
+    "np.repeat(np.asfortranarray({}), 2, axis=0)[::2]", "np.swapaxes(np.swapaxes({}, 0, -1).copy(), 0, -1)",
+)  # fmt: skip
+
 #: What an `if` asks.
 TESTS = (
     "{r}.sum() > {odd}", "np.max({r}) < {odd}", "{rn} > {odd}", "{rn} < {odd}", "{x}.shape[0] > 2",
@@ -269,7 +276,7 @@ class Maker:
     """
 
     def __init__(self, seed: int) -> None:
-        self.chance = random.Random(seed)
+        self.chance, self.layouts = random.Random(seed), random.Random(-seed - 1)
         self.helpers: list[tuple[str, list[Any], bool]] = []
         self.helper_lines: list[str] = []
         self.fresh = itertools.count()
@@ -833,7 +840,8 @@ class Maker:
             made.append(
                 f"np.array({[int(x) if x == int(x) else x for x in numbers]}, dtype={dtype}).reshape({shape})"
             )
-        return made[0], made[1]
+        layout = self.layouts.choice(LAYOUTS) if rank and self.layouts.random() < 0.3 else "{}"
+        return layout.format(made[0]), layout.format(made[1])
 
     def program(self) -> Program:
         """The whole of it."""

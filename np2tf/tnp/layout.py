@@ -34,7 +34,6 @@ from np2tf.tnp.symint import SymInt
 #: Stands for a length that is known only at run time.
 _SOME_LENGTH = 7
 
-
 #: The axes of an array from the slowest to the fastest in memory; None: C order.
 Order = tuple[int, ...] | None
 
