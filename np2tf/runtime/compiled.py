@@ -47,8 +47,11 @@ from np2tf.tnp.symint import SymInt
 Body = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
-class OutOfBounds(IndexError):
-    """A compiled call met an index that NumPy would have refused; nothing has been written back yet."""
+class Discarded(Exception):
+    """A compiled call met what a graph cannot do as NumPy does; nothing has been written back yet."""
+
+    def __init__(self) -> None:
+        super().__init__("a call was repeated, in which NumPy raises an error or an array has another dtype")
 
 
 @dataclass(frozen=True)
@@ -289,7 +292,7 @@ class Compiled:
         """Run the compiled code, write back what it changed, return what it returned.
 
         Raises:
-            OutOfBounds: an index was out of bounds; no argument has been changed, and nothing drawn.
+            Discarded: no argument has been changed, and nothing drawn.
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, None)
@@ -307,7 +310,7 @@ class Compiled:
         else:
             outputs = self._call(inputs)
         if self._may_fail and outputs[-1].numpy():
-            raise OutOfBounds
+            raise Discarded
         if accept is not None:
             accept(outputs[self._states])
         for effect in effects:

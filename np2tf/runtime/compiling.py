@@ -21,7 +21,7 @@ from np2tf.counts import Fallback, counts
 from np2tf.runtime.array_search import says_numpy
 from np2tf.runtime.callees import CODE, NewCallee, check_class
 from np2tf.runtime.causes import code_of, first_line, place_of
-from np2tf.runtime.compiled import Compiled, OutOfBounds
+from np2tf.runtime.compiled import Compiled, Discarded
 from np2tf.runtime.dependencies import Dependencies, current, functions_among
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
@@ -345,7 +345,7 @@ class Compiler:
                 with self._leaving_alone(call):
                     compiled.retrace_as_graph(call.body(self._function), arrays)
                 result = compiled(*inputs)
-        except (OutOfBounds, tf.errors.OpError) as error:
+        except (Discarded, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self._handles_exceptions and by_numpys_rules():  # … or handles it
                 if self._may_stay_on_host(call):
