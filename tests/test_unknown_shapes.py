@@ -20,10 +20,10 @@ from np2tf.tnp import ranks
 from np2tf.tnp.versions import NUMPY
 
 LIMITS = tomllib.loads(Path(__file__).with_name("unknown_shape_limits.toml").read_text(encoding="utf-8"))
-#: What a graph is told -> the table of limits.
 if NUMPY < (2, 2):
     # It trims arrays of one axis, and asks the rows of others whether they are zero.
     LIMITS["rank"]["trim_zeros of several axes"] = ["np.trim_zeros(v[k] * [0, 1, 0], 'f')"]
+#: What a graph is told -> the table of limits.
 KNOWN = {"some": "length", "nothing": "rank"}
 #: At least so many of the examples work.
 LEAST = {"some": 455, "nothing": 430}
