@@ -515,6 +515,25 @@ CONSTRUCTS: dict[str, Row] = {
         X,
         refused_when_run="NP2TF516",
     ),
+    "assertions of numpy.testing": row(
+        """
+        def f(x, y=1.0):
+            np.testing.assert_array_less(x, 100)
+            for i in range(len(x)):
+                np.testing.assert_allclose(x[i] * y, x[i], rtol=1e-3, err_msg="not close")
+            np.testing.assert_array_equal(x, x)
+            np.testing.assert_equal(x.shape, (12,))
+            np.testing.assert_equal(0.0 * x[0] * y, 0.0)
+            return x + 1
+        """,
+        X,
+        f"{X}, 1.0001",
+        f"{X}, 1.1",
+        f"{X}, -1.0",
+        f"-{X} * 0, 1.0",
+        f"{X} * 50",
+        "np.full(12, np.nan)",
+    ),
     "dtypes that differ between branches": row(
         """
         def f(x):

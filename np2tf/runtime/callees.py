@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from np2tf import rules
-from np2tf.runtime import known_callees, ordered
+from np2tf.runtime import asserted, known_callees, ordered
 from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
@@ -64,9 +64,9 @@ def staged(callee: Any) -> Any:
     Raises:
         StagingError: it does more than to compute, or nobody knows what it does.
     """
-    in_order = ordered.counterpart(callee)
-    if in_order is not None:
-        return in_order
+    instead = ordered.counterpart(callee) or asserted.counterpart(callee)
+    if instead is not None:
+        return instead
     name = lookup.native(callee)
     if name is not None:
         return lookup.implementation(name)
