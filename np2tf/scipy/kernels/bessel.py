@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
 from np2tf.scipy.kernels.series import doubly
+from np2tf.scipy.versions import SCIPY
 from np2tf.tnp.kernels import constant
 
 
@@ -27,13 +28,47 @@ def _of_positive(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Ten
     return call
 
 
+#: From here on the rounding of ``x - pi / 4`` shows.
+_FAR = 1e4
+
+
+def _exact_far_out(
+    function: Callable[[tf.Tensor], tf.Tensor], order: int, second: bool
+) -> Callable[[tf.Tensor], tf.Tensor]:
+    """A function that takes the phase of large numbers as exactly as SciPy does since 1.18.
+
+    Asymptotic expansions: https://dlmf.nist.gov/10.17.
+    """
+    if SCIPY < (1, 18):
+        return function
+
+    def call(x: tf.Tensor) -> tf.Tensor:
+        size = tf.abs(x)
+        is_far = tf.math.is_finite(x) & (size > constant(_FAR, x))
+        far = tf.where(is_far, size, constant(_FAR, x))
+        near = function(tf.where(is_far, constant(_FAR, x), x))
+        inverse, mu = 0.125 / far, 4.0 * order * order
+        p = 1.0 - (mu - 1) * (mu - 9) / 2 * inverse**2
+        q = (mu - 1) * inverse
+        # cos and sin of the phase, times the root of two.
+        plus, minus = tf.cos(far) + tf.sin(far), tf.sin(far) - tf.cos(far)
+        cosine, sine = (minus, -plus) if order else (plus, minus)
+        made = (p * sine + q * cosine) if second else (p * cosine - q * sine)
+        made *= tf.math.rsqrt(constant(math.pi, x) * far)
+        # Those of the first kind are even, or odd.
+        made = made * tf.sign(x) if order and not second else made
+        return tf.where(is_far, made, near)
+
+    return call
+
+
 universal("i0", doubly(_unscaled(tf.math.bessel_i0e)))
 universal("i1", doubly(_unscaled(tf.math.bessel_i1e)))
 universal("i0e", doubly(tf.math.bessel_i0e))
 universal("i1e", doubly(tf.math.bessel_i1e))
-universal("j0", doubly(tf.math.special.bessel_j0))
-universal("j1", doubly(tf.math.special.bessel_j1))
-universal("y0", doubly(_of_positive(tf.math.special.bessel_y0)))
+universal("j0", doubly(_exact_far_out(tf.math.special.bessel_j0, 0, False)))
+universal("j1", doubly(_exact_far_out(tf.math.special.bessel_j1, 1, False)))
+universal("y0", doubly(_of_positive(_exact_far_out(tf.math.special.bessel_y0, 0, True))))
 universal("y1", doubly(_of_positive(tf.math.special.bessel_y1)))
 universal("k0", doubly(_of_positive(tf.math.special.bessel_k0)))
 universal("k1", doubly(_of_positive(tf.math.special.bessel_k1)))

@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused, unless
 from np2tf.scipy.kernels.matrices import a_matrix, computable
+from np2tf.scipy.versions import SCIPY
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.kernels import gathered
 from np2tf.tnp.linalg.checks import epsilon
@@ -158,10 +159,12 @@ def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Ten
 
 @native("scipy.linalg.cho_factor")
 def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tuple[tf.Tensor, bool]:
-    """The same for `cho_solve`: the other triangle is what it was."""
+    """The same for `cho_solve`: the other triangle is what it was; zero since SciPy 1.18, but for integers."""
     a_matrix("cho_factor", a, square=True)
     (given,) = computable("cho_factor", a, finite=check_finite)
     factor = _cholesky("cho_factor", given, lower)
+    if SCIPY >= (1, 18) and as_tensor(a).dtype == factor.dtype:
+        return factor, lower
     rest = given - tf.linalg.band_part(given, -1 if lower else 0, 0 if lower else -1)
     return factor + rest, lower
 

@@ -1,0 +1,16 @@
+"""Which SciPy is installed, for what SciPy answers otherwise since a version of it."""
+
+from __future__ import annotations
+
+from importlib.metadata import PackageNotFoundError, version
+
+
+def _installed() -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in version("scipy").split(".")[:2])
+    except PackageNotFoundError:
+        return (99,)  # nobody to differ from: as the newest one
+
+
+#: The first two numbers of the version, like ``(1, 17)``.
+SCIPY = _installed()
