@@ -28,8 +28,24 @@ def _of_positive(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Ten
     return call
 
 
-#: From here on the rounding of ``x - pi / 4`` shows.
-_FAR = 1e4
+#: From here on the asymptotic expansions have all digits, with so many terms.
+_FAR, _TERMS = 25.0, 24
+
+
+def _expansion(order: int, odd: bool) -> list[float]:
+    """The coefficients of the powers 0, 2, 4, … of 1 / x in one factor, of 1, 3, 5, … in the other."""
+    term, terms = 1.0, [1.0]
+    for k in range(1, _TERMS):
+        term *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
+        terms.append(term)
+    return [coefficient * (-1) ** n for n, coefficient in enumerate(terms[odd::2])]
+
+
+def _polynomial(coefficients: list[float], x: tf.Tensor) -> tf.Tensor:
+    result = constant(0.0, x)
+    for coefficient in reversed(coefficients):
+        result = result * x + constant(coefficient, x)
+    return result
 
 
 def _exact_far_out(
@@ -47,9 +63,9 @@ def _exact_far_out(
         is_far = tf.math.is_finite(x) & (size > constant(_FAR, x))
         far = tf.where(is_far, size, constant(_FAR, x))
         near = function(tf.where(is_far, constant(_FAR, x), x))
-        inverse, mu = 0.125 / far, 4.0 * order * order
-        p = 1.0 - (mu - 1) * (mu - 9) / 2 * inverse**2
-        q = (mu - 1) * inverse
+        inverse = 1.0 / far
+        p = _polynomial(_expansion(order, False), inverse * inverse)
+        q = _polynomial(_expansion(order, True), inverse * inverse) * inverse
         # cos and sin of the phase, times the root of two.
         plus, minus = tf.cos(far) + tf.sin(far), tf.sin(far) - tf.cos(far)
         cosine, sine = (minus, -plus) if order else (plus, minus)

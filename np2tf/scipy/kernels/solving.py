@@ -159,11 +159,11 @@ def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Ten
 
 @native("scipy.linalg.cho_factor")
 def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tuple[tf.Tensor, bool]:
-    """The same for `cho_solve`: the other triangle is what it was; zero since SciPy 1.18, but for integers."""
+    """The same for `cho_solve`: the other triangle is what it was, or zero (see below)."""
     a_matrix("cho_factor", a, square=True)
     (given,) = computable("cho_factor", a, finite=check_finite)
     factor = _cholesky("cho_factor", given, lower)
-    if SCIPY >= (1, 18) and as_tensor(a).dtype == factor.dtype:
+    if SCIPY >= (1, 18) and as_tensor(a).dtype == factor.dtype:  # but not of integers
         return factor, lower
     rest = given - tf.linalg.band_part(given, -1 if lower else 0, 0 if lower else -1)
     return factor + rest, lower
