@@ -14,7 +14,7 @@ from differential import load, translation
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime import compiling
+from np2tf.runtime import budget
 from np2tf.runtime.family import MAX_TRACES
 from np2tf.runtime.jit import UnjittedWarning
 from np2tf.staging import StagingError
@@ -227,7 +227,7 @@ def test_recursion():
 def test_what_takes_too_long_to_trace_is_left_to_the_host(monkeypatch: pytest.MonkeyPatch):
     text = "def f(x, n):\n    for i in range(n):\n        x = np.sin(x) + x[::-1]\n    return x\n"
     f = load(translation(f"import numpy as np\n\n\n{text}"))["f"]
-    monkeypatch.setattr(compiling, "PATIENCE", float("-inf"))
+    monkeypatch.setattr(budget, "PATIENCE", float("-inf"))
     with np2tf.config.using(tier="auto"):
         assert f.explain(np.ones(3), 100).code == "NP2TF540"
     with np2tf.config.using(tier="compile"):

@@ -9,8 +9,7 @@ import threading
 import time
 import types
 import warnings
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,7 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.array_search import says_numpy
+from np2tf.runtime.budget import TOO_LONG_TO_TRACE, Budget
 from np2tf.runtime.callees import CODE, NewCallee, check_class
 from np2tf.runtime.causes import code_of, first_line, place_of
 from np2tf.runtime.compiled import Compiled, Discarded
@@ -45,8 +45,6 @@ from np2tf.tnp.promotion_mode import by_numpys_rules, mode
 #: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
 #: many each time; a call that takes so many times the usual time ends that.
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
-#: Tracing may take so many seconds more than the function has spent on the host, in tier "auto".
-PATIENCE = 10.0
 #: Arguments of every kind make a family of their own; so many are remembered.
 MOST_FAMILIES = 1000
 
@@ -68,8 +66,7 @@ class Compiler:
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._checked: set[type] = set()
-        # Seconds that traces have taken which came to nothing.
-        self._in_vain = 0.0
+        self._budget = Budget(self._host)
         self._lock = threading.RLock()
         # The modes of promotion under which it has been told that the function runs unjitted.
         self._warned: set[str] = set()
@@ -132,6 +129,7 @@ class Compiler:
         return result
 
     def _with_a_look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        start = time.perf_counter()
         try:
             call = self._prepare(args, kwargs)
         except StagingError as error:
@@ -143,14 +141,21 @@ class Compiler:
         if family.on_host:
             self._belongs_on_host(family.fallback)
             return self.left_on_host(family.fallback, args, kwargs)
-        if not family.settled and family.wants_host and self._may_stay_on_host(call):
+        if self._had_better_stay(family, call):
             return self._host.run_timed(args, kwargs, family.took_on_host)
         self._in_a_row = self._trusted = 0
         try:
             compiled, is_new, family, call = self._compile(family, call)
         except Exception as error:
             return self.unjitted(error, args, kwargs, family)
-        return self._run(compiled, is_new, family, call)
+        return self._run(compiled, is_new, family, call, time.perf_counter() if is_new else start)
+
+    def _had_better_stay(self, family: Family, call: Call) -> bool:
+        """Whether a call that could be compiled runs on the host, for now."""
+        wants_host = not family.settled and family.wants_host
+        if not wants_host and (self._budget.is_open or family.find(call.signature) is not None):
+            return False
+        return self._may_stay_on_host(call)
 
     def _belongs_on_host(self, why: Fallback | None) -> None:
         self._latest = why
@@ -289,7 +294,7 @@ class Compiler:
                 self._checked.add(kind)
             try:
                 body, handled = call.body(self._function), self._handles_exceptions
-                with self._leaving_alone(call), self._noting_time_in_vain():
+                with self._leaving_alone(call), self._budget.tracing():
                     given = body, signature.arrays, signature.numbers, inputs, handled
                     made = Compiled(*given, signature.generators, self._deadline)
             except StagingError:
@@ -305,21 +310,10 @@ class Compiler:
         known = self._dependencies.readers if self._dependencies is not None else []
         return leaving_alone([*known, *call.signature.readers])
 
-    @contextmanager
-    def _noting_time_in_vain(self) -> Iterator[None]:
-        begun = time.monotonic()
-        try:
-            yield
-        except Exception:
-            self._in_vain += time.monotonic() - begun
-            raise
-
     @property
     def _deadline(self) -> float | None:
-        """When tracing is given up: where the host is an alternative, it may take what it can bring."""
-        if self._tier == "compile" or self._keeps_rules:
-            return None
-        return time.monotonic() + PATIENCE + self._host.seconds - self._in_vain
+        """When tracing is given up, where the host is an alternative."""
+        return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
 
     @property
     def _names(self) -> set[str]:
@@ -331,10 +325,10 @@ class Compiler:
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call) -> Any:
+    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
+        """Run the code; `start` is when the call came, as compiled calls pay for taking arguments apart."""
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators
-        start = time.perf_counter()
         try:
             try:
                 result = compiled(*inputs)
@@ -354,8 +348,14 @@ class Compiler:
             return self.unjitted(error, call.args, call.kwargs)
         if not compiled.is_plain:
             result = settle(result, call.signature.holders)
-        if compiled.is_warm and not family.settled and not is_new:
-            family.took_compiled(time.perf_counter() - start)
+        seconds = time.perf_counter() - start
+        if not compiled.is_warm:
+            # XLA compiles at the first call.
+            self._budget.note_compiling(seconds)
+        else:
+            self._budget.note_gain(seconds)
+            if not family.settled and not is_new:
+                family.took_compiled(seconds)
         compiled.is_warm = True
         return result
 
@@ -388,10 +388,10 @@ class Compiler:
         file, line = place_of(error, self.code)
         fallback = counts.fell_back(Fallback(name, reason, code, file, line))
         self._belongs_on_host(fallback)
-        if family is not None:
+        if family is not None and code != TOO_LONG_TO_TRACE:
             family.on_host, family.fallback = True, fallback
         # That what is called belongs on the host is no fault to be told of, where NumPy's rules hold.
-        is_quiet = code == CODE and by_numpys_rules()
+        is_quiet = code in (CODE, TOO_LONG_TO_TRACE) and by_numpys_rules()
         if mode() not in self._warned and not is_quiet:
             self._warned.add(mode())
             told = f"{code} {file}:{line}: {name} runs unjitted: {reason}"

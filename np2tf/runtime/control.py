@@ -107,7 +107,7 @@ def while_loop(
         return _test_tensor(keep_going(*inner))
 
     for _ in range(_MAX_AHEAD + 1):
-        loop = Loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state))
+        loop = Loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state), body=step)
         if not loop.changes_dtype:
             return loop.run()
         state = _once(keep_going(*state), step, state)
@@ -195,7 +195,7 @@ def _staged_for(
         rounds = Rounds(most, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
-                _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds
+                _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds, step
             )
             # An iteration before the loop gives its variables the types that they have from then on.
             ahead = loop.changes_type if loop.runs_once else loop.changes_dtype

@@ -26,6 +26,7 @@ from np2tf.runtime.instances import (
     is_foreign,
 )
 from np2tf.runtime.libraries import is_of_library
+from np2tf.runtime.originals import translation_of
 from np2tf.runtime.places import Place, attribute, closure_variable, defaults, definition, entry
 from np2tf.runtime.setters import does_more, sets_attribute
 
@@ -163,20 +164,21 @@ class Dependencies:
         for default in defaults(function):
             self.readers.append(default)
             self._follow(default.value, None, set())
-        self._codes.append(function.__code__)
-        names = set(all_names(function.__code__))
+        code = translation_of(function.__code__)
+        self._codes.append(code)
+        names = set(all_names(code))
         self.names |= names
-        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             if name not in NAMES:
                 self.readers.append(closure_variable(cell))
                 self._follow(self.readers[-1].value, names, set())
         space = function.__globals__
-        for name in list(space) if names & _ANY_GLOBAL else global_names(function.__code__):
+        for name in list(space) if names & _ANY_GLOBAL else global_names(code):
             # One that is not bound yet may be by the time that the code reads it.
             if name not in NAMES and (name in space or not hasattr(builtins, name)):
                 self.readers.append(entry(space, name))
                 self._follow(space.get(name), names, set())
-        for module in imported_modules(function.__code__, space):
+        for module in imported_modules(code, space):
             self._follow(module, names, set())
 
     def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:

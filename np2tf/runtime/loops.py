@@ -17,6 +17,7 @@ import tensorflow as tf
 from np2tf.runtime.containers import Untouched, containers, kept, put_back
 from np2tf.runtime.growth import behind_loop, fitted, is_ready, ready_for_loop
 from np2tf.runtime.late_reads import read_before_writes
+from np2tf.runtime.likely import NOTHING_LIKELY, Likely
 from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
 from np2tf.runtime.origins import after_a_loop, suspects
 from np2tf.runtime.placement import ops_of, xla_pays
@@ -34,12 +35,16 @@ Test = Callable[[tf.Tensor, Any], tf.Tensor]
 Step = Callable[[tf.Tensor, Any], Any]
 
 _MAX_TRIALS = 12
+#: Errors that have nothing to do with a guess: an attribute is new, the trace takes too long.
+_NOT_OF_THE_GUESS = ("NP2TF516", "NP2TF540")
 
 
 class StagedLoop:
     """One loop about to be staged, from the state that it is entered with."""
 
-    def __init__(self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds) -> None:
+    def __init__(
+        self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds, likely: Likely
+    ) -> None:
         self.trace = trace
         self.rounds = rounds
         self.test = test
@@ -49,16 +54,39 @@ class StagedLoop:
         self.runs_once = rounds.exact and bool(rounds.most)
         self.slotted: list[int] = []
         self._read: set[Cell] = set()
-        self.plan = self._discover()
+        self.plan = self._discover(likely)
+        likely.remember(self.plan.forms)
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def _discover(self) -> Plan:
-        forms: list[Carried | None] = [None] * len(self.leaves)
+    def _discover(self, likely: Likely) -> Plan:
+        nothing: list[Carried | None] = [None] * len(self.leaves)
+        guess = likely.forms(self.leaves)
+        if guess != nothing:
+            try:
+                return self._settled(guess)
+            except StagingError as error:
+                if error.code in _NOT_OF_THE_GUESS:
+                    raise
+        return self._settled(nothing)
+
+    def _settled(self, guess: list[Carried | None]) -> Plan:
+        """The plan in which the forms are right, which may begin with a guess."""
+        forms = guess
         for _ in range(_MAX_TRIALS):
             plan, outs = self._trial(forms)
             if outs is None:
-                forms = [None] * len(self.leaves)
+                forms = guess = [None] * len(self.leaves)
+                continue
+            left = [
+                k
+                for k, out in enumerate(outs)
+                if guess[k] is not None
+                and (same(self._entered[k], out.value) or same(self.leaves[k], out.value))
+            ]
+            if left:
+                # No iteration changes these: they are the same arrays and constants inside.
+                forms = guess = [None if k in left else form for k, form in enumerate(guess)]
                 continue
             new = [self._form(k, form, out) for k, (form, out) in enumerate(zip(forms, outs, strict=True))]
             if new == forms:
@@ -361,11 +389,16 @@ def _named(value: Any) -> str:
 
 
 def stage_loop(
-    trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds = UNKNOWN_ROUNDS
+    trace: Trace,
+    test: Test,
+    step: Step,
+    state: Any,
+    rounds: Rounds = UNKNOWN_ROUNDS,
+    likely: Likely = NOTHING_LIKELY,
 ) -> StagedLoop:
     """Learn what the loop does; `run` on the result builds it.
 
     Raises:
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
-    return StagedLoop(trace, test, step, state, rounds)
+    return StagedLoop(trace, test, step, state, rounds, likely)

@@ -1,15 +1,15 @@
 """The functions that translated ones were made from: what runs on the host.
 
 A module that np2tf translates while importing it brings the code of its functions as the source has it
-(`np2tf.imports.source_code`). The host tier of `np2tf.jit` runs that in place of the translation; and as long
-as no array can be a tensor, so do functions that are not jitted.
+(`np2tf.imports.source_code`). The host tier of `np2tf.jit` runs that in place of the translation; and so do
+functions that are not jitted, whenever nothing is being staged, as long as the program has no tensors: those
+of np2tf's compiled code never leave it.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
-import sys
 import threading
 import types
 import warnings
@@ -20,7 +20,8 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from np2tf.runtime import arrival
-from np2tf.tnp.quick import quick, when_not_on_host
+from np2tf.tnp.operand_kinds import surroundings
+from np2tf.tnp.quick import quick, when_host_changes
 
 if TYPE_CHECKING:
     from np2tf.imports.findings import Originals
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 _known: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
 #: Where translated code is -> that, which keeps it there, and its original.
 _codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}
-#: The functions that run their originals for now, and their translations.
-_standing_in: list[tuple[ref[types.FunctionType], types.CodeType]] = []
+#: The functions that may run their originals: they, their translations and their originals.
+_standing_in: list[tuple[ref[types.FunctionType], types.CodeType, types.CodeType]] = []
+#: Where the originals of those are -> their translations.
+_translations: dict[int, types.CodeType] = {}
 _lock = threading.Lock()
 _ABSENT = object()
 #: What a function may be inside of, as an attribute of a module or class.
@@ -96,28 +99,39 @@ def stand_in(originals: Originals, module: types.ModuleType) -> None:
 
     A function whose call may last until then keeps its translation: a generator, one that makes functions.
     """
-    if originals.numpy != np.__version__:
+    if originals.numpy != np.__version__ or arrival.program.has_tensorflow:
         return
     pairs = {id(code): (code, original) for code, original, may_stand_in in originals.pairs if may_stand_in}
+    if not pairs:
+        return
+    arrival.when_programs(_follow)
     with _lock:
-        if not pairs or not quick.host or "tensorflow" in sys.modules:
-            return
-        arrival.when_begun(leave)
         for function in _functions(vars(module), module.__name__, set()):
             found = pairs.get(id(function.__code__))
             if found is not None:
-                function.__code__ = found[1]
-                _standing_in.append((ref(function), found[0]))
+                translation, original = found
+                _translations[id(original)] = translation
+                _standing_in.append((ref(function), translation, original))
+    _follow()
 
 
-def leave() -> None:
-    """Let all of them run their translations from now on."""
+def _follow() -> None:
+    """Let all of them run their originals, or their translations while something is being staged, and from
+    the moment on when the program may have tensors."""
     with _lock:
-        while _standing_in:
-            reference, code = _standing_in.pop()
+        for_good = arrival.program.has_tensorflow or surroundings.has_accelerator
+        on_host = quick.host and not for_good
+        for reference, translation, original in _standing_in:
             function = reference()
             if function is not None:
-                function.__code__ = code
+                function.__code__ = original if on_host else translation
+        if for_good:
+            _standing_in.clear()
+
+
+def translation_of(code: types.CodeType) -> types.CodeType:
+    """The translation that code stands in for; itself, if it does not."""
+    return _translations.get(id(code), code)
 
 
 def _functions(names: Mapping[str, Any], module: str, seen: set[type]) -> Iterator[types.FunctionType]:
@@ -145,4 +159,4 @@ def _inside(value: Any) -> Iterator[types.FunctionType]:
         value = getattr(value, "__wrapped__", None) or getattr(value, "__func__", None)
 
 
-when_not_on_host(leave)
+when_host_changes(_follow)

@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 import tensorflow as tf
 
 from np2tf.runtime.branches import Branch, stage_branches
+from np2tf.runtime.likely import Likely
 from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Rounds
 from np2tf.runtime.loops import StagedLoop, Step, Test, stage_loop
 from np2tf.runtime.object_state import Attributes
 from np2tf.runtime.trace import Trace
+from np2tf.runtime.values import flatten
 from np2tf.staging import StagingError
 
 T = TypeVar("T")
@@ -60,15 +62,25 @@ def branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> 
 
 
 class Loop:
-    """`StagedLoop`, with the attributes that an iteration assigns among its variables."""
+    """`StagedLoop`, with the attributes that an iteration assigns among its variables.
+
+    `body` is the iteration as the program has it, by which the loop is known again.
+    """
 
     def __init__(
-        self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds = UNKNOWN_ROUNDS
+        self,
+        trace: Trace,
+        test: Test,
+        step: Step,
+        state: Any,
+        rounds: Rounds = UNKNOWN_ROUNDS,
+        body: Callable[..., Any] | None = None,
     ) -> None:
+        likely = Likely(body, len(flatten(state)[0]))
         self._attributes = attributes = attributes_within(trace, test, step, state)
         if not attributes.instances:
             watched = _watched(attributes, test), _watched(attributes, step)
-            self._loop = stage_loop(trace, *watched, state, rounds)
+            self._loop = stage_loop(trace, *watched, state, rounds, likely)
             return
 
         def outer_test(counter: tf.Tensor, inner: Any) -> tf.Tensor:
@@ -86,7 +98,8 @@ class Loop:
             return attributes.apart(run)
 
         def attempt() -> StagedLoop:
-            return stage_loop(trace, outer_test, outer_step, (state, attributes.read()), rounds)
+            inner = state, attributes.read()
+            return stage_loop(trace, outer_test, outer_step, inner, rounds, likely)
 
         self._loop = _settled(attributes, attempt)
 

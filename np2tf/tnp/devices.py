@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from np2tf.tnp.conversion import as_tensor, to_numpy
 from np2tf.tnp.layout import copied
+from np2tf.tnp.loading import announce_programs_tensors
 from np2tf.tnp.ndarray import cell_of, ndarray, tensor_array
 
 
@@ -31,6 +32,7 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html.
     """
+    announce_programs_tensors()
     with tf.device(device) if device is not None else nullcontext():
         tensor = as_tensor(x)
         # A copy: neither sees what is written to the other, and the device is the one that is asked for.

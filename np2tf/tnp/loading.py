@@ -1,4 +1,4 @@
-"""When the TensorFlow half of `tnp` is loaded, others may have something to do."""
+"""When the TensorFlow half of `tnp` is loaded, or the program has tensors, others have something to do."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from np2tf.tnp.quick import quick
 
 _waiting: list[Callable[[], None]] = []
+_waiting_for_tensors: list[Callable[[], None]] = []
 
 
 def when_loaded(callback: Callable[[], None]) -> None:
@@ -27,3 +28,14 @@ def announce() -> None:
 def load() -> None:
     """Load the TensorFlow half now: what the first tensor would do."""
     import np2tf.tnp.routing  # noqa: F401
+
+
+def when_program_has_tensors(callback: Callable[[], None]) -> None:
+    """Call `callback` every time that the program asks for an array on TensorFlow by hand."""
+    _waiting_for_tensors.append(callback)
+
+
+def announce_programs_tensors() -> None:
+    """Tell everybody who waits for that."""
+    for callback in _waiting_for_tensors:
+        callback()

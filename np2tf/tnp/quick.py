@@ -30,30 +30,31 @@ class _Quick:
 
 
 quick = _Quick()
-quick.tensors = False
+quick.tensors = quick.host = False
 _lock = threading.Lock()
 _regions = 0
 _interceptors = 0
-_when_not_on_host: list[Callable[[], None]] = []
+_when_host_changes: list[Callable[[], None]] = []
 _settings = {"eager": "auto", "floats": "float64"}
 
 
-def _update() -> None:
+def _update() -> bool:
+    """Set the flags; whether `host` is another one now."""
+    before = quick.host
     quick.unstaged = _regions == 0
     on_numpy = _settings["eager"] == "auto" and _settings["floats"] == "float64"
     quick.host = on_numpy and quick.unstaged and not _interceptors
+    return quick.host is not before
 
 
-def _changed() -> None:
-    """What is done outside of the lock."""
-    if not quick.host:
-        for callback in _when_not_on_host:
-            callback()
+def _tell() -> None:
+    for callback in _when_host_changes:
+        callback()
 
 
-def when_not_on_host(callback: Callable[[], None]) -> None:
-    """Call `callback` every time that operations on host operands may have ceased to be NumPy's."""
-    _when_not_on_host.append(callback)
+def when_host_changes(callback: Callable[[], None]) -> None:
+    """Call `callback` every time that `quick.host` has changed."""
+    _when_host_changes.append(callback)
 
 
 def count_regions(change: int) -> None:
@@ -61,8 +62,9 @@ def count_regions(change: int) -> None:
     global _regions
     with _lock:
         _regions += change
-        _update()
-    _changed()
+        changed = _update()
+    if changed:
+        _tell()
 
 
 def count_interceptors(change: int) -> None:
@@ -70,15 +72,17 @@ def count_interceptors(change: int) -> None:
     global _interceptors
     with _lock:
         _interceptors += change
-        _update()
-    _changed()
+        changed = _update()
+    if changed:
+        _tell()
 
 
 def _follow(name: str, value: str) -> None:
     with _lock:
         _settings[name] = value
-        _update()
-    _changed()
+        changed = _update()
+    if changed:
+        _tell()
 
 
 config.follow("eager", lambda value: _follow("eager", value))

@@ -81,18 +81,24 @@ class Drawing:
             if not normal.polar_is_the_hosts():
                 return None
 
-            def one() -> tf.Tensor:
-                return normal.polar(source, rounded_product)
-
-            return one() if self.count is None else self.shaped(source.each(self.count, one, tf.float64))
+            (number,) = source.called(("polar", self.count), self._polar)
+            return self.shaped(number)
         if not normal.ziggurat_is_the_hosts():
             return None
-        if self.count is None:
-            number, doubt = normal.ziggurat(source, rounded_product)
-        else:
-            number, doubt = normal.ziggurats(source, self.count, rounded_product)
+        number, doubt = source.called(("ziggurat", self.count), self._ziggurat)
         record_violation(doubt)
         return self.shaped(number)
+
+    def _polar(self, source: Source) -> list[tf.Tensor]:
+        def one() -> tf.Tensor:
+            return normal.polar(source, rounded_product)
+
+        return [one() if self.count is None else source.each(self.count, one, tf.float64)]
+
+    def _ziggurat(self, source: Source) -> list[tf.Tensor]:
+        if self.count is None:
+            return list(normal.ziggurat(source, rounded_product))
+        return list(normal.ziggurats(source, self.count, rounded_product))
 
 
 def _random(drawing: Drawing, size: Any = None, dtype: Any = float) -> tf.Tensor | None:

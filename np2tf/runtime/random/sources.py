@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -15,6 +15,10 @@ _PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MT_SIZE, _MT_SHIFT = 624, 397
 #: So many numbers are made of whole keys at once: for fewer a key would be in vain, as a rule.
 _AT_ONCE = range(64, 2**14)
+
+
+#: What has been traced of `Source.called`.
+_functions: dict[Hashable, Any] = {}
 
 
 class Source:
@@ -112,6 +116,30 @@ class Source:
         after = packings[0].unpack(packed)
         self._enter(after[:count])
         return after[count:]
+
+    def called(self, key: Hashable, make: Callable[[Source], list[tf.Tensor]]) -> list[tf.Tensor]:
+        """What `make` gives for this source, by a call of a function that is traced once per process.
+
+        Args:
+            key: tells it from what else is made of a source.
+        """
+        state = self._state()
+        specs = tuple(tf.TensorSpec(part.shape, part.dtype) for part in state)
+        known = type(self), tuple(self._names), specs, key
+        function = _functions.get(known)
+        if function is None:
+
+            def run(*parts: tf.Tensor) -> list[tf.Tensor]:
+                source = type(self)(dict(zip(self._names, parts, strict=True)))
+                made = make(source)
+                return [*source._state(), *made]
+
+            with tf.init_scope():
+                function = tf.function(run, autograph=False).get_concrete_function(*specs)
+            _functions[known] = function
+        after = function(*state)
+        self._enter(after[: len(state)])
+        return list(after[len(state) :])
 
     def _state(self) -> list[tf.Tensor]:
         return [self.parts[name] for name in self._names]
