@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import np2tf.imports.decorator as decorator
 from np2tf.imports.decorator import Refused
+from np2tf.imports.loop_functions import LoopFunction
 from np2tf.imports.sources import Seen
 from np2tf.runtime.originals import below_numpy
 
@@ -72,6 +73,18 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
         head.append(f"class {owner}:" if owner else "if True:")
     text = "\n".join(head) + "\n" + "".join(body)
     return Block(text, path, first_line - len(head) - 1, right, definitions, names)
+
+
+def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
+    """The block of a loop that has been made a function (`np2tf.imports.loop_functions`)."""
+    path = plain.__code__.co_filename
+    tree = ast.parse("".join(linecache.getlines(path, plain.__globals__)))
+    names = {**_numpys(tree), **plain.__globals__}
+    for name in known.parameters:
+        names.pop(name, None)
+    head = "; ".join(_imports(ast.parse(known.text), names))
+    place = known.name, known.down + 1
+    return Block(f"{head}\n{known.text}", path, known.down - 1, 0, {plain: place}, names)
 
 
 def _has_changed(function: types.FunctionType, path: str) -> bool:

@@ -7,9 +7,10 @@ import linecache
 import types
 from typing import Any
 
-from np2tf.imports.blocks import Block, block_of
+from np2tf.imports.blocks import Block, block_of, block_of_loop
 from np2tf.imports.decorator import Refused
 from np2tf.imports.functions import translated
+from np2tf.imports.loop_functions import LoopFunction
 from np2tf.options import Options
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
@@ -37,6 +38,21 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
         return "", found
     why = [dict(one.args)["reason"] for one in findings if "reason" in dict(one.args)]
     return (why or [one.message for one in findings] or ["is not of a kind that is staged"])[0], None
+
+
+def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+    """The staged version of a loop's function; None if there is none.
+
+    Args:
+        plain: the function as the source has it.
+        known: what it was made of.
+    """
+    try:
+        made, _ = translated(block_of_loop(plain, known), [plain], _OPTIONS)
+    except Refused:
+        return None
+    found = made.get(plain)
+    return found if isinstance(found, Jitted) else None
 
 
 def _of_lambda(function: types.FunctionType) -> Block:

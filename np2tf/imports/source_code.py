@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.imports.findings import Originals
+from np2tf.imports.loop_functions import WATCH, instrumented
 from np2tf.runtime.code_names import codes_within
 from np2tf.runtime.originals import below_numpy
 
@@ -80,7 +81,45 @@ def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.Cod
             and not any(word in data for word in _OF_TENSORS)
         )
         pairs.append((code, original, may_stand_in))
-    return Originals(np.__version__, tuple((names[name], numpy[name]) for name in numpy), tuple(pairs))
+    given = tuple((names[name], numpy[name]) for name in numpy)
+    loops = _loops(source, data, path, jitted, names, [code for code, _, _ in pairs])
+    return Originals(np.__version__, given, tuple(pairs), *loops)
+
+
+def _loops(
+    source: ast.Module,
+    data: bytes,
+    path: str,
+    jitted: set[int],
+    names: Mapping[str, str],
+    translations: list[types.CodeType],
+) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+    """The translations of functions with loops that can be watched, and their watched code; the loops'
+    functions, and their code."""
+    try:
+        tree, found = instrumented(source, data.decode(), jitted, path)
+    except UnicodeDecodeError:
+        return (), ()
+    if not found:
+        return (), ()
+    module = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+    functions = list(_functions(module))
+    alone = {name: code for name, code, _ in functions}
+    watched = []
+    for translation in translations:
+        same = [
+            one
+            for name, one, outermost in functions
+            if outermost
+            and WATCH in one.co_names
+            and one.co_name == translation.co_name
+            and _at_one_place(one, translation)
+        ]
+        renamed = _renamed(same[0], names) if len(same) == 1 else None
+        if renamed is not None:
+            watched.append((translation, renamed))
+    loops = [(tuple(one), _renamed(alone[one.name], names)) for one in found]
+    return tuple(watched), tuple(one for one in loops if one[1] is not None)
 
 
 def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:

@@ -1,8 +1,9 @@
-"""What compiling a function may cost: no more than the host has spent in it (tier "auto").
+"""What compiling may cost: no more than the host has spent in the same functions (tier "auto").
 
 A program does not say how often it will call a function. As with renting or buying skis (Karlin et al.,
 "Competitive snoopy caching", 1988), the cost of a wrong guess is bounded where compiling waits until the host
-has taken as long as compiling is expected to take.
+has taken as long as compiling is expected to take. Functions call one another, and the seconds of the inner
+ones are seconds of the outer ones as well: all together have a budget, too.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from np2tf.runtime.callees import NewCallee
+from np2tf.runtime.clock import clock
 from np2tf.runtime.host_function import HostFunction
 
 #: The code of the error by which a trace ends that takes longer than it may.
@@ -20,25 +22,38 @@ TOO_LONG_TO_TRACE = "NP2TF540"
 EXPECTED = 0.5
 #: A trace may take so many seconds, and so many times what the host has spent in the function.
 PATIENCE, PATIENCE_PER_SECOND = 1.0, 2.0
-#: After so many compilations of a function that have not paid, the next ones may cost a smaller share.
-TRIES, SHARE_AFTER_TRIES = 3, 0.2
+#: Of its seconds on the host, a function may spend all on compiling; after each trace that has come to
+#: nothing, and for each of the compilations after so many that have not paid, the share is divided by this.
+PAID_TRIES, LESS = 3, 4.0
+#: The share of all functions together.
+SHARE_OF_ALL = 0.5
 
 
-class _Average:
-    """The mean cost of the compilations of this process."""
+class _Costs:
+    """What compiling has cost and brought.
+
+    Attributes:
+        seconds: of traces, and of first calls, in which XLA compiles.
+        tries: how many traces there have been.
+        gained: seconds that compiled calls have taken less than calls on the host.
+    """
 
     def __init__(self) -> None:
-        self.seconds, self.count = EXPECTED, 1
+        self.seconds = self.gained = 0.0
+        self.tries = 0
 
-    def add(self, seconds: float) -> None:
-        self.seconds += seconds
+    @property
+    def debt(self) -> float:
+        """What compiling has cost more than it has brought."""
+        return max(self.seconds - self.gained, 0.0)
 
     @property
     def mean(self) -> float:
-        return self.seconds / self.count
+        """The cost of one compilation; before the first, a guess is one."""
+        return (self.seconds + EXPECTED) / (self.tries + 1)
 
 
-_average = _Average()
+_all = _Costs()
 
 
 class Budget:
@@ -50,15 +65,18 @@ class Budget:
 
     def __init__(self, host: HostFunction) -> None:
         self._host = host
-        self._spent = self._gained = 0.0
-        self._tries = 0
+        self._costs = _Costs()
+        self._in_vain = 0
 
     @property
     def is_open(self) -> bool:
         """Whether the function may be compiled once more."""
-        expected = self._spent / self._tries if self._tries else _average.mean
-        share = 1.0 if self._tries < TRIES or self._gained > self._spent else SHARE_AFTER_TRIES
-        return max(self._spent - self._gained, 0.0) + expected <= share * self._host.seconds
+        costs = self._costs
+        expected = costs.seconds / costs.tries if costs.tries else _all.mean
+        if _all.debt + expected > SHARE_OF_ALL * clock.spent:
+            return False
+        unpaid = 0 if costs.gained > costs.seconds else max(costs.tries - self._in_vain - PAID_TRIES, 0)
+        return costs.debt + expected <= self._host.seconds / LESS ** (self._in_vain + unpaid)
 
     @property
     def deadline(self) -> float:
@@ -69,23 +87,26 @@ class Budget:
     def tracing(self) -> Iterator[None]:
         """Count the time of a trace, whether it comes to anything or not; one that begins again is one."""
         begun = time.perf_counter()
-        tries = 1
+        tries = in_vain = 1
         try:
             yield
+            in_vain = 0
         except NewCallee:
-            tries = 0
+            tries = in_vain = 0
             raise
         finally:
-            self._tries += tries
-            _average.count += tries
+            self._in_vain += in_vain
+            for costs in (self._costs, _all):
+                costs.tries += tries
             self.note_compiling(time.perf_counter() - begun)
 
     def note_compiling(self, seconds: float) -> None:
         """Count the time in which XLA compiles."""
-        self._spent += seconds
-        _average.add(seconds)
+        for costs in (self._costs, _all):
+            costs.seconds += seconds
 
     def note_gain(self, seconds: float) -> None:
         """Note how long a compiled call has taken, in place of one on the host."""
         if self._host.timed_calls:
-            self._gained += self._host.average - seconds
+            for costs in (self._costs, _all):
+                costs.gained += self._host.average - seconds

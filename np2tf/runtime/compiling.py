@@ -9,6 +9,7 @@ import threading
 import time
 import types
 import warnings
+from collections.abc import Collection
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ from np2tf.runtime.host_function import ENOUGH_CALLS
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.prepared import Call
 from np2tf.runtime.random.states import bit_generator, global_state
-from np2tf.runtime.signature import Signature, share_memory, take_apart, take_dependencies
+from np2tf.runtime.signature import Signature, share_memory, take_arguments, take_dependencies
 from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
 from np2tf.runtime.unbound import bound
@@ -45,6 +46,8 @@ from np2tf.tnp.promotion_mode import by_numpys_rules, mode
 #: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
 #: many each time; a call that takes so many times the usual time ends that.
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
+#: The codes of errors that no number makes, whether it is known or an input.
+WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE)
 #: Arguments of every kind make a family of their own; so many are remembered.
 MOST_FAMILIES = 1000
 
@@ -163,6 +166,29 @@ class Compiler:
         if self._in_a_row >= ASKED_AT_LEAST:
             self._trusted = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
 
+    def is_ready(self, args: tuple[Any, ...], changing: Collection[int]) -> bool:
+        """Whether there is code for a call, which is made if it can be; nothing is run.
+
+        `changing` are the places of arguments that are others in the next call, if they are numbers.
+        """
+        try:
+            call = self._prepare(args, {}, changing)
+            self._compile(self._family(call), call)
+        except Exception as error:
+            self._note(error)
+            return False
+        return True
+
+    def run_now(self, args: tuple[Any, ...], changing: Collection[int]) -> Any:
+        """Run compiled code at once, as long as it can be had."""
+        try:
+            call = self._prepare(args, {}, changing)
+            compiled, is_new, family, call = self._compile(self._family(call), call)
+        except Exception as error:
+            self._note(error)
+            return self._host.run_timed(args, {})
+        return self._run(compiled, is_new, family, call, time.perf_counter())
+
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """What becomes of a call with these arguments, and why; compiles it if need be."""
         code = self.code
@@ -210,7 +236,7 @@ class Compiler:
 
     # -- preparing -------------------------------------------------------------------------------------------
 
-    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()) -> Call:
         while True:
             known = self._dependencies
             if known is None:
@@ -222,12 +248,12 @@ class Compiler:
                 # A helper has been replaced: what the new one reads matters from now on.
                 self._dependencies = None
                 continue
-            signature = Signature(None if known.any_attribute else known.names)
+            signature = Signature(None if known.any_attribute else known.names, known.assigned)
             signature.parts += functions
             signature.parts.append((config.bounds, mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
-            take_apart((args, kwargs), signature)
+            take_arguments(args, kwargs, changing, signature)
             names = set[str]().union(*(one.names for one in signature.followed))
             if not signature.classes <= known.classes or not names <= known.names:
                 with self._lock:
@@ -240,7 +266,8 @@ class Compiler:
                 raise StagingError(told, "NP2TF520")
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
-            return Call(signature, args, kwargs, values, partial(self._follows, known, signature))
+            follows = partial(self._follows, known, signature)
+            return Call(signature, args, kwargs, values, follows, changing)
 
     @staticmethod
     def _follows(known: Dependencies, signature: Signature, function: Any) -> bool:
@@ -272,7 +299,7 @@ class Compiler:
                     assert self._dependencies is not None
                     self._dependencies.follow(met.function)
                     self._functions = functions_among(current(self._dependencies.readers))
-                call = self._prepare(call.args, call.kwargs)
+                call = self._prepare(call.args, call.kwargs, call.changing)
                 family = self._family(call)
 
     def _compiled(self, family: Family, call: Call) -> tuple[Compiled, bool]:
@@ -297,10 +324,12 @@ class Compiler:
                 with self._leaving_alone(call), self._budget.tracing():
                     given = body, signature.arrays, signature.numbers, inputs, handled
                     made = Compiled(*given, signature.generators, self._deadline)
-            except StagingError:
-                if not inputs:
+            except StagingError as error:
+                if not inputs or error.code in WHATEVER_IS_KNOWN:
                     raise
                 family.pin(inputs, signature)
+                if self._deadline is not None and not self._budget.is_open:
+                    raise StagingError("it has to be traced again", TOO_LONG_TO_TRACE) from error
                 return self._compiled(family, call)
             made.is_plain = call.is_plain
             family.compiled[family.key(signature, inputs)] = made
@@ -384,9 +413,8 @@ class Compiler:
         name, reason = self.name, first_line(error)
         if strict:
             raise StagingError(f"{name} cannot be staged: {reason}") from error
-        code = code_of(error)
-        file, line = place_of(error, self.code)
-        fallback = counts.fell_back(Fallback(name, reason, code, file, line))
+        fallback = self._note(error)
+        code, file, line = fallback.code, fallback.path, fallback.line
         self._belongs_on_host(fallback)
         if family is not None and code != TOO_LONG_TO_TRACE:
             family.on_host, family.fallback = True, fallback
@@ -398,3 +426,9 @@ class Compiler:
             told += "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
             warnings.warn_explicit(told, UnjittedWarning, file, line)
         return result
+
+    def _note(self, error: Exception) -> Fallback:
+        """Count that a call cannot be compiled, and why."""
+        file, line = place_of(error, self.code)
+        found = Fallback(self.name, first_line(error), code_of(error), file, line)
+        return counts.fell_back(found)

@@ -28,10 +28,12 @@ from np2tf.runtime.instances import (
 from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.originals import translation_of
 from np2tf.runtime.places import Place, attribute, closure_variable, defaults, definition, entry
-from np2tf.runtime.setters import does_more, sets_attribute
+from np2tf.runtime.setters import assigned_attributes, does_more
 
 #: Names after which code may read any global variable.
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
+#: Methods that assign the attributes of a new object.
+_INITIALISERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 #: What prints look up again whenever they print, of `sys` alone.
 _STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
 
@@ -76,7 +78,16 @@ class Dependencies:
     def hidden_setter(self) -> str:
         """An attribute that the code sets by way of a property which does more than that; "" for none."""
         acting = (name for name, setter in self._setters.items() if does_more(setter))
-        return next((name for name in acting if sets_attribute(self._codes, name)), "")
+        return next(
+            (name for name in acting if any(name in assigned_attributes(one) for one in self._codes)), ""
+        )
+
+    @functools.cached_property
+    def assigned(self) -> frozenset[str]:
+        """The attributes that the code assigns where it makes no new object."""
+        return frozenset().union(
+            *(assigned_attributes(code) for code in self._codes if code.co_name not in _INITIALISERS)
+        )
 
     @property
     def handles_exceptions(self) -> bool:
@@ -89,6 +100,7 @@ class Dependencies:
         for kind in classes:
             self._classes.setdefault(kind, set())
         vars(self).pop("hidden_setter", None)
+        vars(self).pop("assigned", None)
         while known != len(self.names):
             known = len(self.names)
             for kind, done in list(self._classes.items()):

@@ -17,10 +17,13 @@ from np2tf.staging import StagingError
 #: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
-#: One warm call is enough where it took more seconds than this, and `AHEAD` times as long as on the host.
-TOO_LONG = 1.0
-#: After so many traces that differ in numbers only, the numbers that vary become inputs.
+#: One warm call is enough where it took more seconds than this, and so many times as long as on the host:
+#: calls that are long do not vary as much.
+LONG, WORSE = 0.02, 1.5
+#: After so many traces that differ in numbers only, the integers that vary become inputs, as well as other
+#: numbers: with known integers, shapes are known.
 STATIC_TRACES = 3
+_INTEGERS = (int, np.integer, np.bool_)
 #: A function that keeps needing new code is not compiled any more.
 MAX_TRACES = 16
 
@@ -48,6 +51,8 @@ class Family:
     settled: bool = False
     seen: list[Any] = field(default_factory=list)
     varying: set[int] = field(default_factory=set)
+    integers: set[int] = field(default_factory=set)
+    changing: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
 
     @property
@@ -63,7 +68,7 @@ class Family:
 
     @property
     def _is_hopeless(self) -> bool:
-        return self.warm_calls > 0 and self.best_compiled > max(TOO_LONG, AHEAD * self.best_host)
+        return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
 
     def took_on_host(self, seconds: float) -> None:
         """Note how long a call took on the host."""
@@ -93,19 +98,23 @@ class Family:
 
     def notice(self, signature: Signature) -> None:
         """Learn which numbers vary."""
+        self.changing.update(signature.changing)
         keys = list(map(number_key, signature.numbers))
         if not self.seen:
             self.seen = keys
         elif keys != self.seen:
-            self.varying.update(k for k, key in enumerate(keys) if key != self.seen[k])
+            new = {k for k, key in enumerate(keys) if key != self.seen[k]} - self.varying
+            self.varying |= new
+            self.integers |= {k for k in new if isinstance(signature.numbers[k], _INTEGERS)}
 
     def inputs(self) -> tuple[int, ...]:
         """The numbers that are to be inputs of the next code."""
-        return () if len(self.compiled) < STATIC_TRACES else tuple(sorted(self.varying - self.pinned))
+        varying = self.varying if len(self.compiled) >= STATIC_TRACES else self.varying - self.integers
+        return tuple(sorted((varying | self.changing) - self.pinned))
 
     def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:
         """Some of these inputs must be known while staging: the integers as a rule, else all of them."""
-        integers = {k for k in inputs if isinstance(signature.numbers[k], (int, np.integer))}
+        integers = {k for k in inputs if isinstance(signature.numbers[k], _INTEGERS)}
         self.pinned |= integers if integers else set(inputs)
 
     def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:

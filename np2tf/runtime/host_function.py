@@ -8,8 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.counts import counts
+from np2tf.runtime.clock import clock
 from np2tf.runtime.code_names import all_names
-from np2tf.runtime.originals import original_of
+from np2tf.runtime.originals import original_of, watched_original_of
 from np2tf.runtime.recursion import HostCalls, deeply
 from np2tf.runtime.surroundings import is_on_host
 from np2tf.runtime.unbound import bound
@@ -20,24 +21,6 @@ TOO_SHORT, ENOUGH_CALLS = 3e-4, 20
 #: Seconds that a function, and then each family of calls, must have spent on the host before compiling is
 #: worth a thought (tier "auto").
 WORTH_COMPILING = 0.1
-#: What importing TensorFlow takes, in seconds: compiling must have a prospect of gaining as much.
-IMPORT_SECONDS = 3.0
-
-
-class _Clock:
-    """The time that this process has spent in jitted functions on the host.
-
-    Attributes:
-        spent: in seconds; calls within calls, and calls side by side in threads, count once.
-    """
-
-    __slots__ = ("spent",)
-
-    def __init__(self) -> None:
-        self.spent = 0.0
-
-
-clock = _Clock()
 
 
 class HostFunction:
@@ -63,6 +46,11 @@ class HostFunction:
         return original_of(self._function) or self._bound
 
     @functools.cached_property
+    def _watched(self) -> Callable[..., Any]:
+        """`plain`, with its loops watched: they may be compiled while they run."""
+        return watched_original_of(self._function) or self.plain
+
+    @functools.cached_property
     def without_a_look(self) -> Callable[..., Any]:
         """`plain`, for calls that nothing else is to be known of; within itself it goes as deep as ever."""
         plain = self.plain
@@ -84,7 +72,7 @@ class HostFunction:
 
     def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
-        function = self.plain if is_on_host(args, kwargs) else self._bound
+        function = self._watched if is_on_host(args, kwargs) else self._bound
         return self.calls.run(function, *args, **kwargs)
 
     def run_timed(

@@ -21,7 +21,8 @@ from np2tf.runtime import patches as patches  # which keep AutoGraph off
 from np2tf.runtime.applied import applied
 from np2tf.runtime.array_search import code_says_numpy, holds_array
 from np2tf.runtime.boundary import across, has_raw, raw
-from np2tf.runtime.host_function import IMPORT_SECONDS, WORTH_COMPILING, HostFunction, clock
+from np2tf.runtime.clock import IMPORT_SECONDS, clock
+from np2tf.runtime.host_function import WORTH_COMPILING, HostFunction
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.unbound import bound
 from np2tf.staging import StagingError

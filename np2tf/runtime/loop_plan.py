@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import tensorflow as tf
+
 from np2tf.runtime.containers import Path
 from np2tf.runtime.values import Carried
 from np2tf.tnp.cells import Cell, aliases
@@ -34,7 +36,8 @@ class Plan:
     fresh: dict[int, Cell] = field(default_factory=dict)
     exits: dict[int, Cell] = field(default_factory=dict)
     written: set[Cell] = field(default_factory=set)
-    ops: set[str] = field(default_factory=set)
+    #: The graph that an iteration was traced into.
+    graph: tf.Graph | None = None
     new: set[int] = field(default_factory=set)
     kept: dict[Path, Path] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)

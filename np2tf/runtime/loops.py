@@ -143,7 +143,7 @@ class StagedLoop:
                 )
             # The forms of what came out must be asked for while the graph is still the current one.
             outs = [_Out(value) for value in leaves]
-        plan.ops = ops_of(graph)
+        plan.graph = graph
         fresh = set(plan.fresh.values())
         plan.written = set(written)
         plan.cells = [cell for cell in written if cell not in fresh]
@@ -260,7 +260,12 @@ class StagedLoop:
             for tensor in form.tensors(leaf)
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
-        if not self.trace.xla and self.trace.compile_loops and not self._grows() and xla_pays(plan.ops):
+        if (
+            not self.trace.xla
+            and self.trace.compile_loops
+            and not self._grows()
+            and xla_pays(ops_of(plan.graph))
+        ):
             self.trace.loops.append("xla")
             with self.trace.compiling():
                 results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)

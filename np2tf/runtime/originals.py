@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from np2tf.runtime import arrival
+from np2tf.runtime import arrival, replacement
 from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.quick import quick, when_host_changes
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 _known: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
 #: Where translated code is -> that, which keeps it there, and its original.
 _codes: dict[int, tuple[types.CodeType, types.CodeType]] = {}
+#: The same of originals whose loops are watched.
+_watched: dict[int, tuple[types.CodeType, types.CodeType]] = {}
 #: The functions that may run their originals: they, their translations and their originals.
 _standing_in: list[tuple[ref[types.FunctionType], types.CodeType, types.CodeType]] = []
 #: Where the originals of those are -> their translations.
@@ -54,6 +56,11 @@ def add(originals: Originals, names: dict[str, Any]) -> None:
         names[name] = below_numpy(path)
     for translated, original, _ in originals.pairs:
         _codes[id(translated)] = translated, original
+    for translated, watched in originals.watched:
+        _watched[id(translated)] = translated, watched
+    if originals.loops:
+        names.update(replacement.NAMES)
+        replacement.add(originals.loops)
 
 
 def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
@@ -62,9 +69,19 @@ def original_of(function: Callable[..., Any]) -> types.FunctionType | None:
         return None
     known = _known.get(function)
     found = _codes.get(id(function.__code__)) if known is None else None
-    if found is None:
-        return known
-    code = found[1]
+    return known if found is None else _with_code(function, found[1])
+
+
+def watched_original_of(function: Callable[..., Any]) -> types.FunctionType | None:
+    """The same with its loops watched, which may be compiled while they run; None if it has none."""
+    if not isinstance(function, types.FunctionType):
+        return None
+    found = _watched.get(id(function.__code__))
+    return None if found is None else _with_code(function, found[1])
+
+
+def _with_code(function: types.FunctionType, code: types.CodeType) -> types.FunctionType | None:
+    """A function with other code, and the same globals, closure and defaults."""
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     if not cells.keys() >= set(code.co_freevars):
         return None

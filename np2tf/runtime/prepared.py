@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from np2tf.runtime.instances import is_instance
@@ -20,6 +20,7 @@ class Call:
 
     Args:
         follows: whether it is known what another function reads by name.
+        changing: the places of arguments that are inputs if they are numbers.
     """
 
     def __init__(
@@ -29,6 +30,7 @@ class Call:
         kwargs: dict[str, Any],
         read: Sequence[Any],
         follows: Callable[[Any], bool],
+        changing: Collection[int] = (),
     ) -> None:
         self.read = read
         self._follows = follows
@@ -36,6 +38,7 @@ class Call:
         self.by_name = [value for value in read if is_instance(value)]
         self.args = args
         self.kwargs = kwargs
+        self.changing = changing
         self.is_plain = True
 
     def body(self, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import builtins
 import dis
+import functools
 import types
-from collections.abc import Iterable
 from typing import Any
 
 from np2tf.runtime.code_names import codes_within
@@ -18,13 +18,14 @@ _COMPUTE = frozenset({
 })  # fmt: skip
 
 
-def sets_attribute(codes: Iterable[types.CodeType], name: str) -> bool:
-    """Whether some code assigns an attribute of that name."""
-    return any(
-        one.opname == "STORE_ATTR" and one.argval == name
-        for code in codes
+@functools.lru_cache(4096)
+def assigned_attributes(code: types.CodeType) -> frozenset[str]:
+    """The names of the attributes that some code, or code inside it, assigns."""
+    return frozenset(
+        one.argval
         for part in codes_within(code)
         for one in dis.get_instructions(part)
+        if one.opname == "STORE_ATTR"
     )
 
 

@@ -11,7 +11,7 @@ import enum
 import functools
 import logging
 import types
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -43,6 +43,7 @@ class Signature:
         numbers: the Python and NumPy numbers among the arguments.
         constants: the numbers that are read by name, as keys: they cannot become inputs.
         generators: those of random numbers, one for each stream.
+        changing: which of the numbers are attributes that the code assigns: the next call has others.
         holders: the lists, dicts, objects and generators among the arguments, in order of first appearance.
         classes: the classes of the objects.
         followed: what the functions among the arguments read.
@@ -58,6 +59,8 @@ class Signature:
         "_places",
         "_seen",
         "arrays",
+        "assigned",
+        "changing",
         "classes",
         "constants",
         "followed",
@@ -68,9 +71,11 @@ class Signature:
         "readers",
     )
 
-    def __init__(self, names: set[str] | None = None) -> None:
+    def __init__(self, names: set[str] | None = None, assigned: frozenset[str] = frozenset()) -> None:
+        self.assigned = assigned
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
+        self.changing: list[int] = []
         self.constants: tuple[Any, ...] = ()
         self.generators: list[Any] = []
         self.holders: list[Any] = []
@@ -244,6 +249,22 @@ _IMMUTABLE: dict[str, Callable[[Any], tuple[Any, Iterable[Any]]]] = {
 }
 
 
+def take_arguments(
+    args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int], signature: Signature
+) -> None:
+    """Add the arguments of a call to the signature; `changing` are the places of numbers that are inputs.
+
+    Raises:
+        StagingError: as `take_apart`.
+    """
+    signature.parts.append(len(args))
+    for place, value in enumerate(args):
+        if place in changing and kind_of(value) == "number":
+            signature.changing.append(len(signature.numbers))
+        take_apart(value, signature, 1)
+    take_apart(kwargs, signature, 1)
+
+
 def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     """Add `value` to the signature.
 
@@ -308,14 +329,16 @@ def _made_anew(value: Any) -> Any:
 def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> None:
     if what == "list":
         signature.parts.append((list, len(value)))
-        items: Any = value
-    else:
-        entries = value if what == "dict" else signature.touched(value)
-        signature.parts.append((type(value), tuple(entries)))
-        items = entries.values()
-        if what == "instance":
-            signature.classes.add(type(value))
-    for item in items:
+        for item in value:
+            take_apart(item, signature, depth + 1)
+        return
+    entries = value if what == "dict" else signature.touched(value)
+    signature.parts.append((type(value), tuple(entries)))
+    if what == "instance":
+        signature.classes.add(type(value))
+    for name, item in entries.items():
+        if what == "instance" and name in signature.assigned and kind_of(item) == "number":
+            signature.changing.append(len(signature.numbers))
         take_apart(item, signature, depth + 1)
 
 
@@ -337,6 +360,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
     # The code reads these numbers by name: they cannot become inputs.
     signature.constants += tuple(map(number_key, signature.numbers[given:]))
     del signature.numbers[given:]
+    signature.changing = [k for k in signature.changing if k < given]
 
 
 def _is_opaque(value: Any) -> bool:

@@ -1,0 +1,234 @@
+"""On-stack replacement: a loop that takes long on the host goes on as compiled code, from where it stands.
+
+The code that a jitted function runs on the host has its loops watched (`np2tf.imports.loop_functions`). Once
+a loop has run for a while, and what is left of it would take longer than compiling it, it is compiled as a
+function of its own, whose arguments are the variables of the loop; the rest of its rounds run there. If it
+cannot be staged, the loop goes on as if nothing had been.
+
+See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type feedback (PLDI 1994).
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+from collections.abc import Iterator
+from itertools import chain
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from np2tf.config import config
+from np2tf.runtime.clock import IMPORT_SECONDS, clock
+from np2tf.runtime.surroundings import is_recording, load, tensorflow
+from np2tf.tnp.promotion_mode import by_numpys_rules
+from np2tf.tnp.quick import quick
+
+if TYPE_CHECKING:
+    from np2tf.imports.loop_functions import LoopFunction
+    from np2tf.runtime.jit import Jitted
+
+#: Seconds that a loop must have run, and what is left of it must take at least, by so many times what
+#: compiling it is expected to take.
+HOT, WORTH = 0.05, 1.5
+#: Seconds that a loop is expected to take to compile, until some have been.
+EXPECTED = 0.8
+#: A range of fewer numbers is not watched; the clock is looked at every so many seconds.
+SHORT, PERIOD = 16, 0.005
+#: Seconds of rounds, as the host takes them, that compiled code is tried on: cold first, as XLA compiles, and
+#: then warm.
+FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
+#: Compiled code must take less than this share of the time that the host takes.
+FASTER = 0.9
+
+
+class _Loop:
+    """A loop of the program, and its function.
+
+    Attributes:
+        refused: whether it has turned out that it cannot be compiled, or is no faster.
+        changing: the places of the arguments that are other numbers every time.
+    """
+
+    def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
+        self.known = known
+        self.refused = False
+        count = len(known.parameters)
+        changing = {k for k, name in enumerate(known.parameters) if name in known.results}
+        self.changing = frozenset({*changing, count, count + 1})
+        self._code = code
+        self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
+
+    def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, Jitted | None]:
+        """The loop's function as the source has it, with these globals, and translated."""
+        made = self._made.get(id(names))
+        if made is None:
+            plain = types.FunctionType(self._code, names, self.known.of)
+            plain.__module__ = names.get("__name__", "")
+            made = self._made[id(names)] = plain, _translated(plain, self.known)
+        return made
+
+
+#: By what the instrumented code calls them.
+_loops: dict[str, _Loop] = {}
+
+
+def add(loops: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+    """Note the functions of a module's loops."""
+    if not loops:
+        return
+    from np2tf.imports.loop_functions import LoopFunction
+
+    for known, code in loops:
+        loop = _Loop(LoopFunction(*known), code)
+        _loops[loop.known.key] = loop
+
+
+def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+    from np2tf.imports.callees import staged_loop
+
+    return staged_loop(plain, known)
+
+
+class Rounds:
+    """The rounds of a watched loop.
+
+    Attributes:
+        is_hot: whether the rest is to run as compiled code.
+    """
+
+    __slots__ = ("_frame", "_left", "_loop", "_numbers", "_per_round", "is_hot")
+
+    def __init__(self, numbers: range, loop: _Loop) -> None:
+        self._numbers, self._loop = numbers, loop
+        self.is_hot = False
+
+    def __iter__(self) -> Iterator[int]:
+        return chain.from_iterable(self._parts())
+
+    def _parts(self) -> Iterator[range]:
+        """The numbers, piece by piece; the clock is looked at between the pieces."""
+        numbers, count = self._numbers, len(self._numbers)
+        done, size, begun = 0, 1, perf_counter()
+        while done < count:
+            yield numbers[done : done + size]
+            done += size
+            passed = perf_counter() - begun
+            if passed >= HOT and done < count:
+                if self._loop.refused:
+                    yield numbers[done:]
+                    return
+                if self._pays(passed, done, count) and self._is_taken_over(sys._getframe(1)):
+                    self._left, self._per_round = numbers[done:], passed / done
+                    self.is_hot = True
+                    return
+            size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
+
+    def _pays(self, passed: float, done: int, count: int) -> bool:
+        """Whether what is left of the loop takes longer than compiling it."""
+        left = passed / done * (count - done)
+        cost = WORTH * (_costs.mean + (0.0 if quick.tensors else IMPORT_SECONDS))
+        return left > cost and _is_possible() and _costs.seconds < clock.spent + passed + left
+
+    def _is_taken_over(self, frame: types.FrameType) -> bool:
+        """Whether the loop of a frame has been traced; if not, it stays on the host for good."""
+        variables, loop = frame.f_locals, self._loop
+        if any(name not in variables for name in loop.known.parameters):
+            return False
+        self._frame = variables, frame.f_globals
+        load()
+        begun = perf_counter()
+        _, jitted = loop.functions(frame.f_globals)
+        given = self._arguments(variables, self._numbers)
+        taken = jitted is not None and jitted._compiler.is_ready(given, loop.changing)
+        _costs.add(perf_counter() - begun)
+        loop.refused = not taken
+        return taken
+
+    def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
+        known = self._loop.known
+        given = [variables[name] for name in known.parameters] + [numbers.start, numbers.stop]
+        return (*given, numbers.step) if known.has_step else tuple(given)
+
+    def finish(self) -> tuple[Any, ...]:
+        """Run the rest of the loop; what its results are then."""
+        variables, names = dict(self._frame[0]), self._frame[1]
+        known, left = self._loop.known, self._left
+        plain, jitted = self._loop.functions(names)
+        assert jitted is not None
+        result: tuple[Any, ...] = ()
+
+        def run(numbers: range) -> float:
+            nonlocal result
+            begun = perf_counter()
+            result = jitted._compiler.run_now(self._arguments(variables, numbers), self._loop.changing)
+            variables.update(zip(known.results, result, strict=True))
+            return perf_counter() - begun
+
+        if known.breaks:
+            run(left)
+            return result
+        for seconds in (FIRST_TRIAL, WARM_TRIAL):
+            size = max(1, int(seconds / self._per_round))
+            part, left = left[:size], left[size:]
+            passed = run(part)
+            if not len(left):
+                return result
+            if seconds == FIRST_TRIAL:
+                _costs.seconds += passed
+                traces = jitted.trace_count
+        if passed > FASTER * size * self._per_round or jitted.trace_count > traces:
+            self._loop.refused = True
+            return plain(*self._arguments(variables, left))  # type: ignore[no-any-return]
+        run(left)
+        return result
+
+
+class _Costs:
+    """What compiling loops has taken, and takes on average."""
+
+    def __init__(self) -> None:
+        self.seconds, self._count = 0.0, 0
+
+    def add(self, seconds: float) -> None:
+        self.seconds += seconds
+        self._count += 1
+
+    @property
+    def mean(self) -> float:
+        return (self.seconds + EXPECTED) / (self._count + 1)
+
+
+_costs = _Costs()
+
+
+def _is_possible() -> bool:
+    """Whether loops on the host may be compiled here and now."""
+    if config.jit == "off" or config.tier != "auto" or not quick.host or not by_numpys_rules():
+        return False
+    if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
+        return False
+    return "raise" not in np.geterr().values()
+
+
+def watch(numbers: Any, key: str) -> Any:
+    """What a loop runs over instead of `numbers`."""
+    if type(numbers) is not range or len(numbers) < SHORT:
+        return numbers
+    loop = _loops.get(key)
+    return numbers if loop is None or loop.refused else Rounds(numbers, loop)
+
+
+def is_hot(numbers: Any) -> bool:
+    """Whether a loop over what `watch` gave has ended because the rest is to run as compiled code."""
+    return type(numbers) is Rounds and numbers.is_hot
+
+
+def finish(rounds: Rounds) -> tuple[Any, ...]:
+    """Run the rest; the values of the variables that the loop leaves."""
+    return rounds.finish()
+
+
+#: The globals that instrumented code reads.
+NAMES = {"_np2tf_watch": watch, "_np2tf_is_hot": is_hot, "_np2tf_finish": finish}
