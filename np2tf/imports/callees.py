@@ -10,10 +10,10 @@ from typing import Any
 from np2tf.imports.blocks import Block, block_of, block_of_loop
 from np2tf.imports.decorator import Refused
 from np2tf.imports.functions import translated
-from np2tf.imports.loop_functions import LoopFunction
 from np2tf.options import Options
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
+from np2tf.runtime.loop_function import LoopFunction
 
 _OPTIONS = Options(everything=True)
 #: What a lambda is called where it is translated as a definition.

@@ -16,7 +16,8 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from np2tf.runtime.loop_function import LoopFunction
 
 #: The names that instrumented code reads, and those that the loops' functions take besides their own.
 WATCH, IS_HOT, FINISH = "_np2tf_watch", "_np2tf_is_hot", "_np2tf_finish"
@@ -50,27 +51,6 @@ _OF_THE_FRAME = frozenset(
 #: What keeps variables of the function around it.
 _CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-
-
-class LoopFunction(NamedTuple):
-    """A loop as a function.
-
-    It takes `parameters`, and then the first and last number of the range, and its step if it has one.
-    """
-
-    key: str
-    """What the instrumented code calls it."""
-    name: str
-    """Its name in the tree, which nothing else has."""
-    of: str
-    """The name of the function that it is taken from."""
-    text: str
-    """Its definition; line k of the text is line `down` + k of the file."""
-    down: int
-    parameters: tuple[str, ...]
-    results: tuple[str, ...]
-    has_step: bool
-    breaks: bool
 
 
 def instrumented(

@@ -16,8 +16,6 @@ from np2tf.runtime.callees import NewCallee
 from np2tf.runtime.clock import clock
 from np2tf.runtime.host_function import HostFunction
 
-#: The code of the error by which a trace ends that takes longer than it may.
-TOO_LONG_TO_TRACE = "NP2TF540"
 #: Seconds that compiling is expected to take as long as this process has compiled nothing.
 EXPECTED = 0.5
 #: A trace may take so many seconds, and so many times what the host has spent in the function.

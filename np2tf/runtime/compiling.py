@@ -19,9 +19,10 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.array_search import says_numpy
-from np2tf.runtime.budget import TOO_LONG_TO_TRACE, Budget
+from np2tf.runtime.budget import Budget
 from np2tf.runtime.callees import CODE, NewCallee, check_class
 from np2tf.runtime.causes import code_of, first_line, place_of
+from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.compiled import Compiled, Discarded
 from np2tf.runtime.dependencies import Dependencies, current, functions_among
 from np2tf.runtime.explanation import Explanation
@@ -70,6 +71,8 @@ class Compiler:
         self._functions: list[Any] = []
         self._checked: set[type] = set()
         self._budget = Budget(self._host)
+        # When tracing has to be over that is under way, by `time.monotonic`.
+        self._until: float | None = None
         self._lock = threading.RLock()
         # The modes of promotion under which it has been told that the function runs unjitted.
         self._warned: set[str] = set()
@@ -101,6 +104,9 @@ class Compiler:
             return self.left_on_host(None, args, kwargs)
         if (host.is_short or self._trusted > 0) and self._may_stay(args, kwargs):
             return self._without_a_look(args, kwargs)
+        if not self._jitted.trace_count and not self._budget.is_open and self._may_stay(args, kwargs):
+            # Nothing is compiled, and nothing will be for now.
+            return host.run_timed(args, kwargs)
         return self._with_a_look(args, kwargs)
 
     @property
@@ -166,18 +172,23 @@ class Compiler:
         if self._in_a_row >= ASKED_AT_LEAST:
             self._trusted = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
 
-    def is_ready(self, args: tuple[Any, ...], changing: Collection[int]) -> bool:
-        """Whether there is code for a call, which is made if it can be; nothing is run.
+    def get_ready(self, args: tuple[Any, ...], changing: Collection[int], seconds: float) -> Fallback | None:
+        """Make code for a call, and run nothing; why that cannot be, if it cannot.
 
-        `changing` are the places of arguments that are others in the next call, if they are numbers.
+        Args:
+            args: of the call.
+            changing: the places of arguments that are others in the next call, if they are numbers.
+            seconds: that it may take.
         """
+        self._until = time.monotonic() + seconds
         try:
             call = self._prepare(args, {}, changing)
             self._compile(self._family(call), call)
         except Exception as error:
-            self._note(error)
-            return False
-        return True
+            return self._note(error)
+        finally:
+            self._until = None
+        return None
 
     def run_now(self, args: tuple[Any, ...], changing: Collection[int]) -> Any:
         """Run compiled code at once, as long as it can be had."""
@@ -342,7 +353,9 @@ class Compiler:
     @property
     def _deadline(self) -> float | None:
         """When tracing is given up, where the host is an alternative."""
-        return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
+        if self._tier == "compile" or self._keeps_rules:
+            return None
+        return self._budget.deadline if self._until is None else self._until
 
     @property
     def _names(self) -> set[str]:

@@ -14,6 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.containers import Untouched, containers, kept, put_back
 from np2tf.runtime.growth import behind_loop, fitted, is_ready, ready_for_loop
 from np2tf.runtime.late_reads import read_before_writes
@@ -36,7 +37,7 @@ Step = Callable[[tf.Tensor, Any], Any]
 
 _MAX_TRIALS = 12
 #: Errors that have nothing to do with a guess: an attribute is new, the trace takes too long.
-_NOT_OF_THE_GUESS = ("NP2TF516", "NP2TF540")
+_NOT_OF_THE_GUESS = ("NP2TF516", TOO_LONG_TO_TRACE)
 
 
 class StagedLoop:

@@ -10,6 +10,7 @@ See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type f
 
 from __future__ import annotations
 
+import importlib
 import sys
 import types
 from collections.abc import Iterator
@@ -20,22 +21,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.config import config
-from np2tf.runtime.clock import IMPORT_SECONDS, clock
+from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, clock
+from np2tf.runtime.loop_function import LoopFunction
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
 from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 
 if TYPE_CHECKING:
-    from np2tf.imports.loop_functions import LoopFunction
     from np2tf.runtime.jit import Jitted
 
 #: Seconds that a loop must have run, and what is left of it must take at least, by so many times what
 #: compiling it is expected to take.
-HOT, WORTH = 0.05, 1.5
+HOT, WORTH = 0.05, 3.0
 #: Seconds that a loop is expected to take to compile, until some have been.
 EXPECTED = 0.8
 #: A range of fewer numbers is not watched; the clock is looked at every so many seconds.
 SHORT, PERIOD = 16, 0.005
+#: A loop that is over before it would be hot is watched only once in so many times.
+UNWATCHED = 15
 #: Seconds of rounds, as the host takes them, that compiled code is tried on: cold first, as XLA compiles, and
 #: then warm.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
@@ -48,12 +51,17 @@ class _Loop:
 
     Attributes:
         refused: whether it has turned out that it cannot be compiled, or is no faster.
+        least: seconds that tracing it takes at least.
+        per_round: seconds that its rounds took, on average, when the clock was last looked at.
+        unwatched: how often it has run since without anybody looking.
         changing: the places of the arguments that are other numbers every time.
     """
 
     def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
         self.known = known
         self.refused = False
+        self.least = self.per_round = 0.0
+        self.unwatched = 0
         count = len(known.parameters)
         changing = {k for k, name in enumerate(known.parameters) if name in known.results}
         self.changing = frozenset({*changing, count, count + 1})
@@ -76,19 +84,15 @@ _loops: dict[str, _Loop] = {}
 
 def add(loops: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
     """Note the functions of a module's loops."""
-    if not loops:
-        return
-    from np2tf.imports.loop_functions import LoopFunction
-
     for known, code in loops:
         loop = _Loop(LoopFunction(*known), code)
         _loops[loop.known.key] = loop
 
 
 def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
-    from np2tf.imports.callees import staged_loop
-
-    return staged_loop(plain, known)
+    # Only here: it loads the translator.
+    translator = importlib.import_module("np2tf.imports.callees")
+    return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
 
 
 class Rounds:
@@ -119,20 +123,23 @@ class Rounds:
                 if self._loop.refused:
                     yield numbers[done:]
                     return
-                if self._pays(passed, done, count) and self._is_taken_over(sys._getframe(1)):
-                    self._left, self._per_round = numbers[done:], passed / done
-                    self.is_hot = True
-                    return
+                left = passed / done * (count - done)
+                if self._pays(passed, left):
+                    self.is_hot = self._is_taken_over(sys._getframe(1), left)
+                    if self.is_hot:
+                        self._left, self._per_round = numbers[done:], passed / done
+                        return
+                    begun = perf_counter() - passed
             size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
+        self._loop.per_round = (perf_counter() - begun) / count
 
-    def _pays(self, passed: float, done: int, count: int) -> bool:
+    def _pays(self, passed: float, left: float) -> bool:
         """Whether what is left of the loop takes longer than compiling it."""
-        left = passed / done * (count - done)
-        cost = WORTH * (_costs.mean + (0.0 if quick.tensors else IMPORT_SECONDS))
-        return left > cost and _is_possible() and _costs.seconds < clock.spent + passed + left
+        cost = max(_costs.mean, self._loop.least) + (0.0 if quick.tensors else IMPORT_SECONDS)
+        return left > WORTH * cost and _is_possible() and _costs.seconds < clock.spent + passed + left
 
-    def _is_taken_over(self, frame: types.FrameType) -> bool:
-        """Whether the loop of a frame has been traced; if not, it stays on the host for good."""
+    def _is_taken_over(self, frame: types.FrameType, left: float) -> bool:
+        """Whether the loop of a frame has been traced, while it would have taken `left` seconds more."""
         variables, loop = frame.f_locals, self._loop
         if any(name not in variables for name in loop.known.parameters):
             return False
@@ -141,10 +148,14 @@ class Rounds:
         begun = perf_counter()
         _, jitted = loop.functions(frame.f_globals)
         given = self._arguments(variables, self._numbers)
-        taken = jitted is not None and jitted._compiler.is_ready(given, loop.changing)
+        limit = left / WORTH
+        why = None if jitted is None else jitted._compiler.get_ready(given, loop.changing, limit)
         _costs.add(perf_counter() - begun)
-        loop.refused = not taken
-        return taken
+        if why is not None and why.code == TOO_LONG_TO_TRACE:
+            loop.least = 2 * limit
+            return False
+        loop.refused = jitted is None or why is not None
+        return not loop.refused
 
     def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
         known = self._loop.known
@@ -217,7 +228,13 @@ def watch(numbers: Any, key: str) -> Any:
     if type(numbers) is not range or len(numbers) < SHORT:
         return numbers
     loop = _loops.get(key)
-    return numbers if loop is None or loop.refused else Rounds(numbers, loop)
+    if loop is None or loop.refused:
+        return numbers
+    if 0.0 < loop.per_round * len(numbers) < HOT and loop.unwatched < UNWATCHED:
+        loop.unwatched += 1
+        return numbers
+    loop.unwatched = 0
+    return Rounds(numbers, loop)
 
 
 def is_hot(numbers: Any) -> bool:

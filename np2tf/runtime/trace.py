@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.output import Output
 from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.recursion import Calls
@@ -76,7 +77,7 @@ class Trace:
             StagingError: it does.
         """
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise StagingError("tracing it takes longer than it has run so far", "NP2TF540")
+            raise StagingError("tracing it takes longer than it has run so far", TOO_LONG_TO_TRACE)
 
     def add_input(self, buffer: np.ndarray, array: Any) -> None:
         """Let `array` stand for the array on the host wherever the staged code meets it."""
