@@ -318,7 +318,7 @@ import sys
 from unittest.mock import MagicMock
 sys.path.insert(0, sys.argv[1])
 import np2tf
-import np2tf.runtime.code_names  # which is none of those below
+import np2tf.runtime.code_names, np2tf.runtime.loop_function  # which are none of those below
 from np2tf.imports.hook import install
 install(["cached_module"])
 # What the translation imports, and what becomes of its functions, are none of the cache's business.

@@ -554,7 +554,7 @@ def test_no_tensorflow_before_it_is_needed(tmp_path):
 
 def test_tensorflow_is_loaded_when_that_pays(tmp_path):
     program = """
-    from np2tf.runtime.host_function import IMPORT_SECONDS, clock
+    from np2tf.runtime.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
     import time
     f = np2tf.jit(lambda x: time.sleep(0.06) or x)
     x = np.zeros(2)
@@ -564,6 +564,9 @@ def test_tensorflow_is_loaded_when_that_pays(tmp_path):
     assert 0.17 < clock.spent < 1
     clock.spent = IMPORT_SECONDS
     f(x)
+    assert not loaded()
+    f._host.seconds = COMPILE_SECONDS
+    f(x)
     assert loaded()
     """
     alone(tmp_path, program)
@@ -571,7 +574,7 @@ def test_tensorflow_is_loaded_when_that_pays(tmp_path):
 
 def test_time_within_jitted_calls_counts_once(tmp_path):
     program = """
-    from np2tf.runtime.host_function import clock
+    from np2tf.runtime.clock import clock
     import time
     inner = np2tf.jit(lambda: time.sleep(0.05))
     np2tf.jit(lambda: [inner(), inner()] and None)()

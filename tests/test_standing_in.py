@@ -127,6 +127,44 @@ def test_originals_run_until_there_may_be_tensors(tmp_path: Path, after: str, re
     assert run(tmp_path, "", after) == [ALL, remaining]
 
 
+COMPILES = """
+import importlib
+import os
+import numpy
+
+
+def traced(x):
+    # Once, while it is traced; no variable of the program's changes.
+    os.environ["WITHIN"] = os.environ.get("WITHIN", "") + json.dumps(originals())
+    return x + 1
+
+
+with np2tf.config.using(tier="compile"):
+    np2tf.jit(traced)(numpy.ones(2))
+assert "tensorflow" in sys.modules
+assert os.environ["WITHIN"] == "[]", os.environ["WITHIN"]
+shown.append(originals())
+"""
+
+
+@pytest.mark.parametrize(
+    ("after", "remaining"),
+    [
+        ("", ALL),
+        ("import numpy, np2tf.tnp.linalg", ALL),
+        ("import tensorflow", []),
+        ("from tensorflow import keras", []),
+        ("import tensorflow.compat.v2", []),
+        ("importlib.import_module('tensorflow')", []),
+        ("np2tf.device_put([1.0])", []),
+    ],
+)
+def test_originals_run_again_after_np2tfs_own_import_of_tensorflow(
+    tmp_path: Path, after: str, remaining: list[str]
+):
+    assert run(tmp_path, "", COMPILES + after) == [ALL, ALL, remaining]
+
+
 @pytest.mark.parametrize("before", ["import tensorflow", "np2tf.config.eager = 'tensorflow'"])
 def test_none_where_there_may_be_tensors_already(tmp_path: Path, before: str):
     assert run(tmp_path, before, "") == [[], []]

@@ -13,11 +13,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from np2tf.runtime.callees import NewCallee
-from np2tf.runtime.clock import clock
+from np2tf.runtime.clock import COMPILE_SECONDS, clock
 from np2tf.runtime.host_function import HostFunction
 
-#: Seconds that compiling is expected to take as long as this process has compiled nothing.
-EXPECTED = 0.5
 #: A trace may take so many seconds, and so many times what the host has spent in the function.
 PATIENCE, PATIENCE_PER_SECOND = 1.0, 2.0
 #: Of its seconds on the host, a function may spend all on compiling; after each trace that has come to
@@ -48,7 +46,7 @@ class _Costs:
     @property
     def mean(self) -> float:
         """The cost of one compilation; before the first, a guess is one."""
-        return (self.seconds + EXPECTED) / (self.tries + 1)
+        return (self.seconds + COMPILE_SECONDS) / (self.tries + 1)
 
 
 _all = _Costs()

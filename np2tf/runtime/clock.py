@@ -4,6 +4,8 @@ from __future__ import annotations
 
 #: What importing TensorFlow takes, in seconds: compiling must have a prospect of gaining as much.
 IMPORT_SECONDS = 3.0
+#: What compiling a function is expected to take as long as this process has compiled nothing.
+COMPILE_SECONDS = 0.5
 #: The code of the error by which a trace ends that takes longer than it may.
 TOO_LONG_TO_TRACE = "NP2TF540"
 

@@ -21,7 +21,7 @@ from np2tf.runtime import patches as patches  # which keep AutoGraph off
 from np2tf.runtime.applied import applied
 from np2tf.runtime.array_search import code_says_numpy, holds_array
 from np2tf.runtime.boundary import across, has_raw, raw
-from np2tf.runtime.clock import IMPORT_SECONDS, clock
+from np2tf.runtime.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
 from np2tf.runtime.host_function import WORTH_COMPILING, HostFunction
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.unbound import bound
@@ -148,7 +148,8 @@ class Jitted:
         if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not by_numpys_rules():
             return True
         host = self._host
-        if host.is_short or host.seconds < WORTH_COMPILING:
+        least = WORTH_COMPILING if tensorflow.is_known else COMPILE_SECONDS
+        if host.is_short or host.seconds < least:
             return False
         if not (self._says_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False

@@ -152,6 +152,8 @@ class _Decider:
             if isinstance(node, cst.If) and not self._static(node.test):
                 if self._stays(node) and self._static.probably(node.test):
                     continue  # a number that the caller gives: known while staging as a rule
+                if self._refusals.reason(node) is not None and self._is_flag(node.test):
+                    continue  # a setting; should it be an array's value, the trace ends there
                 self._refusals.check(node)
                 decision.marks.lowered.add(node)
             elif isinstance(node, (cst.While, cst.For, cst.Assert)) and self._is_lowered(node):
@@ -173,6 +175,21 @@ class _Decider:
             return False
         body = block(self._function.body)
         return node.value in parameters(self._function.params) and node.value not in writes(body)
+
+    def _is_flag(self, node: cst.BaseExpression) -> bool:
+        """Whether an expression is made of parameters and their attributes, as the caller gave them."""
+        if isinstance(node, cst.Attribute):
+            return self._is_parameter(node.value) or (
+                isinstance(node.value, cst.Attribute) and self._is_flag(node.value)
+            )
+        if isinstance(node, cst.UnaryOperation):
+            return self._is_flag(node.expression)
+        if isinstance(node, cst.BooleanOperation):
+            return self._is_flag(node.left) and self._is_flag(node.right)
+        if isinstance(node, cst.Comparison):
+            sides = [node.left, *(part.comparator for part in node.comparisons)]
+            return all(self._static(side) or self._is_flag(side) for side in sides)
+        return self._is_parameter(node) or self._static(node)
 
     def _stays(self, node: cst.If) -> bool:
         """Whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
