@@ -21,7 +21,7 @@ from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.keys import expand, holds, holds_0d_array, is_parted
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
-from np2tf.tnp.ndarray import ndarray, scalar, tensor_array, tensor_scalar
+from np2tf.tnp.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.ordering import compute_before_write
 from np2tf.tnp.selection import mask_selection, selected_array, selection_of, write_selection
 from np2tf.tnp.symint import SymInt
@@ -95,7 +95,7 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
             new = compute_before_write(array, new)
         if type(value) in (list, tuple):
             _check_depth(items, new)
-        array.store(slicing.write(tensor, tuple(items), new))
+        _store_basic(array, tuple(items), tensor, new)
         return
     mask = leading_mask(items)
     if mask is not None:
@@ -105,6 +105,14 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         array.store(write_masked(tensor, mask, new))
     else:
         array.store(Advanced(tensor, items, is_parted(key), new).scatter(new))
+
+
+def _store_basic(array: ndarray, key: key_axes.BasicKey, tensor: tf.Tensor, value: tf.Tensor) -> None:
+    """``array[key] = value``, where `tensor` is what the array holds."""
+    if staging_for_xla() and path_of(array):
+        array.store_through(Basic(key), value)
+    else:
+        array.store(slicing.write(tensor, key, value))
 
 
 def _write_before(part: Any, value: Any) -> None:

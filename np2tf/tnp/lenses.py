@@ -231,17 +231,56 @@ def is_read_only(path: Sequence[Lens]) -> bool:
 
 def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
     """The value seen through all of `path`."""
-    for lens in path:
+    for lens in _shortened(path):
         base = lens.get(base)
     return base
 
 
 def write_path(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
     """`base` with what is seen through `path` replaced by `value`."""
+    return _write(base, _shortened(path), value)
+
+
+def _write(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
     if not path:
         return value
     first, rest = path[0], path[1:]
-    return first.put(base, write_path(first.get(base), rest, value) if rest else value)
+    return first.put(base, _write(first.get(base), rest, value) if rest else value)
+
+
+def _shortened(path: Sequence[Lens]) -> Sequence[Lens]:
+    """The path with an element of a row as one step: XLA would copy the row to write it."""
+    if len(path) < 2 or not staging_for_xla():
+        return path
+    merged = [path[0]]
+    for lens in path[1:]:
+        before = merged[-1]
+        key = (
+            _composed(before.key, lens.key) if isinstance(before, Basic) and isinstance(lens, Basic) else None
+        )
+        if key is None:
+            merged.append(lens)
+        else:
+            merged[-1] = Basic(key)
+    return merged
+
+
+def _composed(first: key_axes.BasicKey, second: key_axes.BasicKey) -> key_axes.BasicKey | None:
+    """The key that takes of an array what `second` takes of what `first` takes of it.
+
+    None where `first` has anything but integers and whole axes.
+    """
+    pending, key = list(second), list[Any]()
+    for item in first:
+        if item is None or (isinstance(item, slice) and any(end is not None for end in _ends(item))):
+            return None
+        if not isinstance(item, slice):
+            key.append(item)
+            continue
+        while pending and pending[0] is None:
+            key.append(pending.pop(0))
+        key.append(pending.pop(0))
+    return (*key, *pending)
 
 
 def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:

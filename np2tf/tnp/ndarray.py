@@ -122,6 +122,12 @@ class ndarray(metaclass=_ArrayType):
         with writing:
             cell.write(lenses.write_path(cell.value, path, value) if path else value)
 
+    def store_through(self, lens: Lens, value: tf.Tensor) -> None:
+        """Replace what is seen through one lens further on: what `view_through(lens).store(value)` does."""
+        cell, path = self._cell, self._path
+        with writing:
+            cell.write(lenses.write_path(cell.value, (*path, lens), value))
+
     def view_through(self, lens: Lens) -> ndarray:
         """A view of this array, one lens further on."""
         cell, path = self._cell, self._path
