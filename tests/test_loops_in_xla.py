@@ -281,3 +281,24 @@ def f(x, n):
 def test_elements_written_by_both_sides_of_a_branch(no: str, value: str) -> None:
     source = BRANCHES.format(yes="i, j", no=no, value=value)
     compare(HEAD + source, "np.cos(np.arange(9.0) * 5), 9", "np.arange(5.0), 5")
+
+
+@pytest.mark.parametrize(
+    ("rows", "write"),
+    [
+        ("y, e = np.zeros((2, len(x)))", "y[n] = x[n] * 2\n        e[n] = x[n] - y[n]"),
+        ("a = np.zeros((3, len(x), 2))\n    y = a[1]", "y[n, 1] = x[n]\n        y[n, 0] += 1.0"),
+        ("a = np.zeros((len(x), 4, 5))\n    y = a[:, 2]", "y[n, 1:3] = x[n]\n        y[n][4] = 2.0"),
+    ],
+)
+def test_elements_of_rows_are_written_at_once(rows: str, write: str) -> None:
+    """The row would be copied twice for each."""
+    last = "e" if rows.startswith("y, e") else "a"
+    body = f"    {rows}\n    for n in range(len(x)):\n        {write}\n    return y, {last}\n"
+    source = f"{HEAD}def f(x):\n{body}"
+    compare(source, "np.arange(40.0)")
+    with np2tf.config.using(tier="compile"):
+        hlo = load(translation(source))["f"].lower(np.arange(40.0)).hlo()
+    updated = re.findall(r"= f64\[([\d,]+)\]\S* dynamic-update-slice\(", hlo)
+    assert len(updated) == 2
+    assert all(len(shape.split(",")) == (2 if last == "e" else 3) for shape in updated)

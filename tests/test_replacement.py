@@ -16,6 +16,7 @@ from random_programs import program
 from test_random_programs import _difference
 
 import np2tf
+from np2tf.counts import counts
 from np2tf.imports.translation import translation_of
 from np2tf.options import Options
 from np2tf.runtime import boundary, originals, replacement
@@ -252,6 +253,23 @@ def test_what_is_slower_compiled_ends_on_the_host(taken: Taken, monkeypatch: pyt
     assert replacement._loops[_key(f)].refused
     np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 1.0 + sum(range(50000))))
     assert taken.over == 1
+
+
+def test_a_range_that_nobody_can_count() -> None:
+    body = "def f(x):\n    for i in range(10**20):\n        x = x + i\n        if i == 40:\n"
+    body += "            return x, i\n"
+    assert imported(HEAD + body)["f"](np.ones(1))[1] == 40
+    body = body.replace("return x, i", "break\n    return x, i")
+    assert imported(HEAD + body)["f"](np.ones(1))[1] == 40
+
+
+def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("np2tf.imports.callees.block_of_loop", lambda *_: 1 / 0)
+    f = imported(f"{HEAD}def f(x):\n    for i in range(20):\n        x = x + i\n    return x\n")["f"]
+    np.testing.assert_array_equal(f(np.zeros(2)), [190.0, 190.0])
+    assert (taken.over, taken.refused) == (0, 1)
+    told = [one for one in counts.fallbacks if one.code == "NP2TF905"]
+    assert told[-1].line == 5
 
 
 def test_loops_that_take_no_time_are_not_watched() -> None:

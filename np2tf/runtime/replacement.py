@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.config import config
+from np2tf.counts import Fallback, counts
 from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, clock
 from np2tf.runtime.loop_function import LoopFunction
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
@@ -92,7 +93,12 @@ def add(loops: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
 def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
     # Only here: it loads the translator.
     translator = importlib.import_module("np2tf.imports.callees")
-    return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
+    try:
+        return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
+    except Exception as error:  # np2tf's own fault is no reason to break off a loop that works without it
+        told = f"{type(error).__name__}: {error}"
+        counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.down + 2))
+        return None
 
 
 class Rounds:
@@ -225,12 +231,16 @@ def _is_possible() -> bool:
 
 def watch(numbers: Any, key: str) -> Any:
     """What a loop runs over instead of `numbers`."""
-    if type(numbers) is not range or len(numbers) < SHORT:
-        return numbers
     loop = _loops.get(key)
-    if loop is None or loop.refused:
+    if type(numbers) is not range or loop is None or loop.refused:
         return numbers
-    if 0.0 < loop.per_round * len(numbers) < HOT and loop.unwatched < UNWATCHED:
+    try:
+        count = len(numbers)
+    except OverflowError:
+        return numbers  # more than a loop can ever run over
+    if count < SHORT:
+        return numbers
+    if 0.0 < loop.per_round * count < HOT and loop.unwatched < UNWATCHED:
         loop.unwatched += 1
         return numbers
     loop.unwatched = 0
