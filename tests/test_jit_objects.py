@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from differential import HEAD, compare
 
 import np2tf
 from np2tf import tnp
@@ -348,3 +349,29 @@ def test_returned_iterators_and_inner_functions_are_refused():
     for function in (f, g):
         with pytest.raises(StagingError):
             function(np.ones(2))
+
+
+SETTING = f"""{HEAD}
+class Layer:
+    def __init__(self, bias):
+        self.bias, self.units, self.grads = bias, 3, {{"W": 0.0}}
+
+    def backward(self, grad):
+        self.grads["W"] = grad * 2
+        if self.bias and self.units > 1:
+            self.grads["b"] = grad.sum()
+        return grad @ grad
+
+
+def f(x, bias):
+    layer = Layer(bias)
+    return layer.backward(x), sorted(layer.grads), layer.grads["W"]
+"""
+
+
+def test_a_setting_decides_what_is_written_into_a_dict() -> None:
+    compare(SETTING, "np.arange(3.0), True", "np.arange(3.0), False", "np.arange(3.0), None")
+
+
+def test_an_array_as_a_setting_leaves_the_function_to_the_host() -> None:
+    compare(SETTING, "np.arange(3.0), np.array(True)", "np.arange(3.0), np.array(False)", ran=None)
