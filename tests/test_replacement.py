@@ -232,7 +232,7 @@ def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
     assert (taken.over > 0) == (over > 0)
 
 
-@pytest.mark.parametrize("start", range(0, 160, 20))
+@pytest.mark.parametrize("start", range(0, 80, 20))
 def test_loops_of_random_programs(start: int, taken: Taken) -> None:
     for seed in range(start, start + 20):
         made = program(seed)
