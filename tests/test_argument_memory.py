@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from differential import HEAD, compare
 
 import np2tf
 from np2tf import tnp
@@ -96,3 +97,12 @@ def test_strides_are_numpys_own() -> None:
 
     for width in (5, 6):
         assert strides(np.ones((4, width))[:, 1:4]) == (8 * width, 8)
+
+
+def test_blocks_of_arrays_in_fortran_order() -> None:
+    source = f"{HEAD}def f(a):\n    b = np.block([[a, a]])\n    c = b.ravel()\n    c[0] = 9.0\n    return b\n"
+    compare(source, "np.arange(6.0).reshape(2, 3)")
+    compare(source, "np.asfortranarray(np.arange(6.0).reshape(2, 3))")
+    compare(source, "np.asfortranarray(np.arange(6e5).reshape(2, 300000))")
+    compare(source, "np.arange(24.0).reshape(2, 3, 4)[:, ::-1, 1]")
+    compare(source, "np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1)")

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.staging import StagingError
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.layout import (
     Order,
     in_order_of,
@@ -86,6 +88,54 @@ def _joined(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
     return rule
 
 
+def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """NumPy joins small blocks, one axis after the other, and writes large ones into a new array.
+
+    Raises:
+        StagingError: the order of staged arrays is not known.
+    """
+    nested = _first(args, kwargs)
+    leaves = _leaves(nested)
+    if type(result) is not ndarray or all(map(is_ordinary, leaves)):
+        return result
+    layouts = {id(one): layout_of(one) if isinstance(one, np.ndarray) else np.empty(()) for one in leaves}
+    rank, size = result.tensor.shape.rank, result.tensor.shape.num_elements()
+    if size is None or any(one is None for one in layouts.values()):
+        if current_region() is None:
+            return result
+        raise StagingError("np.block of arrays that are not in C order", "NP2TF503")
+    depth = _depth(nested)
+    if depth * size <= _JOINED_BLOCKS:
+        return _ordered(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))
+    fortran = all(one.flags.f_contiguous for one in layouts.values())  # type: ignore[union-attr]
+    c = all(one.flags.c_contiguous for one in layouts.values())  # type: ignore[union-attr]
+    return _ordered(result, tuple(reversed(range(rank)))) if fortran and not c else result
+
+
+#: NumPy joins blocks whose sizes, times the depth of the lists, are no more than this.
+_JOINED_BLOCKS = 2 * 512 * 512
+
+
+def _leaves(nested: Any) -> list[Any]:
+    return [leaf for one in nested for leaf in _leaves(one)] if isinstance(nested, list) else [nested]
+
+
+def _depth(nested: Any) -> int:
+    return 1 + _depth(nested[0]) if isinstance(nested, list) else 0
+
+
+def _joined_blocks(nested: Any, layouts: dict[int, Any], rank: int, depth: int) -> np.ndarray:
+    """Something with the shape and strides of blocks that are joined."""
+    if depth == 0:
+        layout = layouts[id(nested)]
+        return layout[(None,) * (rank - layout.ndim) + (...,)]  # type: ignore[no-any-return]
+    parts = [_joined_blocks(one, layouts, rank, depth - 1) for one in nested]
+    shape = list(parts[0].shape)
+    shape[-depth] = sum(part.shape[-depth] for part in parts)
+    order = order_of_joined(parts) or tuple(range(rank))
+    return np.empty([shape[axis] for axis in order]).transpose(np.argsort(order))
+
+
 _KINDS: dict[Rule, tuple[str, ...]] = {
     _elementwise: ("clip", "isclose", "angle", "fix", "i0", "sinc", "real_if_close"),
     _iterated: ("where", "cumsum", "cumprod"),
@@ -96,6 +146,7 @@ _KINDS: dict[Rule, tuple[str, ...]] = {
         *("sum", "prod", "max", "min", "amax", "amin", "any", "all", "mean", "var", "std", "ptp"),
         *("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "count_nonzero"),
     ),
+    _blocks: ("block",),
     _joined(lambda layout, axis: layout): ("concatenate",),
     _joined(lambda layout, axis: np.expand_dims(layout, axis)): ("stack",),
     _joined(lambda layout, axis: np.atleast_1d(layout)): ("hstack",),
