@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from np2tf.runtime.callees import NewCallee
-from np2tf.runtime.clock import COMPILE_SECONDS, clock
+from np2tf.runtime.clock import Costs, clock
 from np2tf.runtime.host_function import HostFunction
 
 #: A trace may take so many seconds, and so many times what the host has spent in the function.
@@ -25,31 +25,7 @@ PAID_TRIES, LESS = 3, 4.0
 SHARE_OF_ALL = 0.5
 
 
-class _Costs:
-    """What compiling has cost and brought.
-
-    Attributes:
-        seconds: of traces, and of first calls, in which XLA compiles.
-        tries: how many traces there have been.
-        gained: seconds that compiled calls have taken less than calls on the host.
-    """
-
-    def __init__(self) -> None:
-        self.seconds = self.gained = 0.0
-        self.tries = 0
-
-    @property
-    def debt(self) -> float:
-        """What compiling has cost more than it has brought."""
-        return max(self.seconds - self.gained, 0.0)
-
-    @property
-    def mean(self) -> float:
-        """The cost of one compilation; before the first, a guess is one."""
-        return (self.seconds + COMPILE_SECONDS) / (self.tries + 1)
-
-
-_all = _Costs()
+_all = Costs()
 
 
 class Budget:
@@ -61,7 +37,7 @@ class Budget:
 
     def __init__(self, host: HostFunction) -> None:
         self._host = host
-        self._costs = _Costs()
+        self._costs = Costs()
         self._in_vain = 0
 
     @property

@@ -1,4 +1,4 @@
-"""What the host has spent in jitted functions, against which the cost of compiling is held."""
+"""What the host has spent in jitted functions, and what compiling costs, which is held against it."""
 
 from __future__ import annotations
 
@@ -24,3 +24,31 @@ class _Clock:
 
 
 clock = _Clock()
+
+
+class Costs:
+    """What compiling has cost and brought.
+
+    Attributes:
+        seconds: of traces, and of first calls, in which XLA compiles.
+        tries: how many traces there have been.
+        gained: seconds that compiled calls have taken less than calls on the host.
+
+    Args:
+        expected: seconds that one compilation is expected to take before there has been any.
+    """
+
+    def __init__(self, expected: float = COMPILE_SECONDS) -> None:
+        self.seconds = self.gained = 0.0
+        self.tries = 0
+        self._expected = expected
+
+    @property
+    def debt(self) -> float:
+        """What compiling has cost more than it has brought."""
+        return max(self.seconds - self.gained, 0.0)
+
+    @property
+    def mean(self) -> float:
+        """The cost of one compilation; what was expected of the first counts as one more."""
+        return (self.seconds + self._expected) / (self.tries + 1)

@@ -22,7 +22,7 @@ import numpy as np
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
-from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, clock
+from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Costs, clock
 from np2tf.runtime.loop_function import LoopFunction
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
 from np2tf.tnp.promotion_mode import by_numpys_rules
@@ -156,7 +156,8 @@ class Rounds:
         given = self._arguments(variables, self._numbers)
         limit = left / WORTH
         why = None if jitted is None else jitted._compiler.get_ready(given, loop.changing, limit)
-        _costs.add(perf_counter() - begun)
+        _costs.seconds += perf_counter() - begun
+        _costs.tries += 1
         if why is not None and why.code == TOO_LONG_TO_TRACE:
             loop.least = 2 * limit
             return False
@@ -202,22 +203,8 @@ class Rounds:
         return result
 
 
-class _Costs:
-    """What compiling loops has taken, and takes on average."""
-
-    def __init__(self) -> None:
-        self.seconds, self._count = 0.0, 0
-
-    def add(self, seconds: float) -> None:
-        self.seconds += seconds
-        self._count += 1
-
-    @property
-    def mean(self) -> float:
-        return (self.seconds + EXPECTED) / (self._count + 1)
-
-
-_costs = _Costs()
+#: Of loops.
+_costs = Costs(EXPECTED)
 
 
 def _is_possible() -> bool:

@@ -16,6 +16,7 @@ from np2tf.tnp.hosted import known
 from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
 from np2tf.tnp.operand_kinds import operands_in
+from np2tf.tnp.orders import blocks_within
 from np2tf.tnp.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
 from np2tf.tnp.ranges import arange, linspace
 from np2tf.tnp.residence import has_tensor, lifted, placed
@@ -184,7 +185,7 @@ column_stack = _stacking(np.column_stack, _column, 1)
 @op(np.block)
 def block(arrays: Any) -> ndarray:
     depth = _depth(arrays)
-    leaves = list(_leaves(arrays))
+    leaves = list(blocks_within(arrays))
     tensors = dict(zip(map(id, leaves), same_dtype(leaves), strict=True))
     rank = max(depth, *(tensor.shape.rank for tensor in tensors.values()))
     return tensor_array(_block(arrays, tensors, rank, depth))
@@ -201,14 +202,6 @@ def _depth(arrays: Any) -> int:
     if len(depths) > 1:
         raise ValueError("List depths are mismatched.")
     return 1 + depths.pop()
-
-
-def _leaves(arrays: Any) -> Any:
-    if isinstance(arrays, list):
-        for part in arrays:
-            yield from _leaves(part)
-    else:
-        yield arrays
 
 
 def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) -> tf.Tensor:

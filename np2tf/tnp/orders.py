@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -95,7 +95,7 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         StagingError: the order of staged arrays is not known.
     """
     nested = _first(args, kwargs)
-    leaves = _leaves(nested)
+    leaves = list(blocks_within(nested))
     if type(result) is not ndarray or all(map(is_ordinary, leaves)):
         return result
     layouts = {id(one): layout_of(one) if isinstance(one, np.ndarray) else np.empty(()) for one in leaves}
@@ -116,8 +116,13 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 _JOINED_BLOCKS = 2 * 512 * 512
 
 
-def _leaves(nested: Any) -> list[Any]:
-    return [leaf for one in nested for leaf in _leaves(one)] if isinstance(nested, list) else [nested]
+def blocks_within(nested: Any) -> Iterator[Any]:
+    """What the nested lists hold that `np.block` is given."""
+    if isinstance(nested, list):
+        for one in nested:
+            yield from blocks_within(one)
+    else:
+        yield nested
 
 
 def _depth(nested: Any) -> int:
