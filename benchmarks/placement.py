@@ -9,13 +9,14 @@ themselves.
 
 from __future__ import annotations
 
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import click
 import numpy as np
 import tensorflow as tf
-from placement_ops import OPS, Op
+from placement_ops import OPS, SIZED, Op
 
 from np2tf.runtime.placement import LIMIT, data_file, device_kind
 
@@ -30,7 +31,17 @@ tensorflow = "{version}"
 {lacking}
 # Milliseconds as [kernel, XLA]; an op is slow where XLA takes over {limit:g} times as long.
 [milliseconds]
-{milliseconds}"""
+{milliseconds}
+# For ops that are slow: up to how many elements of the greatest input XLA takes at most
+# {small_limit:g} times as long in a loop.
+[small]
+{small}"""
+
+#: A small op is one for which XLA takes at most so many times as long; the loop around it gains more.
+SMALL_LIMIT = 2.0
+#: The sizes that are tried, and how often an op is run in a loop.
+SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 64, 128, 256, 512)
+ROUNDS = 300
 
 
 def best_of(call: Any, seconds: float) -> float:
@@ -65,6 +76,35 @@ def measure(name: str, op: Op, seconds: float) -> tuple[float, float] | str:
     return best_of(lambda: kernel(*inputs), seconds) * 1e3, best_of(lambda: compiled(*inputs), seconds) * 1e3
 
 
+def in_a_loop(name: str, op: Op) -> Any:
+    """A function that runs an op time and again, each time with what depends on the last time."""
+
+    def run(*tensors: tf.Tensor) -> tf.Tensor:
+        def step(k: tf.Tensor, first: tf.Tensor, *rest: tf.Tensor) -> tuple[tf.Tensor, ...]:
+            named = dict(zip(op.inputs, (first, *rest), strict=True))
+            made = op.judged(getattr(tf.raw_ops, name)(**named, **op.settings))
+            return (k + 1, first + 1e-300 * tf.cast(tf.reduce_sum(made), first.dtype), *rest)
+
+        return tf.while_loop(lambda k, *_: k < ROUNDS, step, (tf.constant(0), *tensors))[1]
+
+    return run
+
+
+def small_size(name: str, seconds: float) -> int:
+    """Up to how many elements of the greatest input XLA is not much slower in a loop than the kernel."""
+    found = 0
+    for op in map(SIZED[name], SIZES):
+        inputs = [tf.constant(value) for value in op.inputs.values()]
+        run = in_a_loop(name, op)
+        kernel = tf.function(run, autograph=False)
+        compiled = tf.function(run, autograph=False, jit_compile=True)
+        kernels, xlas = (best_of(partial(one, *inputs), seconds) for one in (kernel, compiled))
+        if xlas > SMALL_LIMIT * kernels:
+            break
+        found = max(tensor.shape.num_elements() for tensor in inputs)
+    return found
+
+
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option("--seconds", default=0.3, show_default=True, help="How long each side of an op is repeated.")
@@ -84,20 +124,28 @@ def main(names: tuple[str, ...], seconds: float, write: bool) -> None:
             milliseconds[name] = found
             mark = "slow" if found[1] > LIMIT * found[0] else ""
             click.echo(f"{name:22} {found[0]:10.3f} {found[1]:10.3f} {found[1] / found[0]:8.2f} {mark}")
+    slow = [name for name, (kernel, xla) in milliseconds.items() if xla > LIMIT * kernel and name in SIZED]
+    small = {name: small_size(name, seconds) for name in slow}
+    for name, size in small.items():
+        click.echo(f"{name:22} as fast up to {size} elements")
     if write:
         target = data_file(device_kind())
-        target.write_text(as_toml(lacking, milliseconds))
+        target.write_text(as_toml(lacking, milliseconds, small))
         click.echo(f"written: {target.name}")
 
 
-def as_toml(lacking: dict[str, str], milliseconds: dict[str, tuple[float, float]]) -> str:
+def as_toml(
+    lacking: dict[str, str], milliseconds: dict[str, tuple[float, float]], small: dict[str, int]
+) -> str:
     """The data file's text."""
     return HEAD.format(
         device=device_kind(),
         version=tf.__version__,
         limit=LIMIT,
+        small_limit=SMALL_LIMIT,
         lacking="".join(f'{name} = "{why}"\n' for name, why in lacking.items()),
         milliseconds="".join(f"{name} = [{a:.3f}, {b:.3f}]\n" for name, (a, b) in milliseconds.items()),
+        small="".join(f"{name} = {size}\n" for name, size in small.items() if size),
     )
 
 

@@ -127,3 +127,13 @@ MOVING = {
 }
 
 OPS = {**LINALG, **FOURIER, **SORTING, **COUNTING, **ELEMENTS, **MOVING}
+
+
+#: How ops that XLA makes slow are given inputs of other sizes: of so many elements, or rows and columns. Not
+#: those for which XLA raises no error where NumPy does, or gives eigenvectors of other signs.
+SIZED: dict[str, Callable[[int], Op]] = {
+    "Cholesky": lambda n: _op(input=SYMMETRIC[:n, :n].copy()),
+    "LowerBound": lambda n: _op(sorted_inputs=SORTED[:, :n].copy(), values=KEYS[:, :n].copy()),
+    "TopKV2": lambda n: _op(_first, input=LONG[:n].copy(), k=n),
+    "UpperBound": lambda n: _op(sorted_inputs=SORTED[:, :n].copy(), values=KEYS[:, :n].copy()),
+}

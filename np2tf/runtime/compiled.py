@@ -226,6 +226,9 @@ class Compiled:
         self._count = len(outputs)
         # Everything that is printed hangs on the last count of prints.
         outputs += [trace.printed.value] if self.prints else []
+        self._log = trace.log if trace.xla else None
+        self._logged = slice(len(outputs), len(outputs) + (4 if self._log else 0))
+        outputs += self._log.taken() if self._log else []
         states = self._draws.finals
         self._states = slice(len(outputs), len(outputs) + len(states))
         outputs += states
@@ -313,6 +316,8 @@ class Compiled:
             raise Discarded
         if accept is not None:
             accept(outputs[self._states])
+        if self._log is not None:
+            effects = self._log.effects([one.numpy() for one in outputs[self._logged]])
         for effect in effects:
             effect()
         if self.how == "xla":

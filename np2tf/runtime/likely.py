@@ -26,19 +26,22 @@ class Likely:
     Args:
         step: an iteration, as the program has it.
         bound: how many variables, the first ones, it binds.
+
+    Attributes:
+        code: that of the iteration, None where there is none.
     """
 
     def __init__(self, step: Callable[..., Any] | None, bound: int = 0) -> None:
-        self._code: types.CodeType | None = getattr(step, "__code__", None)
+        self.code: types.CodeType | None = getattr(step, "__code__", None)
         self._bound = bound
 
     def forms(self, leaves: Sequence[Any]) -> list[Carried | None]:
         """How the variables are carried that are likely to change; None for each of the others."""
-        if self._code is None:
+        if self.code is None:
             return [None] * len(leaves)
-        known = _found.get(self._code)
+        known = _found.get(self.code)
         if known is None or len(known) != len(leaves):
-            known = self._at_first(leaves, self._code)
+            known = self._at_first(leaves, self.code)
         return [
             carried(leaf) if one and not isinstance(leaf, Undefined) else None
             for one, leaf in zip(known, leaves, strict=True)
@@ -54,8 +57,8 @@ class Likely:
 
     def remember(self, forms: Sequence[Carried | None]) -> None:
         """Note what has turned out to change."""
-        if self._code is not None:
-            _found[self._code] = [form is not None for form in forms]
+        if self.code is not None:
+            _found[self.code] = [form is not None for form in forms]
 
 
 NOTHING_LIKELY = Likely(None)

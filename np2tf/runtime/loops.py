@@ -21,13 +21,14 @@ from np2tf.runtime.late_reads import read_before_writes
 from np2tf.runtime.likely import NOTHING_LIKELY, Likely
 from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
 from np2tf.runtime.origins import after_a_loop, suspects
+from np2tf.runtime.output import put_logged
 from np2tf.runtime.placement import ops_of, xla_pays
 from np2tf.runtime.sharing import compute_once
 from np2tf.runtime.slots import Entries, Slots, staying
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, is_widened, join, like, same
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, aliases, is_known, link_aliases, region
+from np2tf.tnp.cells import Cell, Region, aliases, is_known, link_aliases, region
 from np2tf.tnp.ndarray import cell_of, is_array, scalar
 from np2tf.tnp.widened import read_all
 
@@ -55,10 +56,31 @@ class StagedLoop:
         self.runs_once = rounds.exact and bool(rounds.most)
         self.slotted: list[int] = []
         self._read: set[Cell] = set()
-        self.plan = self._discover(likely)
+        plan = self._plan_for_xla(likely)
+        self.compiled = plan is not None
+        self.plan = plan or self._discover(likely)
         likely.remember(self.plan.forms)
 
     # -- learning --------------------------------------------------------------------------------------------
+
+    def _plan_for_xla(self, likely: Likely) -> Plan | None:
+        """The plan of a loop in a graph that XLA compiles by itself; None if it had better not."""
+        trace = self.trace
+        if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
+            return None
+        entered = self.state, self.leaves, self.rebuild, self.outline
+        try:
+            with trace.compiling():
+                plan = self._discover(likely)
+            if not _grows(plan) and xla_pays(ops_of(plan.graph)):
+                return plan
+        except StagingError as error:
+            if error.code in _NOT_OF_THE_GUESS:
+                raise
+        if likely.code is not None:
+            trace.uncompiled_loops.add(likely.code)
+        self.state, self.leaves, self.rebuild, self.outline = entered
+        return None
 
     def _discover(self, likely: Likely) -> Plan:
         nothing: list[Carried | None] = [None] * len(self.leaves)
@@ -105,6 +127,7 @@ class StagedLoop:
         """
         plan = Plan(forms)
         outside = tf.compat.v1.get_default_graph()
+        logged = self.trace.log.mark() if self.trace.log else 0
         with tf.__internal__.FuncGraph("discovery").as_default() as graph:
             inputs = [
                 tf.compat.v1.placeholder(spec.dtype, spec.shape)
@@ -119,6 +142,7 @@ class StagedLoop:
                 try:
                     self.test(counter, state)
                     after = self.step(counter, state)
+                    self._move_effects(entered)
                     entry = like(self.state, after)
                     settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
                     if settled:
@@ -133,6 +157,8 @@ class StagedLoop:
                     hidden = list(entered.poisoned)
                     entered.undo()
                     untouched.check()
+                    if self.trace.log:
+                        self.trace.log.forget(logged)
             if not settled:
                 with outside.as_default():
                     self.state = ready_for_loop(entry, after, self.rounds.most)
@@ -246,7 +272,7 @@ class StagedLoop:
     def run(self) -> Any:
         """Build the loop; returns the state after it, and writes the cells that the loop writes."""
         plan = self.plan
-        if self.trace.xla and self._grows():
+        if self.trace.xla and _grows(plan):
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
             self.trace.shown.join(carried(leaf), form)
@@ -261,12 +287,7 @@ class StagedLoop:
             for tensor in form.tensors(leaf)
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
-        if (
-            not self.trace.xla
-            and self.trace.compile_loops
-            and not self._grows()
-            and xla_pays(ops_of(plan.graph))
-        ):
+        if self.compiled:
             self.trace.loops.append("xla")
             with self.trace.compiling():
                 results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
@@ -275,11 +296,14 @@ class StagedLoop:
             results = self._build(*inputs)
         for cell, value in zip(plan.cells, before, strict=True):
             cell.rebase(value)
-        return self._leave(list(results), slots)
+        state = self._leave(list(results), slots)
+        if self.compiled and self.trace.log and self.trace.log.is_of(plan.cells):
+            put_logged(self.trace)
+        return state
 
-    def _grows(self) -> bool:
-        """Whether an array changes its shape from one iteration to the next."""
-        return any(form is not None and None in form.shape for form in self.plan.forms)
+    def _move_effects(self, entered: Region) -> None:
+        if self.trace.log:
+            self.trace.log.move_queue(entered)
 
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
@@ -292,7 +316,8 @@ class StagedLoop:
             state = self._bind(tensors, Plan(plan.forms))
             with region(self.trace) as entered:
                 going = self.test(counter, state)
-                if self.trace.printed in entered.written:
+                log = self.trace.log
+                if self.trace.printed in entered.written or (log and log.is_of(entered.written)):
                     raise StagingError("the test of a loop prints")
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come.
@@ -303,8 +328,9 @@ class StagedLoop:
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
             inner = Plan(plan.forms)
             state = self._bind(tensors, inner)
-            with region(self.trace, counter):
+            with region(self.trace, counter) as entered:
                 outs = self._leaves_of(self.step(counter, state))
+                self._move_effects(entered)
                 new = [
                     tensor
                     for out, form in zip(outs, plan.forms, strict=True)
@@ -388,6 +414,11 @@ class _Out:
         self.cell = cell_of(value) if is_array(value) and type(value) is not scalar else None
         known = value.known if type(value) is scalar and value.weak is int else None
         self.overflows = known is not None and known.may_overflow
+
+
+def _grows(plan: Plan) -> bool:
+    """Whether an array changes its shape from one iteration to the next."""
+    return any(form is not None and None in form.shape for form in plan.forms)
 
 
 def _named(value: Any) -> str:

@@ -35,31 +35,40 @@ _FITTING = frozenset(_FITTING_NAMES.split())
 _BATCHED = "/pfor/"
 #: Sizes, -1 for unknown ones; None for an unknown rank.
 _Shape = tuple[int, ...] | None
+#: By the names of nodes: the shapes of their outputs.
+Shapes = Mapping[str, list[_Shape]]
 
 
 def needs_open_shapes(definition: Any) -> bool:
     """Whether a GraphDef with shapes, or a function in it, does more to arrays of open shape than XLA can."""
-    return _needs(definition.node, {}) or any(
-        _needs(function.node_def, _of_arguments(function)) for function in definition.library.function
-    )
+    return any(_needs(nodes, known) for nodes, known in [(definition.node, {}), *functions_of(definition)])
 
 
-def _needs(nodes: Iterable[Any], known: Mapping[str, list[_Shape]]) -> bool:
-    nodes = list(nodes)
-    shapes = {**known, **{node.name: _listed(node.attr) for node in nodes}}
+def functions_of(definition: Any) -> list[tuple[Any, Shapes]]:
+    """The nodes of the functions in a GraphDef with shapes, with the shapes of their arguments."""
+    return [(function.node_def, _of_arguments(function)) for function in definition.library.function]
+
+
+def shapes_of(nodes: Iterable[Any], known: Shapes) -> Shapes:
+    """The shapes of the outputs of nodes, beside those that are known."""
+    return {**known, **{node.name: _listed(node.attr) for node in nodes}}
+
+
+def _needs(nodes: Any, known: Shapes) -> bool:
+    shapes = shapes_of(nodes, known)
     return any(_is_beyond_xla(node, shapes) for node in nodes if _BATCHED not in node.name)
 
 
-def _is_beyond_xla(node: Any, shapes: Mapping[str, list[_Shape]]) -> bool:
+def _is_beyond_xla(node: Any, shapes: Shapes) -> bool:
     if node.op in _RIGHT:
         return False
     names = [name for name in node.input if not name.startswith("^")]
     if node.op in _INDEXING:
-        return _is_open(_shape(names[0], shapes))
+        return _is_open(shape_of(names[0], shapes))
     if node.op not in _FITTING:
-        return any(_is_open(_shape(name, shapes)) for name in names)
+        return any(_is_open(shape_of(name, shapes)) for name in names)
     # The same array twice fits itself.
-    given = [_shape(name, shapes) for name in set(names)]
+    given = [shape_of(name, shapes) for name in set(names)]
     arrays = [shape for shape in given if shape is None or any(size != 1 for size in shape)]
     return len(arrays) > 1 and any(map(_is_open, arrays))
 
@@ -68,7 +77,7 @@ def _is_open(shape: _Shape) -> bool:
     return shape is None or -1 in shape
 
 
-def _shape(name: str, shapes: Mapping[str, list[_Shape]]) -> _Shape:
+def shape_of(name: str, shapes: Shapes) -> _Shape:
     """Of an input such as "node", "node:1" (of a graph) or "node:output:0" (of a function)."""
     node, *rest = name.split(":")
     found = shapes.get(node, [])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import builtins
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -51,9 +51,9 @@ class Output:
             self._context = copy_context()  # np.printoptions of the caller
             return run(), self._parts
 
-    def add(self, make: Callable[[], Callable[[], None]]) -> None:
-        """Take one effect; it is made in the context of the call."""
-        self._parts.append(self._context.copy().run(make))
+    def add(self, make: Callable[[], Iterable[Callable[[], None]]]) -> None:
+        """Take effects; they are made in the context of the call."""
+        self._parts += self._context.copy().run(make)
 
 
 def put_in_order(
@@ -67,9 +67,9 @@ def put_in_order(
         make: gives the effect, of the values of the staged parts of `captured`.
 
     Raises:
-        StagingError: the code is staged for XLA, which cannot call back, or nobody takes its effects.
+        StagingError: nobody takes the code's effects, or XLA compiles it and the effect is not for a log.
     """
-    if trace.xla or trace.at_once or trace.output is None:
+    if trace.at_once or trace.output is None:
         raise StagingError("it prints or has other effects in an order, which only a graph can")
     output = trace.output
     if captured.tensors:
@@ -82,9 +82,27 @@ def put_in_order(
         with np.printoptions(**options):
             return make(known)
 
+    if trace.xla:
+        trace.effect_log().add(captured.tensors, made)
+        return
+
     def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
-        output.add(lambda: made(known))
+        output.add(lambda: [made(known)])
         return count + np.int32(1)
 
     done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)
+    trace.printed.write(tf.ensure_shape(done, ()))
+
+
+def put_logged(trace: Trace) -> None:
+    """In a graph, have the effects of a loop that XLA has compiled, behind what has been put in order."""
+    output, log = trace.output, trace.log
+    assert output is not None
+    assert log is not None
+
+    def add(count: np.ndarray, *values: np.ndarray) -> np.ndarray:
+        output.add(lambda: log.effects(values))
+        return count + np.int32(1)
+
+    done = tf.numpy_function(add, [trace.printed.value, *log.taken()], tf.int32)
     trace.printed.write(tf.ensure_shape(done, ()))

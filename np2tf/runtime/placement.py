@@ -6,13 +6,15 @@ The data are measured, by `benchmarks/placement.py`, and kept in a file per kind
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
+from math import prod
 from pathlib import Path
+from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.open_shapes import needs_open_shapes
+from np2tf.runtime.open_shapes import Shapes, functions_of, needs_open_shapes, shape_of, shapes_of
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -29,6 +31,7 @@ PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 UNCHECKED = frozenset({"Bincount", "DenseBincount"})
 #: Stands for what XLA does wrong with such arrays (`open_shapes`).
 OPEN = "an array whose shape depends on data"
+_SMALL = "small "
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,12 @@ class Placement:
     Attributes:
         lacking: ops that XLA has no kernel for, or one with another result.
         milliseconds: for the others what the kernel takes, and what XLA takes.
+        small: for those that XLA makes slow, up to how many elements of its greatest input it does not.
     """
 
     lacking: frozenset[str]
     milliseconds: dict[str, tuple[float, float]]
+    small: dict[str, int] = field(default_factory=dict)
 
     @property
     def slow(self) -> frozenset[str]:
@@ -66,18 +71,33 @@ def placement(kind: str) -> Placement:
     path = data_file(kind)
     table = tomllib.loads((path if path.exists() else data_file("cpu")).read_text())
     milliseconds = {op: (kernel, xla) for op, (kernel, xla) in table["milliseconds"].items()}
-    return Placement(frozenset(table["lacking"]), milliseconds)
+    return Placement(frozenset(table["lacking"]), milliseconds, table.get("small", {}))
 
 
 def ops_of(graph: tf.Graph) -> set[str]:
-    """Types of all ops in a graph, in loops, branches and functions too; with `OPEN` where XLA is wrong."""
+    """Types of all ops in a graph, in loops, branches and functions too; with `OPEN` where XLA is wrong.
+
+    An op that XLA makes slow, but not with inputs as small as here, is "small " and its type.
+    """
     definition = graph.as_graph_def(add_shapes=True)
-    found = {node.op for node in definition.node}
-    for function in definition.library.function:
-        found.update(node.op for node in function.node_def)
+    small = placement(device_kind()).small
+    found: set[str] = set()
+    for nodes, known in [(definition.node, {}), *functions_of(definition)]:
+        names = {node.op for node in nodes}
+        if names & small.keys():
+            shapes = shapes_of(nodes, known)
+            names = {_SMALL + node.op if _is_small(node, small, shapes) else node.op for node in nodes}
+        found |= names
     if needs_open_shapes(definition):
         found.add(OPEN)
     return found
+
+
+def _is_small(node: Any, small: dict[str, int], shapes: Shapes) -> bool:
+    if node.op not in small:
+        return False
+    given = [shape_of(name, shapes) for name in node.input if not name.startswith("^")]
+    return all(one is not None and -1 not in one and prod(one) <= small[node.op] for one in given)
 
 
 def xla_pays(ops: set[str]) -> bool:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import CodeType
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.clock import TOO_LONG_TO_TRACE
+from np2tf.runtime.effect_log import EffectLog
 from np2tf.runtime.output import Output
 from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.recursion import Calls
@@ -31,6 +33,7 @@ class Trace:
         root: the region that is neither in a staged loop nor in a branch.
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
+        uncompiled_loops: the code of the loops that have turned out not to be such.
         exact_types: whether a number must not be of a wider type in the first iteration of a loop.
         handles: whether the code handles exceptions, so that none that NumPy raises may be missed.
         instances: the staged counterparts of the objects among the arguments, and objects read by name.
@@ -42,6 +45,7 @@ class Trace:
         follows: whether it is known what a function reads by name, so that this is an input or a constant.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
         printed: a cell that every print reads and writes, which keeps them in order.
+        log: the effects of code that XLA compiles; None as long as there are none.
         options: NumPy's for printing, when the trace began.
         output: where the compiled function's prints go, None if nobody takes them.
         draws: what it draws of random numbers; None where there are no calls.
@@ -54,6 +58,7 @@ class Trace:
         self.root: Region | None = None
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
+        self.uncompiled_loops: set[CodeType] = set()
         self.exact_types = exact_types
         self.handles = False
         self.instances: list[Any] = []
@@ -64,6 +69,8 @@ class Trace:
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Cell(tf.constant(False))
         self.printed = Cell(tf.constant(0))
+        self.log: EffectLog | None = None
+        self._graph = tf.compat.v1.get_default_graph()
         self.options: dict[str, Any] = {**np.get_printoptions()}
         self.output: Output | None = None
         self.draws: Draws | None = None
@@ -78,6 +85,12 @@ class Trace:
         """
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise StagingError("tracing it takes longer than it has run so far", TOO_LONG_TO_TRACE)
+
+    def effect_log(self) -> EffectLog:
+        """The log of the effects of code that XLA compiles."""
+        if self.log is None:
+            self.log = EffectLog(self._graph)
+        return self.log
 
     def add_input(self, buffer: np.ndarray, array: Any) -> None:
         """Let `array` stand for the array on the host wherever the staged code meets it."""

@@ -11,7 +11,7 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.ndarray import is_array, tensor_array, wrap_tensor
-from np2tf.tnp.selection import Cut, Selection, selected_array, selection_of
+from np2tf.tnp.selection import Cut, Selection, aligned, selected_array, selection_of
 from np2tf.tnp.strands import inner_product
 
 #: What a reduction must find in the place of what does not count.
@@ -40,6 +40,7 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
     found = selections(operands)
     if found is None:
         return None
+    found = _all_aligned(found)
     wholes = [
         tensor_array(one.whole) if one is not None else operand
         for operand, one in zip(operands, found, strict=True)
@@ -54,6 +55,29 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
         return None
     result = compute(wholes)
     return None if isinstance(result, tuple) else selected_array(Selection(result, merged))
+
+
+def _all_aligned(found: Sequence[Selection | None]) -> list[Selection | None]:
+    """The selections with those intervals that meet on an axis of the result moved to the shortest array."""
+    made = list(found)
+    for axis in range(1, max(len(one.parts) for one in found if one is not None) + 1):
+        cut = [
+            (k, one, one.parts[-axis])
+            for k, one in enumerate(made)
+            if one is not None and len(one.parts) >= axis and one.parts[-axis] is not None
+        ]
+        if len(cut) < 2:
+            continue
+        shortest = min((part for _, _, part in cut), key=_length)
+        for k, one, _ in cut:
+            made[k] = aligned(one, len(one.parts) - axis, shortest) or one
+    return made
+
+
+def _length(part: Cut | None) -> int:
+    assert part is not None
+    length: int = part.mask.shape[0]
+    return length
 
 
 def _merged(
@@ -140,9 +164,10 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     ):
         return None
     inner_a, inner_b = len(a.parts) - 1, max(len(b.parts) - 2, 0)
-    part_a, part_b = a.parts[inner_a], b.parts[inner_b]
-    if (part_a and part_a.key) != (part_b and part_b.key) or a.whole.shape[inner_a] != b.whole.shape[inner_b]:
+    fitting = aligned(b, inner_b, a.parts[inner_a])
+    if fitting is None or a.whole.shape[inner_a] != fitting.whole.shape[inner_b]:
         return None
+    b = fitting
     if len(a.parts) == len(b.parts) == 1 and a.whole.dtype == b.whole.dtype and a.whole.dtype.is_floating:
         return wrap_tensor(inner_product(a.whole, b.whole, a.mask()))
     left, right = tensor_array(a.filled(0, [inner_a])), tensor_array(b.filled(0, [inner_b]))

@@ -16,6 +16,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp import key_axes, slicing, symint
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, staging_for_xla
 from np2tf.tnp.lenses import Basic, Lens, read_path
 from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of, tensor_array
@@ -142,6 +143,30 @@ def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
     return Selection(whole, tuple(parts))
 
 
+def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | None:
+    """`selection` with its part of an axis moved to where `part` is of another array; None if it cannot be.
+
+    NumPy asks the two parts to be equally long; where they are not, it decides.
+    """
+    own = selection.parts[axis]
+    if (own and own.key) == (part and part.key):
+        return selection
+    if own is None or part is None or own.interval is None or part.interval is None:
+        return None
+    (start, stop), (first, behind) = own.interval, part.interval
+    length, other = (
+        tf.maximum(symint.tensor_of(b) - symint.tensor_of(a), 0) for a, b in (own.interval, part.interval)
+    )
+    if symint.distance(start, stop) is None or symint.distance(start, stop) != symint.distance(first, behind):
+        record_violation(tf.not_equal(length, other))
+    size, wanted = selection.whole.shape[axis], part.mask.shape[0]
+    place = tf.range(wanted, dtype=tf.int64) + (symint.tensor_of(start) - symint.tensor_of(first))
+    whole = tf.gather(selection.whole, tf.clip_by_value(place, 0, size - 1), axis=axis)
+    parts = list(selection.parts)
+    parts[axis] = part
+    return Selection(whole, tuple(parts))
+
+
 def _is_dynamic(item: Any) -> bool:
     return isinstance(item, slice) and (isinstance(item.start, SymInt) or isinstance(item.stop, SymInt))
 
@@ -205,12 +230,24 @@ def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> 
         written = tf.where(target.mask(), tf.cast(value, base.dtype), target.whole)
         return tf.reshape(written, base.shape)
     target = _slice_selection(base, tuple(items))
-    if target is None or not _same_parts(target.parts, selection.parts) or value.shape != target.whole.shape:
+    fitting = target and _aligned_with(selection, target)
+    if target is None or fitting is None or fitting.whole.shape != target.whole.shape:
         return None
+    value = fitting.whole
     axes = key_axes.axes_of(base, tuple(items)) or []
     flags = _per_item(tuple(items), axes)
     whole_key = tuple(slice(None) if flag else item for item, flag in zip(items, flags, strict=True))
     return slicing.write(base, whole_key, tf.where(target.mask(), tf.cast(value, base.dtype), target.whole))
+
+
+def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
+    """`selection` with all of its parts where those of `target` are."""
+    if len(selection.parts) != len(target.parts):
+        return None
+    found: Selection | None = selection
+    for k, part in enumerate(target.parts):
+        found = found and aligned(found, k, part)
+    return found
 
 
 def _same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:

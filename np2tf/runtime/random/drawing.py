@@ -12,7 +12,7 @@ from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
 from np2tf.runtime.random.selecting import SELECTING
 from np2tf.runtime.text import Captured
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, staging_for_xla
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Draws, Stream
@@ -45,23 +45,11 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
             return form.wrap(ahead)
     else:
         form = form_of_staged(name, args, kwargs)
-    if _is_for_xla():
+    if staging_for_xla():
         made = native.draw(stream, name, args, kwargs, form)
         if made is not None:
             return form.wrap(made)
     return form.wrap(_called_back(stream, name, args, kwargs, form))
-
-
-def _is_for_xla() -> bool:
-    """Whether XLA is to compile this, or a loop is looked at that XLA may compile."""
-    entered = current_region()
-    assert entered is not None
-    trace, graph = entered.trace, tf.compat.v1.get_default_graph()
-    if trace.xla or not trace.compile_loops:
-        return bool(trace.xla)
-    while graph is not None and getattr(graph, "name", "") != "discovery":
-        graph = getattr(graph, "outer_graph", None)
-    return graph is not None
 
 
 def _called_back(

@@ -16,6 +16,7 @@ from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.factoring import svd_of
 from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.linalg.solving import least_squares
+from np2tf.tnp.linalg.systems import determinant
 from np2tf.tnp.normalize import Array
 
 _TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
@@ -102,7 +103,7 @@ def det(a: Array, check_finite: bool = True) -> tf.Tensor:
     """Determinants of square matrices, computed in double precision."""
     a_matrix("det", a, square=True, stacked=True)
     (given,) = computable("det", a, finite=check_finite)
-    return tf.linalg.det(tf.cast(given, tf.complex128 if given.dtype.is_complex else tf.float64))
+    return determinant(tf.cast(given, tf.complex128 if given.dtype.is_complex else tf.float64))
 
 
 @native("scipy.linalg.solve_triangular")

@@ -49,12 +49,16 @@ def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) ->
         a: square matrices.
         pivots: their pivots, if they are known.
     """
-    if not staging_handlers():
-        return
-    sizes = tf.abs(tf.linalg.diag_part(tf.linalg.lu(a)[0]) if pivots is None else pivots)
-    limit = 100 * (a.shape[-1] or 1) * np.finfo(sizes.dtype.as_numpy_dtype).eps
-    good = tf.reduce_min(sizes, -1) > tf.cast(limit, sizes.dtype) * tf.reduce_max(sizes, -1)
-    record_violation(tf.logical_not(tf.reduce_all(good)))
+    if staging_handlers():
+        discard_if_small(tf.linalg.diag_part(tf.linalg.lu(a)[0]) if pivots is None else pivots)
+
+
+def discard_if_small(pivots: tf.Tensor) -> None:
+    """Discard the call where a matrix with these pivots (..., n) is singular, or nearly so."""
+    sizes = tf.abs(pivots)
+    limit = 100 * (sizes.shape[-1] or 1) * np.finfo(sizes.dtype.as_numpy_dtype).eps
+    is_small = tf.reduce_min(sizes, -1) <= tf.cast(limit, sizes.dtype) * tf.reduce_max(sizes, -1)
+    record_violation(tf.reduce_any(is_small))
 
 
 def require_finite(a: tf.Tensor) -> None:

@@ -76,8 +76,8 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     """The lower triangular L with ``a = L @ L.H`` (or its adjoint), from that triangle of `a`."""
     a = square(a)
     lower = tf.linalg.cholesky(tf.linalg.adjoint(a) if upper else a)
-    # TensorFlow marks failure by NaN; while staging the call is discarded then, and NumPy raises.
-    failed = tf.reduce_any(tf.math.is_nan(tf.math.real(tf.linalg.diag_part(lower))))
+    # TensorFlow marks failure by NaN or 0; while staging the call is discarded then, and NumPy raises.
+    failed = tf.logical_not(tf.reduce_all(tf.math.real(tf.linalg.diag_part(lower)) > 0))
     if not tf.executing_eagerly():
         record_violation(failed)
         discard_if_nearly_singular(a, tf.square(tf.linalg.diag_part(lower)))

@@ -12,7 +12,6 @@ from numpy.linalg._linalg import SlogdetResult
 
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.linalg.checks import (
-    discard_if_nearly_singular,
     epsilon,
     floating,
     matrix,
@@ -23,6 +22,7 @@ from np2tf.tnp.linalg.checks import (
 )
 from np2tf.tnp.linalg.factoring import svd_of
 from np2tf.tnp.linalg.products import lengths, rank_of
+from np2tf.tnp.linalg.systems import determinant, invert, sign_and_log_determinant, solve_systems
 from np2tf.tnp.normalize import Array, Int, op
 from np2tf.tnp.ufuncs_matrix import matmul
 
@@ -42,23 +42,21 @@ __all__ = [
 @op(np.linalg.inv)
 def inv(a: Array) -> tf.Tensor:
     """Inverses of square matrices."""
-    a = square(a)
-    discard_if_nearly_singular(a)
-    return tf.linalg.inv(a)
+    return invert(square(a))
 
 
 @op(np.linalg.det)
 def det(a: Array) -> tf.Tensor:
     """Determinants of square matrices."""
-    return tf.linalg.det(square(a))
+    return determinant(square(a))
 
 
 @op(np.linalg.slogdet)
 def slogdet(a: Array) -> SlogdetResult:
     """Signs of the determinants, and logarithms of their absolute values."""
-    sign, logarithm = tf.linalg.slogdet(square(a))
+    sign, logarithm = sign_and_log_determinant(square(a))
     # A singular matrix has the sign 0, not -0.
-    return SlogdetResult(sign + tf.zeros((), sign.dtype), tf.math.real(logarithm))
+    return SlogdetResult(sign + tf.zeros((), sign.dtype), logarithm)
 
 
 def _stacked_alike(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -93,9 +91,8 @@ def solve(a: Array, b: Array) -> tf.Tensor:
             f"(m,m),(m,n)->(m,n) (size {right.shape[-2] if rank_of(right) > 1 else 0} "
             f"is different from {a.shape[-1]})"
         )
-    discard_if_nearly_singular(a)
-    solution = tf.linalg.solve(*_stacked_alike(a, right))
-    return solution[..., 0] if vector else solution
+    found = solve_systems(*_stacked_alike(a, right))
+    return found[..., 0] if vector else found
 
 
 def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
@@ -181,9 +178,7 @@ def matrix_power(a: Array, n: Int) -> tf.Tensor:
         eye = tf.eye(tf.shape(a)[-1], batch_shape=tf.shape(a)[:-2], dtype=tf.float64)
         return tf.ensure_shape(tf.cast(eye, a.dtype), a.shape)
     if n < 0:
-        a = square(a)
-        discard_if_nearly_singular(a)
-        a, n = tf.linalg.inv(a), -n
+        a, n = invert(square(a)), -n
     result = None
     while n:
         n, odd = divmod(n, 2)
@@ -201,7 +196,7 @@ def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
         raise ValueError("Invalid ind argument.")
     shape = a.shape.as_list()
     wanted = [*shape[ind:], *shape[:ind]]
-    return tf.reshape(tf.linalg.inv(square(tf.reshape(a, [math.prod(shape[:ind]), -1]))), wanted)
+    return tf.reshape(invert(square(tf.reshape(a, [math.prod(shape[:ind]), -1]))), wanted)
 
 
 @op(np.linalg.tensorsolve)
@@ -218,4 +213,4 @@ def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
             "prod(a.shape[b.ndim:]) == prod(a.shape[:b.ndim])"
         )
     a, b = floating(tf.reshape(a, [size, size]), tf.reshape(b, [-1, 1]))
-    return tf.reshape(tf.linalg.solve(a, b), shape)
+    return tf.reshape(solve_systems(a, b), shape)
