@@ -353,7 +353,6 @@ CONSTRUCTS: dict[str, Row] = {
         """,
         "np.eye(3)",
         "np.zeros((3, 3))",
-        graph_only=True,
         handled=("np.zeros((3, 3))",),
     ),
     "try in a loop, with continue and break": row(

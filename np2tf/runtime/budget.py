@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from np2tf.runtime.appended import ListIsRead
 from np2tf.runtime.callees import NewCallee
 from np2tf.runtime.clock import Costs, clock
 from np2tf.runtime.host_function import HostFunction
@@ -63,7 +64,7 @@ class Budget:
         try:
             yield
             in_vain = 0
-        except NewCallee:
+        except (NewCallee, ListIsRead):
             tries = in_vain = 0
             raise
         finally:

@@ -20,6 +20,7 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.runtime import asserted, known_callees, ordered
+from np2tf.runtime.appended import AppendedList
 from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
@@ -214,6 +215,8 @@ def _method(method: types.MethodType) -> Any:
         if reason is None:
             return method
         raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
+    if isinstance(owner, AppendedList):
+        return method
     if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner):
         return types.MethodType(staged(function), owner)
     raise _unknown(method)

@@ -14,7 +14,7 @@ from np2tf.runtime.boundary import raw
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
-from np2tf.runtime.output import Output
+from np2tf.runtime.output import Effect, Output, have
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
 from np2tf.runtime.random.streams import Accept, Draws
 from np2tf.runtime.text import Text
@@ -227,8 +227,9 @@ class Compiled:
         # Everything that is printed hangs on the last count of prints.
         outputs += [trace.printed.value] if self.prints else []
         self._log = trace.log if trace.xla else None
-        self._logged = slice(len(outputs), len(outputs) + (4 if self._log else 0))
-        outputs += self._log.taken() if self._log else []
+        logged = self._log.taken() if self._log else []
+        self._logged = slice(len(outputs), len(outputs) + len(logged))
+        outputs += logged
         states = self._draws.finals
         self._states = slice(len(outputs), len(outputs) + len(states))
         outputs += states
@@ -291,23 +292,35 @@ class Compiled:
             raise StagingError("a host array is returned from staged code", "NP2TF507")
         return _Result("constant", constant=leaf)
 
-    def __call__(self, arrays: Sequence[Any], numbers: Sequence[Any], generators: Sequence[Any] = ()) -> Any:
+    def __call__(
+        self,
+        arrays: Sequence[Any],
+        numbers: Sequence[Any],
+        generators: Sequence[Any] = (),
+        holders: Sequence[Any] = (),
+    ) -> Any:
         """Run the compiled code, write back what it changed, return what it returned.
 
         Raises:
             Discarded: no argument has been changed, and nothing drawn.
         """
         if not self._draws.streams:
-            return self._run(arrays, numbers, None)
+            return self._run(arrays, numbers, holders, None)
         with self._draws.drawing(generators) as accept:
-            return self._run(arrays, numbers, accept)
+            return self._run(arrays, numbers, holders, accept)
 
-    def _run(self, arrays: Sequence[Any], numbers: Sequence[Any], accept: Accept | None) -> Any:
+    def _run(
+        self,
+        arrays: Sequence[Any],
+        numbers: Sequence[Any],
+        holders: Sequence[Any],
+        accept: Accept | None,
+    ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
-        effects: list[Callable[[], None]] = []
+        effects: list[Effect] = []
         if self.prints:
             outputs, effects = self._output.collect(lambda: self._call(inputs))
         else:
@@ -318,8 +331,7 @@ class Compiled:
             accept(outputs[self._states])
         if self._log is not None:
             effects = self._log.effects([one.numpy() for one in outputs[self._logged]])
-        for effect in effects:
-            effect()
+        have(effects, holders)
         if self.how == "xla":
             counts.compiled += 1
         else:

@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.runtime.appended import ListIsRead
 from np2tf.runtime.array_search import says_numpy
 from np2tf.runtime.budget import Budget
 from np2tf.runtime.callees import CODE, NewCallee, check_class
@@ -259,16 +260,16 @@ class Compiler:
                 # A helper has been replaced: what the new one reads matters from now on.
                 self._dependencies = None
                 continue
-            signature = Signature(None if known.any_attribute else known.names, known.assigned)
+            named = None if known.any_attribute else known.names
+            signature = Signature(named, known.assigned, known.appending)
             signature.parts += functions
             signature.parts.append((config.bounds, mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
             take_arguments(args, kwargs, changing, signature)
-            names = set[str]().union(*(one.names for one in signature.followed))
-            if not signature.classes <= known.classes or not names <= known.names:
+            if not signature.classes <= known.classes or not known.knows(signature.followed):
                 with self._lock:
-                    known.add_names(names)
+                    known.learn(signature.followed)
                     known.follow_classes(signature.classes)
                     self._functions = functions_among(current(known.readers))
                 continue
@@ -300,15 +301,19 @@ class Compiler:
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
 
     def _compile(self, family: Family, call: Call) -> tuple[Compiled, bool, Family, Call]:
-        """The code for a call, whether it is new, and the call, prepared again where the trace has met
-        functions of which nobody knew what they read."""
+        """The code for a call, whether it is new, and the call, prepared again where the trace has met what
+        was not known: what a function reads, or that a list is read.
+        """
         while True:
             try:
                 return *self._compiled(family, call), family, call
-            except NewCallee as met:
+            except (NewCallee, ListIsRead) as met:
                 with self._lock:
                     assert self._dependencies is not None
-                    self._dependencies.follow(met.function)
+                    if isinstance(met, ListIsRead):
+                        self._dependencies.reads_list(met.attribute)
+                    else:
+                        self._dependencies.follow(met.function)
                     self._functions = functions_among(current(self._dependencies.readers))
                 call = self._prepare(call.args, call.kwargs, call.changing)
                 family = self._family(call)
@@ -370,7 +375,7 @@ class Compiler:
     def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
         """Run the code; `start` is when the call came, as compiled calls pay for taking arguments apart."""
         arrays = call.signature.arrays
-        inputs = arrays, call.signature.numbers, call.signature.generators
+        inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
         try:
             try:
                 result = compiled(*inputs)

@@ -10,6 +10,7 @@ import builtins
 import functools
 import sys
 import types
+from collections.abc import Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -28,10 +29,12 @@ from np2tf.runtime.instances import (
 from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.originals import translation_of
 from np2tf.runtime.places import Place, attribute, closure_variable, defaults, definition, entry
-from np2tf.runtime.setters import assigned_attributes, does_more
+from np2tf.runtime.setters import MATCHES, appending_attributes, assigned_attributes, does_more
 
 #: Names after which code may read any global variable.
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
+#: They tell a list from what stands for it.
+_CLASS_TESTS = frozenset({"type", "isinstance"})
 #: Methods that assign the attributes of a new object.
 _INITIALISERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
 #: What prints look up again whenever they print, of `sys` alone.
@@ -60,6 +63,10 @@ class Dependencies:
         self._classes: dict[type, set[str]] = {}
         self._members: set[tuple[type, str]] = set()
         self._codes: list[types.CodeType] = []
+        self._appending: set[str] = set()
+        self._using: set[str] = set()
+        self._read_lists: set[str] = set()
+        self._tells_classes = False
         self._setters: dict[str, Any] = {}
         self._collect(function)
         self.follow_classes(set())
@@ -88,6 +95,21 @@ class Dependencies:
         return frozenset().union(
             *(assigned_attributes(code) for code in self._codes if code.co_name not in _INITIALISERS)
         )
+
+    @property
+    def appending(self) -> frozenset[str]:
+        """The attributes of which the code calls `append`, and uses nothing else as far as is known.
+
+        Where the attribute of the name is read too, perhaps of another object, a trace will tell.
+        """
+        if self.any_attribute or MATCHES in self._using:
+            return frozenset()
+        other = self._using if self._tells_classes else self._read_lists
+        return frozenset(self._appending - other)
+
+    def reads_list(self, attribute: str) -> None:
+        """Take note that a list is not only appended to."""
+        self._read_lists.add(attribute)
 
     @property
     def handles_exceptions(self) -> bool:
@@ -155,9 +177,23 @@ class Dependencies:
             return False
         return not isinstance(function, types.FunctionType) or id(function) in self._seen
 
-    def add_names(self, names: set[str]) -> None:
+    def knows(self, others: Iterable[Dependencies]) -> bool:
+        """Whether all names in the code of functions that are arguments are known, and what they are for."""
+        return all(
+            one.names <= self.names
+            and one._appending <= self._appending
+            and one._using <= self._using
+            and one._tells_classes <= self._tells_classes
+            for one in others
+        )
+
+    def learn(self, others: Iterable[Dependencies]) -> None:
         """Take note of the names in the code of functions that are arguments."""
-        self.names |= names
+        for one in others:
+            self.names |= one.names
+            self._appending |= one._appending
+            self._using |= one._using
+            self._tells_classes |= one._tells_classes
         self.follow_classes(set())
 
     def follow(self, function: Any) -> None:
@@ -180,6 +216,13 @@ class Dependencies:
         self._codes.append(code)
         names = set(all_names(code))
         self.names |= names
+        appending, reading = appending_attributes(code)
+        self._appending |= appending
+        self._using |= reading
+        # What dataclasses generate asks for the class of their own objects alone.
+        self._tells_classes |= bool(names & _CLASS_TESTS) and code.co_filename != "<string>"
+        if code.co_name not in _INITIALISERS:
+            self._using |= assigned_attributes(code)
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
             if name not in NAMES:
                 self.readers.append(closure_variable(cell))

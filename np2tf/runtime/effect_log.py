@@ -20,10 +20,10 @@ from np2tf.tnp.cells import Cell, Region
 
 #: How many records there may be in a call, how many in an iteration outside of the loops in it, and how many
 #: numbers an effect may tell of. Where there are more, the call is discarded, or no code for XLA.
-RECORDS, QUEUED, NUMBERS = 2048, 32, 8
+RECORDS, QUEUED, NUMBERS = 16384, 32, 8
 
 #: The values of an effect's tensors -> the effect.
-Make = Callable[[Sequence[np.ndarray]], Callable[[], None]]
+Make = Callable[[Sequence[np.ndarray]], Any]
 #: For each tensor of an effect its dtype and shape.
 _Forms = list[tuple[np.dtype[Any], tuple[int, ...]]]
 
@@ -43,14 +43,16 @@ class EffectLog:
             self._queue = _cell([QUEUED, 1 + NUMBERS])
             self._queued = _cell([])
 
-    def add(self, tensors: Sequence[tf.Tensor], make: Make) -> None:
+    def add(self, tensors: Sequence[tf.Tensor], make: Make, is_text: bool) -> None:
         """Put an effect into the queue.
 
         Raises:
-            StagingError: it tells of more than a few integers, and its text hangs on every digit of floats.
+            StagingError: it tells of more than a few numbers, or shows floats: text hangs on every digit.
         """
-        if not all(one.dtype.is_integer or one.dtype.is_bool for one in tensors):
+        if is_text and not all(one.dtype.is_integer or one.dtype.is_bool for one in tensors):
             raise StagingError("it prints floats, whose last digits XLA may change")
+        if any(one.dtype.is_complex for one in tensors):
+            raise StagingError("an effect tells of complex numbers")
         sizes = [one.shape.num_elements() for one in tensors]
         if None in sizes or sum(sizes) > NUMBERS:
             raise StagingError(f"an effect tells of more than {NUMBERS} numbers")
@@ -78,8 +80,10 @@ class EffectLog:
         self._queued.write(tf.zeros_like(queued))
 
     def taken(self) -> list[tf.Tensor]:
-        """The records and their number, for the host; the log is empty then."""
-        cells = self._records, self._count, self._queue, self._queued
+        """The records in the queue and their number, and those in the log, if any; both are empty then."""
+        cells = [self._queue, self._queued]
+        if self._count.value.op.type != "Const":
+            cells += [self._records, self._count]
         if len(self._kinds) > QUEUED:
             record_violation(self._queued.value > QUEUED)
         values = [cell.value for cell in cells]
@@ -87,18 +91,19 @@ class EffectLog:
             cell.write(tf.zeros_like(cell.value))
         return values
 
-    def effects(self, values: Sequence[np.ndarray]) -> list[Callable[[], None]]:
+    def effects(self, values: Sequence[np.ndarray]) -> list[Any]:
         """The effects that the values of `taken` tell of."""
-        records, count, queue, queued = values
-        return [self._effect(row) for row in [*records[: int(count)], *queue[: int(queued)]]]
+        queue, queued, *log = values
+        rows = [*(log[0][: int(log[1])] if log else ()), *queue[: int(queued)]]
+        return [self._effect(row) for row in rows]
 
-    def _effect(self, row: np.ndarray) -> Callable[[], None]:
+    def _effect(self, row: np.ndarray) -> Any:
         forms, make = self._kinds[row[0]]
         given, start = [], 1
         for dtype, shape in forms:
             size = int(np.prod(shape))
             part = row[start : start + size]
-            given.append((part.view(dtype) if dtype == np.uint64 else part.astype(dtype)).reshape(shape))
+            given.append(_from_int64(part, dtype).reshape(shape))
             start += size
         return make(given)
 
@@ -118,7 +123,15 @@ def _cell(shape: list[int]) -> Cell:
 
 
 def _as_int64(x: tf.Tensor) -> tf.Tensor:
+    if x.dtype.is_floating:
+        return tf.bitcast(tf.cast(x, tf.float64), tf.int64)
     return tf.bitcast(x, tf.int64) if x.dtype == tf.uint64 else tf.cast(x, tf.int64)
+
+
+def _from_int64(x: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    if dtype.kind == "f":
+        return x.view(np.float64).astype(dtype)
+    return x.view(dtype) if dtype == np.uint64 else x.astype(dtype)
 
 
 def _put(rows: tf.Tensor, new: tf.Tensor, place: tf.Tensor) -> tf.Tensor:

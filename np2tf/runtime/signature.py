@@ -52,7 +52,10 @@ class Signature:
     """
 
     __slots__ = (
+        "_appended",
+        "_appending",
         "_elsewhere",
+        "_in_arguments",
         "_named",
         "_names",
         "_naming",
@@ -71,8 +74,14 @@ class Signature:
         "readers",
     )
 
-    def __init__(self, names: set[str] | None = None, assigned: frozenset[str] = frozenset()) -> None:
-        self.assigned = assigned
+    def __init__(
+        self,
+        names: set[str] | None = None,
+        assigned: frozenset[str] = frozenset(),
+        appending: frozenset[str] = frozenset(),
+    ) -> None:
+        self.assigned, self._appending = assigned, appending
+        self._appended: dict[int, str] = {}
         self.arrays: list[Any] = []
         self.numbers: list[Any] = []
         self.changing: list[int] = []
@@ -89,12 +98,14 @@ class Signature:
         self._elsewhere: set[int] = set()
         self._named: dict[int, int] = {}
         self._naming = 0
+        self._in_arguments = False
 
     def begin_arguments(self) -> None:
         """What has been taken apart so far are dependencies; what follows are arguments."""
         self._elsewhere.update(self._seen)
         self._seen = {}
         self.holders = []
+        self._in_arguments = True
 
     def is_read_by_name(self, holder: Any) -> bool:
         """Whether an argument is read as a global or closure variable as well."""
@@ -152,7 +163,13 @@ class Signature:
         self._naming -= 1
 
     def is_new(self, holder: Any) -> bool:
-        """Note a list, dict or object; whether it has not been met before."""
+        """Note a list, dict or object; whether it has not been met before.
+
+        Raises:
+            StagingError: it has been met as a list of which the code uses only `append`.
+        """
+        if id(holder) in self._appended:
+            raise StagingError(_APPENDED_ELSEWHERE, "NP2TF513")
         if self._naming:
             return self._is_new_name(holder)
         place = self._seen.get(id(holder))
@@ -164,6 +181,30 @@ class Signature:
         self._seen[id(holder)] = len(self.holders)
         self.holders.append(holder)
         return True
+
+    def only_appends_to(self, name: str, value: Any) -> bool:
+        """Whether the attribute `name` of an argument is a list of which the code uses `append` alone.
+
+        Then it is a holder, whatever is in it.
+
+        Raises:
+            StagingError: the list has been met as something else.
+        """
+        if type(value) is not list or name not in self._appending or self._naming or not self._in_arguments:
+            return False
+        place = self._seen.get(id(value))
+        if place is None and id(value) not in self._elsewhere:
+            self._seen[id(value)] = len(self.holders)
+            self.holders.append(value)
+            self._appended[id(value)] = name
+        elif id(value) not in self._appended:
+            raise StagingError(_APPENDED_ELSEWHERE, "NP2TF513")
+        self.parts.append(("appended", self._seen[id(value)]))
+        return True
+
+    def appended_as(self, holder: Any) -> str | None:
+        """The name of the attribute by which the code appends to a list, if it uses it for nothing else."""
+        return self._appended.get(id(holder))
 
     def _is_new_name(self, holder: Any) -> bool:
         place = self._named.get(id(holder))
@@ -197,6 +238,7 @@ def number_key(value: Any) -> Any:
     return (kind, value.tobytes()) if isinstance(value, np.generic) else (kind, repr(value))
 
 
+_APPENDED_ELSEWHERE = "a list that is appended to is an argument or variable under another name too"
 _kinds: dict[type, str] = {}
 
 
@@ -339,7 +381,8 @@ def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> Non
     for name, item in entries.items():
         if what == "instance" and name in signature.assigned and kind_of(item) == "number":
             signature.changing.append(len(signature.numbers))
-        take_apart(item, signature, depth + 1)
+        if what != "instance" or not signature.only_appends_to(name, item):
+            take_apart(item, signature, depth + 1)
 
 
 def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 0) -> None:

@@ -12,6 +12,7 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
+from np2tf.runtime.appended import AppendedList
 from np2tf.runtime.dependencies import is_made_anew
 from np2tf.runtime.instances import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
@@ -92,7 +93,11 @@ class Twins:
         return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
 
     def _make(self, value: Any, what: str) -> None:
-        if what == "generator":
+        appended = self._signature.appended_as(value)
+        twin: Any
+        if appended is not None:
+            twin = AppendedList(len(self._twins), appended)
+        elif what == "generator":
             twin = generator_stand_in(value)
         else:
             twin = with_attributes(type(value), {}) if what == "instance" else type(value)()
@@ -101,9 +106,9 @@ class Twins:
         self._twins.append(twin)
         self._before.append(None)
         self._by_name.append(self._signature.is_read_by_name(value))
-        if what == "list":
+        if what == "list" and appended is None:
             twin.extend([self.of(item) for item in value])
-        elif what != "generator":
+        elif what in ("dict", "instance"):
             entries = value if what == "dict" else self._signature.touched(value)
             made = {key: self.of(item) for key, item in entries.items()}
             twin.update(made) if what == "dict" else assign(twin, made)
@@ -165,7 +170,7 @@ def _is_inner_function(value: Any) -> bool:
 def _contents(twin: Any) -> Any:
     if type(twin) is list:
         return list(twin)
-    if plain(twin) is not twin:
+    if type(twin) is AppendedList or plain(twin) is not twin:
         return []
     return dict(twin) if type(twin) is dict else attributes(twin)
 

@@ -94,9 +94,12 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
         raise StagingError("an integer power whose exponent is known only at run time", "NP2TF503")
     if name == "divide" and kind is int:
         kind = float
-    if name in ("divide", "floor_divide", "remainder") and not _nonzero(right):
-        raise StagingError("division of Python numbers by one that may be zero", "NP2TF503")
     tensors = weak_tensor(left, kind), weak_tensor(right, kind)
+    if name in ("divide", "floor_divide", "remainder") and not _nonzero(right):
+        # Python raises ZeroDivisionError; the kernels of integers raise another error.
+        is_zero = tf.equal(tensors[1], 0)
+        record_violation(is_zero)
+        tensors = tensors[0], tf.where(is_zero, tf.ones_like(tensors[1]), tensors[1])
     tensor = _ARITHMETIC[name](*tensors)
     if kind is not int:
         if name == "power":
@@ -172,7 +175,7 @@ def _differ(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _nonzero(value: Any) -> bool:
-    """Whether a divisor is certainly not zero (Python raises ZeroDivisionError, tensors do not)."""
+    """Whether a divisor is certainly not zero."""
     if type(value) is not scalar:
         return bool(value)
     if value.weak is not int or value.known is None:
