@@ -32,13 +32,13 @@ class Texts:
         return isinstance(node, cst.Call) and (self._is_format(node) or is_call(self._facts, node, _MAKERS))
 
     def is_shown(self, node: cst.CSTNode) -> bool:
-        """Whether text goes nowhere but to `print`, other such text, and what the function returns."""
+        """Whether text goes nowhere but to prints, logs, warnings, other such text, and the result."""
         up = self._facts.parents[node]
         if isinstance(up, cst.Arg):
             call = self._facts.parents[up]
             if not isinstance(call, cst.Call):
                 return False
-            if is_call(self._facts, call, ("print",)):
+            if is_call(self._facts, call, ("print",)) or _is_told(call):
                 return up.keyword is None
             return (self._is_format(call) or is_call(self._facts, call, _MAKERS)) and self.is_shown(call)
         if isinstance(up, cst.AssignTarget):
@@ -84,7 +84,13 @@ class Texts:
         return isinstance(up, cst.AssignTarget) or (isinstance(up, cst.AugAssign) and node is up.target)
 
 
+def _is_told(call: cst.Call) -> bool:
+    """`warnings.warn(…)`, or a call that looks like a logger's."""
+    return isinstance(call.func, cst.Attribute) and call.func.attr.value in _TELLING
+
+
 _MAKERS = ("str", "repr")
+_TELLING = ("warn", "debug", "info", "warning", "error", "exception", "critical", "log")
 
 
 def is_call(facts: Facts, node: cst.CSTNode, names: tuple[str, ...]) -> bool:

@@ -8,8 +8,12 @@ from typing import Any
 
 from np2tf.runtime.elements import Element
 from np2tf.runtime.lists import StagedList
-from np2tf.runtime.values import like
+from np2tf.runtime.values import flatten, like
 from np2tf.staging import StagingError
+from np2tf.tnp.cells import Cell
+from np2tf.tnp.layout import order_of_copy
+from np2tf.tnp.ndarray import array_over, is_ordinary, ndarray, path_of
+from np2tf.tnp.widened import as_carried
 
 
 def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
@@ -41,6 +45,19 @@ def _staged(one: Any, element: Element) -> StagedList:
     if isinstance(one, StagedList):
         return one if one.element.same_as(element) else one.widened(element)
     return StagedList.of(one, element)
+
+
+def read_views(state: Any) -> Any:
+    """What an iteration has made of the state, its views read: another graph may ask for their shapes."""
+    leaves, rebuild, _ = flatten(state)
+    return rebuild([_read(leaf) if type(leaf) is ndarray and path_of(leaf) else leaf for leaf in leaves])
+
+
+def _read(view: ndarray) -> ndarray:
+    view = as_carried(view)
+    cell = Cell(view.tensor)
+    cell.order = None if is_ordinary(view) else order_of_copy(view, "K")
+    return array_over(cell)
 
 
 def is_ready(entry: Any, after: Any) -> bool:

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.containers import Untouched, containers, kept, put_back
-from np2tf.runtime.growth import behind_loop, fitted, is_ready, ready_for_loop
+from np2tf.runtime.growth import behind_loop, fitted, is_ready, read_views, ready_for_loop
 from np2tf.runtime.late_reads import read_before_writes
 from np2tf.runtime.likely import NOTHING_LIKELY, Likely
 from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
@@ -151,6 +151,8 @@ class StagedLoop:
                         plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
                         plan.steps = steps_of(self._entered, leaves)
                         plan.staying = staying(leaves, plan.fresh)
+                    else:
+                        seen = read_views(after)
                     plan.kept = kept(state, after)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
@@ -161,7 +163,7 @@ class StagedLoop:
                         self.trace.log.forget(logged)
             if not settled:
                 with outside.as_default():
-                    self.state = ready_for_loop(entry, after, self.rounds.most)
+                    self.state = ready_for_loop(entry, seen, self.rounds.most)
                 self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
             if hidden:
