@@ -302,3 +302,73 @@ def test_elements_of_rows_are_written_at_once(rows: str, write: str) -> None:
     updated = re.findall(r"= f64\[([\d,]+)\]\S* dynamic-update-slice\(", hlo)
     assert len(updated) == 2
     assert all(len(shape.split(",")) == (2 if last == "e" else 3) for shape in updated)
+
+
+#: Statements of a loop over k from 1 to 39; `x` has 40 elements, `y` 60 and `a` 40 × 6.
+ELSEWHERE = {
+    "a product of two slices": "out[k] = np.sum(x[k:] * x[: n - k])",
+    "of another array": "out[k] = np.sum(x[k:] + y[: n - k]) + y[k : 2 * k].sum()",
+    "an inner product": "out[k] = x[k:] @ x[: n - k] + np.dot(y[k : 2 * k], x[:k])",
+    "means": "out[k] = np.mean((x[k:] - 1.5) * (x[: n - k] - 1.5))",
+    "the greatest": "out[k] = np.max(x[k:] - y[: n - k])",
+    "backwards": "out[k] = np.sum(x[:k] * x[n - k :][::-1])",
+    "rows": "out[k] = np.sum(a[k:] * a[: n - k], axis=0)[1]",
+    "written elsewhere": "out[k:] = x[: n - k]",
+    "added to elsewhere": "out[: n - k] += x[k:] * y[:n][k:]",
+    "rows written elsewhere": "a[k:, 2] = a[: n - k, 3] * 0.5",
+}
+
+
+@pytest.mark.parametrize("statement", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_slices_that_lie_elsewhere(statement: str) -> None:
+    source = (
+        "def f(x, y, a):\n    n = len(x)\n    out = np.zeros(n)\n"
+        f"    for k in range(1, n):\n        {statement}\n    return out, a\n"
+    )
+    call = "np.arange(40.0) % 7, np.arange(60.0) % 11, np.arange(240.0).reshape(40, 6) % 13"
+    compare(HEAD + source, call)
+    translated = load(translation(HEAD + source))["f"]
+    assert set(translated.lower(*arguments_of(call)).loops) == {"xla"}
+
+
+def test_slices_of_other_lengths() -> None:
+    """NumPy raises, or repeats an array of one element."""
+    source = """
+def f(x, last):
+    total = 0.0
+    for k in range(1, last):
+        total += np.sum(x[:k] * x[2 : 2 + min(k, 5)])
+    return total
+"""
+    compare(HEAD + source, "np.arange(30.0), 6", "np.arange(30.0), 20", ran=None)
+    source = source.replace("2 + min(k, 5)", "3")
+    compare(HEAD + source, "np.arange(30.0), 20", ran=None)
+
+
+def test_lists_of_views() -> None:
+    source = """
+def corner(row):
+    return row[:2]
+
+
+def f(x):
+    made = [corner(row) for row in x]
+    turned = []
+    for row in x:
+        turned.append(row.reshape(2, 2).T)
+    return np.array(made), np.array(turned)
+"""
+    compare(HEAD + source, "np.arange(80.0).reshape(20, 4)", "np.arange(12.0).reshape(3, 4)")
+
+
+def test_divisions_of_python_numbers() -> None:
+    """Where a divisor is zero, the host raises Python's error."""
+    source = """
+def f(x, n):
+    total = 0.0
+    for i in range(len(x)):
+        total += 1.0 / (2.0 + float(x[i])) + int(x[i]) // n + 7 % n + float(x[i]) % 3.0 / n
+    return total, np.sum(x)
+"""
+    compare(HEAD + source, "np.arange(30.0), 4", "np.arange(30.0), 5", "np.arange(30.0), -6")
+    compare(HEAD + source, "np.arange(30.0) - 2, 4", "np.arange(30.0), 0", ran=None)

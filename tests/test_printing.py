@@ -225,3 +225,30 @@ def _program(chance: random.Random) -> str:
 @pytest.mark.parametrize("seed", range(12))
 def test_random_programs(seed: int) -> None:
     random_lines.judge(_program(random.Random(seed)))
+
+
+def test_text_of_warnings_and_logs(caplog: pytest.LogCaptureFixture) -> None:
+    source = """
+import logging
+import warnings
+
+log = logging.getLogger("of_text")
+
+
+def f(x, least):
+    for i in range(len(x)):
+        if x[i] < least:
+            warnings.warn(f"element {i} is only {x[i]:.2f}", RuntimeWarning, stacklevel=2)
+            log.warning(f"sum {x.sum():.1f}")
+    return x.sum()
+"""
+    told = []
+    for function in functions(source):
+        caplog.clear()
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            result = function(np.arange(20.0) / 7, 0.5)
+        assert result == pytest.approx(190 / 7)
+        told.append(([str(one.message) for one in caught], caplog.messages))
+    assert told[0] == told[1]
+    assert list(map(len, told[0])) == [4, 4]
