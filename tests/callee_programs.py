@@ -712,7 +712,6 @@ PROGRAMS: dict[str, CalleeProgram] = {
         fit = Fit()
         """,
         "fit.run(x, 70 + k), list(fit.history)",
-        None,
     ),
     "a list of the class's": CalleeProgram(
         """
@@ -1110,7 +1109,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
 
         def run(x, n):
             for i, v in enumerate(tqdm(range(n), disable=True)):
-                x = x * 0.5 + np.sin(x) * i * v
+                x = x * 0.5 + np.sin(x) * 0.1 * i / (v + 1)
             return x
         """,
         "run(x, 70)",

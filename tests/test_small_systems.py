@@ -94,9 +94,12 @@ def f(x, width):
 
 @pytest.mark.parametrize(
     ("body", "call", "runs"),
-    [(FILTER, "np.sin(np.arange(60.0)).reshape(30, 2), 0.5", "xla"), (MEDIANS, "np.sin(np.arange(60.0) ** 2) * 3, 4", "graph")],
+    [
+        (FILTER, "np.sin(np.arange(60.0)).reshape(30, 2), 0.5", "xla"),
+        (MEDIANS, "np.sin(np.arange(60.0) ** 2) * 3, 4", "graph"),
+    ],
     ids=["a filter", "running medians"],
-)  # fmt: skip
+)
 def test_loops_are_compiled(body: str, call: str, runs: str) -> None:
     compare(HEAD + body, call)
     translated = load(translation(HEAD + body))["f"]

@@ -12,14 +12,13 @@ import numpy as np
 
 from np2tf.runtime.output import Append, put_in_order
 from np2tf.runtime.text import Captured
-from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp.ndarray import scalar
 from np2tf.tnp.operand_kinds import PLAIN
 
 
 class ListIsRead(Exception):
-    """A list is read of which code was thought to use only `append`: the trace begins again.
+    """A list is read, or holds what may change, that code was thought only to append to: begin again.
 
     Attributes:
         attribute: the name under which the code has it.
@@ -47,11 +46,11 @@ class AppendedList:
         """Append a number, text, or a tuple of these to the list at every run.
 
         Raises:
-            StagingError: an array, list or object, which may be changed later on.
+            ListIsRead: it is an array, list or object, which may be changed later on.
+            StagingError: nobody takes the code's effects.
         """
         if not _is_immutable(item):
-            kind = "array" if is_array(item) else type(item).__name__
-            raise StagingError(f"appends to a list what may change, an object of type {kind}", "NP2TF513")
+            _refuse(self)
         captured = Captured((item,))
         entered = current_region()
         assert entered is not None

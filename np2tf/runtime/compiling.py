@@ -266,7 +266,11 @@ class Compiler:
             signature.parts.append((config.bounds, mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
-            take_arguments(args, kwargs, changing, signature)
+            try:
+                take_arguments(args, kwargs, changing, signature)
+            except ListIsRead as met:
+                known.reads_list(met.attribute)
+                continue
             if not signature.classes <= known.classes or not known.knows(signature.followed):
                 with self._lock:
                     known.learn(signature.followed)

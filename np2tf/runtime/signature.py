@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.appended import ListIsRead
 from np2tf.runtime.boundary import variables
 from np2tf.runtime.dependencies import Dependencies, current, dependencies_of, functions_among, is_made_anew
 from np2tf.runtime.instances import attributes, is_instance
@@ -166,10 +167,10 @@ class Signature:
         """Note a list, dict or object; whether it has not been met before.
 
         Raises:
-            StagingError: it has been met as a list of which the code uses only `append`.
+            ListIsRead: it has been met as a list of which the code uses only `append`.
         """
         if id(holder) in self._appended:
-            raise StagingError(_APPENDED_ELSEWHERE, "NP2TF513")
+            raise ListIsRead(self._appended[id(holder)])
         if self._naming:
             return self._is_new_name(holder)
         place = self._seen.get(id(holder))
@@ -188,7 +189,7 @@ class Signature:
         Then it is a holder, whatever is in it.
 
         Raises:
-            StagingError: the list has been met as something else.
+            ListIsRead: the list has been met as something else.
         """
         if type(value) is not list or name not in self._appending or self._naming or not self._in_arguments:
             return False
@@ -198,7 +199,7 @@ class Signature:
             self.holders.append(value)
             self._appended[id(value)] = name
         elif id(value) not in self._appended:
-            raise StagingError(_APPENDED_ELSEWHERE, "NP2TF513")
+            raise ListIsRead(name)
         self.parts.append(("appended", self._seen[id(value)]))
         return True
 
@@ -238,7 +239,6 @@ def number_key(value: Any) -> Any:
     return (kind, value.tobytes()) if isinstance(value, np.generic) else (kind, repr(value))
 
 
-_APPENDED_ELSEWHERE = "a list that is appended to is an argument or variable under another name too"
 _kinds: dict[type, str] = {}
 
 
