@@ -315,6 +315,8 @@ ELSEWHERE = {
     "rows": "out[k] = np.sum(a[k:] * a[: n - k], axis=0)[1]",
     "written elsewhere": "out[k:] = x[: n - k]",
     "added to elsewhere": "out[: n - k] += x[k:] * y[:n][k:]",
+    "a part turned round": "x[k // 2 : k] = x[k // 2 : k][::-1].copy()\n        out[k] = x[k]",
+    "a copy of a part": "part = np.copy(x[k:])\n        x[k:] = 1.0\n        x[k:] = part + 1",
     "rows written elsewhere": "a[k:, 2] = a[: n - k, 3] * 0.5",
 }
 

@@ -118,7 +118,7 @@ def test_compiled_unless_it_raises() -> None:
             np.testing.assert_allclose(f(matrix), matrix / max(matrix.max() ** 2, 1))
             assert counts.compiled + counts.graph - before == compiled
     assert f.trace_count == 1
-    assert f.explain(np.eye(3)).runs == "graph"
+    assert f.explain(np.eye(3)).runs == "xla"
 
 
 def test_calls_that_raise_mostly_stay_on_the_host() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -105,6 +106,9 @@ class Compiled:
         specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
+        #: The code of loops in which there is what XLA had better not compile.
+        self._uncompiled: set[types.CodeType] = set()
+        self._loop_graphs: dict[types.CodeType, tf.Graph] = {}
         self.is_plain, self.is_warm = True, False
         try:
             self.function = self._traced(body, arrays, specs, xla=True)
@@ -115,7 +119,11 @@ class Compiled:
             self.not_xla = str(error)
         if self.not_xla:
             self.how = "graph"
+            self._uncompiled = {
+                code for code, graph in self._loop_graphs.items() if not xla_pays(ops_of(graph))
+            }
             self.function = self._traced(body, arrays, specs, xla=False)
+        self._loop_graphs = {}
 
     @property
     def graph(self) -> tf.Graph:
@@ -167,7 +175,8 @@ class Compiled:
 
         def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
-            self.loops = trace.loops
+            self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
+            trace.uncompiled_loops |= self._uncompiled
             trace.deadline = self._deadline
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell, array in zip(cells, arrays, strict=True):

@@ -8,6 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.containers import Unchanged, containers, copied, kept, put_back
 from np2tf.runtime.lists import StagedList
 from np2tf.runtime.loop_plan import Rounds
@@ -203,8 +204,8 @@ def _staged_for(
                 raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
             if not ahead or first == _MAX_AHEAD:
                 return loop.run()
-        except StagingError:
-            if not isinstance(length, int) or length > MAX_UNROLL:
+        except StagingError as error:
+            if not isinstance(length, int) or length > MAX_UNROLL or error.code == TOO_LONG_TO_TRACE:
                 raise
             # The iterations before it have been made, with all that they write.
             return _in_python(islice(iter(items), first, None), step, state, keep_going)

@@ -56,6 +56,7 @@ class StagedLoop:
         self.runs_once = rounds.exact and bool(rounds.most)
         self.slotted: list[int] = []
         self._read: set[Cell] = set()
+        self._code = likely.code
         plan = self._plan_for_xla(likely)
         self.compiled = plan is not None
         self.plan = plan or self._discover(likely)
@@ -274,6 +275,8 @@ class StagedLoop:
     def run(self) -> Any:
         """Build the loop; returns the state after it, and writes the cells that the loop writes."""
         plan = self.plan
+        if self.trace.xla and self._code is not None:
+            self.trace.loop_graphs[self._code] = plan.graph
         if self.trace.xla and _grows(plan):
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
@@ -289,15 +292,16 @@ class StagedLoop:
             for tensor in form.tensors(leaf)
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
-        if self.compiled:
-            self.trace.loops.append("xla")
-            with self.trace.compiling():
-                results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
-        else:
-            self.trace.loops.append("xla" if self.trace.xla else "graph")
-            results = self._build(*inputs)
-        for cell, value in zip(plan.cells, before, strict=True):
-            cell.rebase(value)
+        self.trace.loops.append("xla" if self.compiled or self.trace.xla else "graph")
+        try:
+            if self.compiled:
+                with self.trace.compiling():
+                    results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
+            else:
+                results = self._build(*inputs)
+        finally:
+            for cell, value in zip(plan.cells, before, strict=True):
+                cell.rebase(value)
         state = self._leave(list(results), slots)
         if self.compiled and self.trace.log and self.trace.log.is_of(plan.cells):
             put_logged(self.trace)

@@ -34,6 +34,7 @@ class Trace:
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
         uncompiled_loops: the code of the loops that have turned out not to be such.
+        loop_graphs: the code of the loops staged for XLA, and a graph of an iteration of each.
         exact_types: whether a number must not be of a wider type in the first iteration of a loop.
         handles: whether the code handles exceptions, so that none that NumPy raises may be missed.
         instances: the staged counterparts of the objects among the arguments, and objects read by name.
@@ -59,6 +60,7 @@ class Trace:
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
         self.uncompiled_loops: set[CodeType] = set()
+        self.loop_graphs: dict[CodeType, tf.Graph] = {}
         self.exact_types = exact_types
         self.handles = False
         self.instances: list[Any] = []

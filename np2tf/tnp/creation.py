@@ -33,6 +33,7 @@ from np2tf.tnp.normalize import (
 )
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
+from np2tf.tnp.selection import selected_array, selection_of
 
 __all__ = [
     "array",
@@ -378,12 +379,19 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 
 @op(np.copy)
 def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
-    return copied(a.tensor, a, order)
+    return _copied(a, order)
 
 
 def _copy_method(a: ndarray, order: Any = "C") -> Any:
     letter = memory_order(order) or "C"
-    return a if type(a) is scalar else copied(a.tensor, a, letter)
+    return a if type(a) is scalar else _copied(a, letter)
+
+
+def _copied(a: ndarray, order: Any) -> ndarray:
+    part = selection_of(a)
+    if part is not None and len(part.parts) == 1:  # of which there is one order only
+        return selected_array(part)
+    return copied(a.tensor, a, order)
 
 
 attach("copy", _copy_method)
