@@ -124,6 +124,24 @@ def test_numbers_that_are_inputs(capsys: pytest.CaptureFixture[str]) -> None:
     assert translated.explain(np.arange(3.0), 9).runs == "xla"
 
 
+MANY = """
+def f(x):
+    if x[0] > 0:
+        LINES
+    return x * 2
+"""
+
+
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.parametrize("lines", [3, effect_log.QUEUED, effect_log.QUEUED + 1])
+def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> None:
+    prints = "\n        ".join(f'print("line {k}", x[1] > {k})' for k in range(lines))
+    reference, translated = functions(MANY.replace("LINES", prints))
+    for x in (np.arange(1.0, 4.0), -np.ones(3), np.arange(1.0, 4.0)):
+        wanted = reference(x).tolist(), capsys.readouterr().out
+        assert (translated(x).tolist(), capsys.readouterr().out) == wanted
+
+
 @pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
 def test_more_than_the_log_holds(
     monkeypatch: pytest.MonkeyPatch, logger: None, capsys: pytest.CaptureFixture[str]

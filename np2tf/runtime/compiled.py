@@ -227,6 +227,8 @@ class Compiled:
             made = self._result(leaf, cells, leaves, outputs, places)
             self._results.append(made)
         outputs += [cells[k].value for k in written]
+        self._log = trace.log if trace.xla else None
+        logged = self._log.taken() if self._log else []
         violated = trace.violations.value
         self._may_fail = violated.op.type != "Const"
         self.prints = trace.printed.value.op.type != "Const"
@@ -235,8 +237,6 @@ class Compiled:
         self._count = len(outputs)
         # Everything that is printed hangs on the last count of prints.
         outputs += [trace.printed.value] if self.prints else []
-        self._log = trace.log if trace.xla else None
-        logged = self._log.taken() if self._log else []
         self._logged = slice(len(outputs), len(outputs) + len(logged))
         outputs += logged
         states = self._draws.finals
