@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import dis
+import functools
+import itertools
 import sys
 import types
 from collections.abc import Iterator
 from typing import Any
 
+#: In the place of names that patterns of ``match`` read.
+MATCHES = "match"
+_READS = ("LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR")
 _GLOBAL = frozenset({"LOAD_GLOBAL", "LOAD_NAME", "STORE_GLOBAL", "DELETE_GLOBAL"})
 
 
@@ -41,6 +46,31 @@ def imported_modules(code: types.CodeType, space: dict[str, Any]) -> list[types.
             paths.append(f"{package.rpartition('.')[0]}.{one.argval}")
             found += [sys.modules[path] for path in dict.fromkeys(paths) if path in sys.modules]
     return found
+
+
+@functools.lru_cache(4096)
+def assigned_attributes(code: types.CodeType) -> frozenset[str]:
+    """The names of the attributes that some code, or code inside it, assigns."""
+    return frozenset(one.argval for one in _instructions(code) if one.opname == "STORE_ATTR")
+
+
+@functools.lru_cache(4096)
+def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
+    """The names of the attributes that some code, or code inside it, reads to call their `append`, and of
+    those that it reads for something else; `MATCHES` stands for those that patterns read.
+    """
+    appending: set[str] = set()
+    read: set[str] = set()
+    for part in codes_within(code):
+        # The last instruction returns or jumps.
+        for one, following in itertools.pairwise(dis.get_instructions(part)):
+            if one.opname.startswith("MATCH_"):
+                read.add(MATCHES)
+            if one.opname not in _READS:
+                continue
+            appends = following.opname in _READS and following.argval == "append"
+            (appending if appends and one.opname == "LOAD_ATTR" else read).add(one.argval)
+    return frozenset(appending), frozenset(read)
 
 
 def _instructions(code: types.CodeType) -> Iterator[dis.Instruction]:

@@ -17,7 +17,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from np2tf.runtime.boundary import NAMES
-from np2tf.runtime.code_names import all_names, global_names, imported_modules
+from np2tf.runtime.code_names import (
+    MATCHES,
+    all_names,
+    appending_attributes,
+    assigned_attributes,
+    global_names,
+    imported_modules,
+)
 from np2tf.runtime.instances import (
     ANY_ATTRIBUTE,
     class_members,
@@ -29,7 +36,7 @@ from np2tf.runtime.instances import (
 from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.originals import translation_of
 from np2tf.runtime.places import Place, attribute, closure_variable, defaults, definition, entry
-from np2tf.runtime.setters import MATCHES, appending_attributes, assigned_attributes, does_more
+from np2tf.runtime.setters import does_more
 
 #: Names after which code may read any global variable.
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
@@ -102,7 +109,7 @@ class Dependencies:
 
         Where the attribute of the name is read too, perhaps of another object, a trace will tell.
         """
-        if self.any_attribute or MATCHES in self._using:
+        if not self._appending or self.any_attribute or MATCHES in self._using:
             return frozenset()
         other = self._using if self._tells_classes else self._read_lists
         return frozenset(self._appending - other)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import builtins
 import dis
-import functools
-import itertools
 import types
 from typing import Any
 
@@ -17,40 +15,6 @@ _COMPUTE = frozenset({
     "abs", "bool", "complex", "dict", "float", "frozenset", "int", "isinstance", "issubclass", "len", "list",
     "max", "min", "pow", "range", "round", "set", "slice", "str", "sum", "super", "tuple", "type",
 })  # fmt: skip
-
-#: In the place of names that patterns of ``match`` read.
-MATCHES = "match"
-_READS = ("LOAD_ATTR", "LOAD_METHOD", "DELETE_ATTR")
-
-
-@functools.lru_cache(4096)
-def assigned_attributes(code: types.CodeType) -> frozenset[str]:
-    """The names of the attributes that some code, or code inside it, assigns."""
-    return frozenset(
-        one.argval
-        for part in codes_within(code)
-        for one in dis.get_instructions(part)
-        if one.opname == "STORE_ATTR"
-    )
-
-
-@functools.lru_cache(4096)
-def appending_attributes(code: types.CodeType) -> tuple[frozenset[str], frozenset[str]]:
-    """The names of the attributes that some code, or code inside it, reads to call their `append`, and of
-    those that it reads for something else; `MATCHES` stands for those that patterns read.
-    """
-    appending: set[str] = set()
-    read: set[str] = set()
-    for part in codes_within(code):
-        # The last instruction returns or jumps.
-        for one, following in itertools.pairwise(dis.get_instructions(part)):
-            if one.opname.startswith("MATCH_"):
-                read.add(MATCHES)
-            if one.opname not in _READS:
-                continue
-            appends = following.opname in _READS and following.argval == "append"
-            (appending if appends and one.opname == "LOAD_ATTR" else read).add(one.argval)
-    return frozenset(appending), frozenset(read)
 
 
 def does_more(setter: Any) -> bool:

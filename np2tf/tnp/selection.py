@@ -153,18 +153,21 @@ def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | No
         return selection
     if own is None or part is None or own.interval is None or part.interval is None:
         return None
-    (start, stop), (first, behind) = own.interval, part.interval
-    length, other = (
-        tf.maximum(symint.tensor_of(b) - symint.tensor_of(a), 0) for a, b in (own.interval, part.interval)
-    )
-    if symint.distance(start, stop) is None or symint.distance(start, stop) != symint.distance(first, behind):
-        record_violation(tf.not_equal(length, other))
+    length = symint.distance(*own.interval)
+    if length is None or length != symint.distance(*part.interval):
+        record_violation(tf.not_equal(_span(own.interval), _span(part.interval)))
     size, wanted = selection.whole.shape[axis], part.mask.shape[0]
-    place = tf.range(wanted, dtype=tf.int64) + (symint.tensor_of(start) - symint.tensor_of(first))
+    shift = symint.tensor_of(own.interval[0]) - symint.tensor_of(part.interval[0])
+    place = tf.range(wanted, dtype=tf.int64) + shift
     whole = tf.gather(selection.whole, tf.clip_by_value(place, 0, size - 1), axis=axis)
     parts = list(selection.parts)
     parts[axis] = part
     return Selection(whole, tuple(parts))
+
+
+def _span(interval: tuple[Int, Int]) -> tf.Tensor:
+    start, stop = map(symint.tensor_of, interval)
+    return tf.maximum(stop - start, 0)
 
 
 def _is_dynamic(item: Any) -> bool:
