@@ -28,6 +28,7 @@ from np2tf.tnp.cells import Cell, link_aliases, region
 from np2tf.tnp.ndarray import cell_of
 from np2tf.tnp.ordering import pin_before_write
 from np2tf.tnp.widened import WidenedCell, read_all
+from np2tf.tnp.xla_updates import slice_under_xla
 
 Branch = Callable[[], Any]
 #: The cells that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
@@ -326,7 +327,7 @@ def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Pie
     for (start, _, condition), element in zip(writes, elements, strict=True):
         base = cell.value
         if condition is not None:
-            element = tf.where(condition, element, tf.slice(base, start, element.shape))
+            element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
         cell.write(written(base, (start, element)))
 
 

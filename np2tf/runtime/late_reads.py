@@ -15,7 +15,7 @@ import tensorflow as tf
 from np2tf.runtime.keeping import keep
 from np2tf.tnp.graphs import ancestors, has_elements
 
-_READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice"})
+_READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice", "XlaDynamicSlice"})
 _WRITES = frozenset({"TensorScatterUpdate", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"})
 _LOOPS = frozenset({"StatelessWhile", "While"})
 #: What XLA computes once, whatever takes it.

@@ -22,7 +22,7 @@ _CHEAP = frozenset({
 })  # fmt: skip
 _VIEWS = frozenset({
     "BroadcastTo", "ConcatV2", "ExpandDims", "Identity", "Pack", "Pad", "PadV2", "Reshape", "Slice",
-    "Squeeze", "StridedSlice", "Transpose", "Unpack",
+    "Squeeze", "StridedSlice", "Transpose", "Unpack", "XlaDynamicSlice",
 })  # fmt: skip
 _FUSED = _CHEAP | _VIEWS
 #: Smaller arrays, and values of fewer operations, are quicker computed twice than kept.

@@ -19,7 +19,7 @@ from np2tf.tnp.key_axes import Axis, BasicKey, axes_of, span, stop_of, vector
 from np2tf.tnp.small_constants import constant
 from np2tf.tnp.symint import Int, SymInt
 from np2tf.tnp.vectorised import gathered
-from np2tf.tnp.xla_updates import update_dynamic_size, update_under_xla
+from np2tf.tnp.xla_updates import slice_under_xla, update_dynamic_size, update_under_xla
 
 
 def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
@@ -76,7 +76,8 @@ def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
         taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
         return gathered(taken, axes)
     ascending = [_forwards(axis) for axis in axes]
-    taken = tf.slice(base, vector([axis.start for axis in ascending]), [span(axis) for axis in ascending])
+    starts, sizes = vector([axis.start for axis in ascending]), [span(axis) for axis in ascending]
+    taken = slice_under_xla(base, starts, sizes) if staging_for_xla() else tf.slice(base, starts, sizes)
     if all(axis.step == 1 for axis in axes):
         return taken
     return taken[tuple(slice(None, None, axis.step) for axis in axes)]

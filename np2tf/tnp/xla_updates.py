@@ -1,4 +1,4 @@
-"""Writing to slices under XLA: in place, or over the whole array where that is quicker or the only way."""
+"""Slices under XLA: read from run-time places, written in place or over the whole array, as is quicker."""
 
 from __future__ import annotations
 
@@ -15,6 +15,16 @@ from np2tf.tnp.symint import Int
 
 #: Arrays from so many elements on are worth a thought about how they are written.
 _MANY = 1024
+
+
+def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]) -> tf.Tensor:
+    """A part that begins where run-time numbers say.
+
+    TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant where it can: the index
+    array that a loop reads would be a part of the program, and for another one it would be compiled anew.
+    """
+    starts = tf.convert_to_tensor(starts, tf.int64)
+    return gen_xla_ops.xla_dynamic_slice(base, starts, tf.constant(sizes, tf.int64))
 
 
 def update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
@@ -145,4 +155,10 @@ def _dynamic_update_slice_gradient(
 ) -> tuple[tf.Tensor, tf.Tensor, None]:
     update, starts = op.inputs[1], op.inputs[2]
     untouched = gen_xla_ops.xla_dynamic_update_slice(gradient, tf.zeros_like(update), starts)
-    return untouched, tf.slice(gradient, starts, update.shape), None
+    return untouched, slice_under_xla(gradient, starts, update.shape.as_list()), None
+
+
+@tf.RegisterGradient("XlaDynamicSlice")
+def _dynamic_slice_gradient(op: tf.Operation, gradient: tf.Tensor) -> tuple[tf.Tensor, None, None]:
+    base, starts, _ = op.inputs
+    return gen_xla_ops.xla_dynamic_update_slice(tf.zeros_like(base), gradient, starts), None, None

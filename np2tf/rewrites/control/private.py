@@ -58,7 +58,7 @@ class PrivateLists:
         if isinstance(up, cst.Arg):
             return self._only_reads(up)
         if isinstance(up, (cst.Return, cst.Element)):
-            return self._is_returned(up)
+            return self._is_taken_apart(up)
         return isinstance(up, (cst.For, cst.CompFor, cst.While, cst.If, cst.UnaryOperation, cst.AugAssign))
 
     def _is_new(self, value: cst.BaseExpression) -> bool:
@@ -105,11 +105,11 @@ class PrivateLists:
             node = self._facts.parents[node]
         return node
 
-    def _is_returned(self, node: cst.CSTNode | None) -> bool:
-        """Whether the list leaves the function, alone or in a tuple, list or dict."""
+    def _is_taken_apart(self, node: cst.CSTNode | None) -> bool:
+        """Whether the list, alone or in a tuple or list, leaves the function or becomes an array."""
         while isinstance(node, (cst.Element, cst.Tuple, cst.List)):
             node = self._facts.parents[node]
-        return isinstance(node, cst.Return)
+        return isinstance(node, cst.Return) or (isinstance(node, cst.Arg) and self._only_reads(node))
 
     def is_list(self, node: cst.CSTNode) -> bool:
         """Whether an expression is the name of such a list."""
