@@ -39,8 +39,8 @@ class Caller:
         """The outputs of the function."""
         if record.could_possibly_record():
             return self.function(*inputs)
-        inputs += self.function.captured_inputs if self._known_at_call else self._captured
-        return execute.execute(self._name, self._count, inputs, self._attributes, self._context)
+        captured = self.function.captured_inputs if self._known_at_call else self._captured
+        return execute.execute(self._name, self._count, [*inputs, *captured], self._attributes, self._context)
 
 
 def _to_the_letter(serialized: bytes) -> bytes:

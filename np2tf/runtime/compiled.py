@@ -17,7 +17,8 @@ from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.output import Effect, Output, have
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
-from np2tf.runtime.random.streams import Accept, Draws
+from np2tf.runtime.random.drawn import StreamsOfCall
+from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.unused import unused_checks
@@ -110,6 +111,7 @@ class Compiled:
         self._uncompiled: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, tf.Graph] = {}
         self.is_plain, self.is_warm = True, False
+        self._buffers = True
         try:
             self.function = self._traced(body, arrays, specs, xla=True)
             self.not_xla = self._against_xla()
@@ -151,6 +153,14 @@ class Compiled:
         ops = ops_of(self.function.graph)
         return "" if xla_pays(ops) else f"it needs {', '.join(sorted(against_xla(ops)))}"
 
+    def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Let the program make the random bits itself, as it takes more words than a buffer holds."""
+        self._buffers = False
+        try:
+            self.function = self._traced(body, arrays, self._specs, xla=True)
+        except StagingError:
+            self.retrace_as_graph(body, arrays)
+
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
         """Give up XLA for the whole, for what it turned out not to compile."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
@@ -184,7 +194,7 @@ class Compiled:
                 cell.order = order_of_memory(array)
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
-            trace.draws = self._draws = Draws(self._generators)
+            trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
             staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
             with promoting(self._promotion), region(trace) as root:
@@ -229,6 +239,7 @@ class Compiled:
         outputs += [cells[k].value for k in written]
         self._log = trace.log if trace.xla else None
         logged = self._log.taken() if self._log else []
+        states = self._draws.finals()
         violated = trace.violations.value
         self._may_fail = violated.op.type != "Const"
         self.prints = trace.printed.value.op.type != "Const"
@@ -239,7 +250,6 @@ class Compiled:
         outputs += [trace.printed.value] if self.prints else []
         self._logged = slice(len(outputs), len(outputs) + len(logged))
         outputs += logged
-        states = self._draws.finals
         self._states = slice(len(outputs), len(outputs) + len(states))
         outputs += states
         if not trace.xla:
@@ -315,29 +325,32 @@ class Compiled:
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, holders, None)
-        with self._draws.drawing(generators) as accept:
-            return self._run(arrays, numbers, holders, accept)
+        with self._draws.drawing(generators) as streams:
+            return self._run(arrays, numbers, holders, streams)
 
     def _run(
         self,
         arrays: Sequence[Any],
         numbers: Sequence[Any],
         holders: Sequence[Any],
-        accept: Accept | None,
+        streams: StreamsOfCall | None,
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
         inputs = [take(array) for array in arrays]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
-        effects: list[Effect] = []
-        if self.prints:
-            outputs, effects = self._output.collect(lambda: self._call(inputs))
-        else:
-            outputs = self._call(inputs)
-        if self._may_fail and outputs[-1].numpy():
-            raise Discarded
-        if accept is not None:
-            accept(outputs[self._states])
+        while True:
+            effects: list[Effect] = []
+            if self.prints:
+                outputs, effects = self._output.collect(lambda: self._call(inputs))
+            else:
+                outputs = self._call(inputs)
+            if not (self._may_fail and outputs[-1].numpy()):
+                break
+            if streams is None or not streams.call_again(outputs[self._states]):
+                raise Discarded
+        if streams is not None:
+            streams.accept(outputs[self._states])
         if self._log is not None:
             effects = self._log.effects([one.numpy() for one in outputs[self._logged]])
         have(effects, holders)

@@ -31,6 +31,7 @@ from np2tf.runtime.family import Family
 from np2tf.runtime.host_function import ENOUGH_CALLS
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.prepared import Call
+from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.signature import Signature, share_memory, take_arguments, take_dependencies
 from np2tf.runtime.surroundings import compiles_at_once, has_tensor
@@ -389,6 +390,10 @@ class Compiler:
                 # XLA refuses some graphs only when it compiles them, at the first call.
                 with self._leaving_alone(call):
                     compiled.retrace_as_graph(call.body(self._function), arrays)
+                result = compiled(*inputs)
+            except OutOfWords:
+                with self._leaving_alone(call):
+                    compiled.retrace_without_buffers(call.body(self._function), arrays)
                 result = compiled(*inputs)
         except (Discarded, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …

@@ -33,6 +33,8 @@ _FITTING_NAMES = (
 _FITTING = frozenset(_FITTING_NAMES.split())
 #: In the names of what `tf.vectorized_map` makes: shapes that it divides and joins again fit one another.
 _BATCHED = "/pfor/"
+#: In the names of what takes from an input that has another length in some calls: XLA knows it in each.
+OF_INPUT = "of_input"
 #: Sizes, -1 for unknown ones; None for an unknown rank.
 _Shape = tuple[int, ...] | None
 #: By the names of nodes: the shapes of their outputs.
@@ -56,7 +58,8 @@ def shapes_of(nodes: Iterable[Any], known: Shapes) -> Shapes:
 
 def _needs(nodes: Any, known: Shapes) -> bool:
     shapes = shapes_of(nodes, known)
-    return any(_is_beyond_xla(node, shapes) for node in nodes if _BATCHED not in node.name)
+    looked_at = [node for node in nodes if _BATCHED not in node.name and OF_INPUT not in node.name]
+    return any(_is_beyond_xla(node, shapes) for node in looked_at)
 
 
 def _is_beyond_xla(node: Any, shapes: Shapes) -> bool:

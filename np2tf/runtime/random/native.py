@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from np2tf.runtime.random import bounded, normal
 from np2tf.runtime.random.arguments import Form, is_known
-from np2tf.runtime.random.sources import SOURCES, Source
+from np2tf.runtime.random.sources import Source
 from np2tf.runtime.random.words import rounded_product
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.conversion import as_tensor
@@ -32,15 +32,15 @@ def draw(
     stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
 ) -> tf.Tensor | None:
     """What the method draws, in operations on integers; None where there are none for it."""
-    kind = SOURCES.get(stream.kind[1].__name__)
     method = _METHODS.get(name)
-    if kind is None or method is None:
+    if method is None or not stream.makes_bits:
         return None
-    drawing = Drawing(stream, kind, form)
+    drawing = Drawing(stream, form)
     found = method(drawing, *args, **kwargs)
     if found is None:
         return None
     stream.store(drawing.source.parts)
+    stream.stop_late()
     return found
 
 
@@ -53,8 +53,8 @@ class Drawing:
         legacy: whether the generator is a `RandomState`.
     """
 
-    def __init__(self, stream: Stream, kind: type[Source], form: Form) -> None:
-        self.source = kind(stream.state())
+    def __init__(self, stream: Stream, form: Form) -> None:
+        self.source = stream.bits()
         self.form = form
         self.legacy = isinstance(stream.like, np.random.RandomState)
         self.bounded = bounded.by_mask if self.legacy else bounded.by_multiplication

@@ -26,10 +26,12 @@ class Source:
 
     Attributes:
         parts: the state as it is now, by the names of its parts.
+        constants: tensors that the bits are made of and that no draw changes.
     """
 
-    def __init__(self, parts: dict[str, tf.Tensor]) -> None:
+    def __init__(self, parts: dict[str, tf.Tensor], constants: Sequence[tf.Tensor] = ()) -> None:
         self.parts = dict(parts)
+        self.constants = tuple(constants)
         self._names = list(parts)
 
     @classmethod
@@ -124,20 +126,22 @@ class Source:
             key: tells it from what else is made of a source.
         """
         state = self._state()
-        specs = tuple(tf.TensorSpec(part.shape, part.dtype) for part in state)
+        given = [*state, *self.constants]
+        specs = tuple(tf.TensorSpec(part.shape, part.dtype) for part in given)
         known = type(self), tuple(self._names), specs, key
         function = _functions.get(known)
         if function is None:
 
-            def run(*parts: tf.Tensor) -> list[tf.Tensor]:
-                source = type(self)(dict(zip(self._names, parts, strict=True)))
+            def run(*given: tf.Tensor) -> list[tf.Tensor]:
+                parts = dict(zip(self._names, given, strict=False))
+                source = type(self)(parts, given[len(parts) :])
                 made = make(source)
                 return [*source._state(), *made]
 
             with tf.init_scope():
                 function = tf.function(run, autograph=False).get_concrete_function(*specs)
             _functions[known] = function
-        after = function(*state)
+        after = function(*given)
         self._enter(after[: len(state)])
         return list(after[len(state) :])
 
@@ -231,7 +235,7 @@ class Mt19937(Source):
     def double(self) -> tf.Tensor:
         """The next number from [0, 1): of 27 and of 26 bits."""
         upper = right(self.half(), 5)
-        return _of_halves(upper, right(self.half(), 6))
+        return fraction_of_halves(upper, right(self.half(), 6))
 
     def doubles(self, count: int) -> tf.Tensor:
         """All at once, as whole keys are."""
@@ -251,7 +255,7 @@ class Mt19937(Source):
         parts["key"] = tf.gather(tf.stack(keys), number)
         parts["pos"] = tf.stack([tf.cast(stop - number * _MT_SIZE, tf.uint64), u64(0)])
         self.parts = self.unfolded(parts)
-        return _of_halves(right(pairs[::2], 5), right(pairs[1::2], 6))
+        return fraction_of_halves(right(pairs[::2], 5), right(pairs[1::2], 6))
 
 
 def _pair(part: tf.Tensor) -> Wide:
@@ -266,7 +270,8 @@ def _output(state: Wide) -> tf.Tensor:
     return tf.bitwise.bitwise_or(tf.bitwise.right_shift(mixed, turn), tf.bitwise.left_shift(mixed, back))
 
 
-def _of_halves(upper: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
+def fraction_of_halves(upper: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
+    """A number from [0, 1) of 27 and of 26 bits."""
     # Whole numbers below 2**53: every step is exact.
     whole = left(upper, 26) + lower
     return tf.cast(tf.bitcast(whole, tf.int64), tf.float64) * 2.0**-53

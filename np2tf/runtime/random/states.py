@@ -9,6 +9,8 @@ import numpy as np
 
 #: Parts of a state that no draw changes.
 FIXED = frozenset({"inc"})
+#: Parts beside those that the next words depend on: half a word, and half a pair of normal numbers.
+BESIDE = ("has_uint32", "uinteger", "has_gauss", "gauss")
 _GENERATORS = (np.random.Generator, np.random.RandomState)
 _WORD = 2**64
 
@@ -44,11 +46,11 @@ def state_of(generator: Any) -> dict[str, Any]:
 
 def pack(state: dict[str, Any]) -> dict[str, np.ndarray]:
     """The state as arrays of unsigned integers, by name."""
-    return {name: _packed(value) for name, value in _leaves(state)}
+    return {name: _packed(value) for name, value in leaves(state)}
 
 
 def put(generator: Any, parts: dict[str, np.ndarray]) -> None:
-    """Give a generator the state that has been packed."""
+    """Give a generator the parts of a state that have been packed; the others stay."""
     plain = numpys(generator)
     state = _unpacked(state_of(plain), parts)
     if isinstance(plain, np.random.RandomState):
@@ -64,10 +66,11 @@ def new_like(generator: Any) -> Any:
     return np.random.RandomState(bits) if legacy else np.random.Generator(bits)
 
 
-def _leaves(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def leaves(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """The parts of a state that are numbers or arrays, by name."""
     for name, value in state.items():
         if isinstance(value, dict):
-            yield from _leaves(value)
+            yield from leaves(value)
         elif not isinstance(value, str):
             yield name, value
 
@@ -85,7 +88,7 @@ def _unpacked(state: dict[str, Any], parts: dict[str, np.ndarray]) -> dict[str, 
     for name, value in state.items():
         if isinstance(value, dict):
             made[name] = _unpacked(value, parts)
-        elif isinstance(value, str):
+        elif name not in parts:
             made[name] = value
         elif isinstance(value, np.ndarray):
             made[name] = np.array(parts[name], value.dtype)

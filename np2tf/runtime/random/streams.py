@@ -2,7 +2,8 @@
 
 The state of a generator is read when a call begins, handed to the graph, and written back when the call has
 been accepted: a call that is discarded has drawn nothing. What the function draws first, and independently of
-data, is drawn by NumPy before the graph runs.
+data, is drawn by NumPy before the graph runs. An XLA program is given words that NumPy has drawn, and counts
+those it takes; a graph that draws by calls back to the host is given the whole state.
 """
 
 from __future__ import annotations
@@ -20,9 +21,13 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
+from np2tf.runtime.random.buffered import BUFFERED, TAKEN
+from np2tf.runtime.random.drawn import BESIDE, WORDS, Drawn, StreamsOfCall
 from np2tf.runtime.random.sources import SOURCES, Source
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
+from np2tf.runtime.random.word_buffers import FIRST, MOST
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, Region, current_region
 from np2tf.tnp.promotion import has_tf_dtype
 
@@ -38,25 +43,32 @@ class Stream:
         find: the generator, given those of the call.
         like: a generator of the same kind, for drawing on the host from states that the graph knows.
         lasts: whether the caller sees the state after the call.
-        cells: the state in the graph, by the names of its parts.
-        parts: the names of the parts of NumPy's state that change.
+        birth: the region that the state belongs to: it is at its beginning wherever this begins.
+        buffered: whether the graph is given words rather than the state, where there are words.
+        open: makes the inputs of the state, when the graph begins to draw; sets `initial` and `words`.
+        initial: the state at first, by the names of its parts.
+        cells: the state in the graph, by the same names.
+        words: the buffer of raw words that a buffered stream takes from.
+        length: of this buffer in the next call.
         ahead: what is drawn before the graph runs.
         begun: whether the graph itself has drawn, so that nothing may be drawn ahead of it any more.
+        final_count: how many outputs of the graph tell the state after it.
     """
 
     find: Callable[[Sequence[Any]], Any]
     like: Any
     lasts: bool
+    birth: Region | None
+    buffered: bool
+    open: Callable[[Stream], None]
+    initial: dict[str, tf.Tensor] = field(default_factory=dict)
     cells: dict[str, Cell] = field(default_factory=dict)
-    parts: list[str] = field(default_factory=list)
+    words: tf.Tensor | None = None
+    length: int = FIRST
     ahead: list[Callable[[Any], Any]] = field(default_factory=list)
     begun: bool = False
+    final_count: int = 0
     lock: Any = field(default_factory=threading.Lock)
-
-    @property
-    def source(self) -> type[Source]:
-        """What makes the bits in the graph."""
-        return SOURCES.get(self.kind[1].__name__, Source)
 
     @property
     def kind(self) -> tuple[type, type]:
@@ -75,21 +87,53 @@ class Stream:
         with self.lock:
             return draw(self.like)
 
-    def state(self) -> dict[str, tf.Tensor]:
-        """The state as the graph knows it here; from now on the graph draws."""
-        self.begun = True
-        return {name: cell.value for name, cell in self.cells.items()}
+    @property
+    def makes_bits(self) -> bool:
+        """Whether `bits` can make any."""
+        return self.kind[1].__name__ in (BUFFERED if self.buffered else SOURCES)
+
+    def bits(self) -> Source:
+        """What makes the bits in the graph, from the state as it is here; from now on the graph draws."""
+        if not self.begun:
+            self.open(self)
+            self.begun = True
+        parts = {name: cell.value for name, cell in self.cells.items()}
+        name = self.kind[1].__name__
+        if self.words is not None:
+            return BUFFERED[name](parts, [self.words])
+        return SOURCES.get(name, Source)(parts)
 
     def numpys_state(self) -> dict[str, tf.Tensor]:
-        """The same as NumPy has it."""
-        return self.source.folded(self.state())
+        """The state as NumPy has it, of a stream that is not buffered."""
+        source = self.bits()
+        return source.folded(source.parts)
 
     def store(self, parts: dict[str, tf.Tensor]) -> None:
-        """Replace the state; every part counts as changed that a draw may change."""
-        parts = parts if self.cells.keys() <= parts.keys() else self.source.unfolded(parts)
+        """Replace the state by what draws have made of it."""
+        parts = parts if self.cells.keys() <= parts.keys() else self.bits().unfolded(parts)
         for name, cell in self.cells.items():
-            if name not in states.FIXED:
-                cell.write(parts.get(name, cell.value))
+            if name not in states.FIXED and parts[name] is not cell.value:
+                cell.write(parts[name])
+
+    def stop_late(self) -> None:
+        """End the loops of a call that takes more words than any buffer has."""
+        if self.words is not None:
+            record_violation(self.cells[TAKEN].value > MOST)
+
+    @property
+    def changed(self) -> list[str]:
+        """The names of the parts that the graph changes."""
+        return [name for name, cell in self.cells.items() if cell.value is not self.initial[name]]
+
+    def final(self) -> list[tf.Tensor]:
+        """What a call must know of the state after the graph."""
+        if not self.begun or (self.words is None and not self.lasts):
+            return []
+        if self.words is None:
+            state = self.numpys_state()
+            return [state[name] for name in state if name not in states.FIXED]
+        taken, *rest = (cell.value for cell in self.cells.values())
+        return [tf.concat([tf.bitcast(taken, tf.uint64)[None], *rest], 0)]
 
 
 class Draws:
@@ -97,10 +141,15 @@ class Draws:
 
     Attributes:
         streams: in the order in which they were met.
+
+    Args:
+        generators: those of the call that is traced.
+        buffered: whether the graph is given words rather than states, where there are words.
     """
 
-    def __init__(self, generators: Sequence[Any]) -> None:
+    def __init__(self, generators: Sequence[Any], buffered: bool) -> None:
         self.streams: list[Stream] = []
+        self._buffered = buffered
         self._generators = list(generators)
         self._known: dict[int, Stream] = {}
         self._kept: list[Any] = []
@@ -181,27 +230,44 @@ class Draws:
         raise StagingError("a generator is met that is no argument, global or closure variable", "NP2TF506")
 
     def _add(self, generator: Any, find: Callable[[Sequence[Any]], Any], lasts: bool) -> Stream:
-        stream = Stream(find, states.new_like(generator), lasts)
-        number = len(self.streams)
+        birth = self._root if lasts else current_region()
+        stream = Stream(find, states.new_like(generator), lasts, birth, self._buffered, self._open)
         self.streams.append(stream)
         self._known[id(states.bit_generator(generator))] = stream
-        given = {
-            name: self.input(number, name, tf.TensorSpec(part.shape, part.dtype))
-            for name, part in states.pack(states.state_of(stream.like)).items()
-        }
-        with self._graph.as_default():
-            unfolded = stream.source.unfolded(given)
-        for name, part in unfolded.items():
-            cell = stream.cells[name] = Cell(part)
-            if lasts:
-                cell.birth = self._root
-        stream.parts = [name for name in given if name not in states.FIXED]
         return stream
 
-    def input(self, number: int, what: Any, spec: tf.TensorSpec) -> tf.Tensor:
-        """A tensor that every call gives a value to: a part of a state, or what is drawn ahead."""
+    def _open(self, stream: Stream) -> None:
+        """Give the graph what the stream draws from."""
+        parts = states.pack(states.state_of(stream.like))
+        with self._graph.as_default():
+            if stream.buffered and stream.makes_bits:
+                stream.words = self._input(stream, WORDS, tf.TensorSpec([None], tf.uint64))
+                stream.initial = self._beside(
+                    stream, {name: parts[name] for name in states.BESIDE if name in parts}
+                )
+            else:
+                given = {
+                    name: self._input(stream, name, tf.TensorSpec(part.shape, part.dtype))
+                    for name, part in parts.items()
+                }
+                stream.initial = SOURCES.get(stream.kind[1].__name__, Source).unfolded(given)
+        for name, part in stream.initial.items():
+            cell = stream.cells[name] = Cell(part)
+            cell.birth = stream.birth
+
+    def _beside(self, stream: Stream, parts: dict[str, np.ndarray]) -> dict[str, tf.Tensor]:
+        """The state of a buffered stream, in one input: the position, and what is kept of words."""
+        length = 1 + sum(part.size for part in parts.values())
+        given = self._input(stream, BESIDE, tf.TensorSpec([length], tf.uint64))
+        found, place = {TAKEN: tf.bitcast(given[0], tf.int64)}, 1
+        for name, part in parts.items():
+            found[name], place = given[place : place + part.size], place + part.size
+        return found
+
+    def _input(self, stream: Stream, what: Any, spec: tf.TensorSpec) -> tf.Tensor:
+        """A tensor that every call gives a value to: a part of a state, words, or what is drawn ahead."""
         place = len(self._values)
-        self._values.append((number, what))
+        self._values.append((self.streams.index(stream), what))
         self._specs.append(spec)
         return self._graph.capture_call_time_value(lambda: self._value(place), spec)
 
@@ -213,66 +279,43 @@ class Draws:
             return None
         stream.ahead.append(draw)
         spec = tf.TensorSpec(like.shape, like.dtype)
-        return self.input(self.streams.index(stream), len(stream.ahead) - 1, spec)
+        return self._input(stream, len(stream.ahead) - 1, spec)
 
-    @property
     def finals(self) -> list[tf.Tensor]:
-        """The states after the function, of those streams that the graph has drawn from."""
-        found = []
-        for stream in self._lasting():
-            parts = stream.numpys_state()
-            found += [parts[name] for name in stream.parts]
-        return found
-
-    def _lasting(self) -> list[Stream]:
-        return [stream for stream in self.streams if stream.begun and stream.lasts]
+        """The states after the function; a call is discarded for which a buffer is too short."""
+        found = [stream.final() for stream in self.streams]
+        for stream, tensors in zip(self.streams, found, strict=True):
+            stream.final_count = len(tensors)
+            if stream.words is not None:
+                record_violation(stream.cells[TAKEN].value > tf.size(stream.words, tf.int64))
+        return [tensor for tensors in found for tensor in tensors]
 
     # -- at a call -------------------------------------------------------------------------------------------
 
     def _value(self, place: int) -> tf.Tensor:
         values = getattr(self._running, "values", None)
+        if values is not None:
+            return values[place]
         # Nobody runs it: the graph is looked at.
-        return (
-            tf.zeros(self._specs[place].shape, self._specs[place].dtype) if values is None else values[place]
-        )
+        spec = self._specs[place]
+        return tf.zeros([size or 1 for size in spec.shape], spec.dtype)
 
     @contextmanager
-    def drawing(self, generators: Sequence[Any]) -> Iterator[Accept]:
-        """For one call: hold the generators, draw ahead; what is yielded takes the states after the call."""
+    def drawing(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
+        """For one call: hold the generators, and give the graph its inputs."""
         found = [stream.find(generators) for stream in self.streams]
         locks = {id(lock): lock for lock in (states.bit_generator(one).lock for one in found)}
         with ExitStack() as held:
             for key in sorted(locks):
                 held.enter_context(locks[key])
-            known: list[dict[Any, np.ndarray]] = []
-            for stream, generator in zip(self.streams, found, strict=True):
-                parts: dict[Any, np.ndarray] = states.pack(states.state_of(generator))
-                drawn: dict[Any, np.ndarray] = {}
-                for k, draw in enumerate(stream.ahead):
-                    parts, drawn[k] = stream.draw(parts, draw)
-                known.append({**parts, **drawn})
             outer = getattr(self._running, "values", None)
-            self._running.values = [
-                tf.constant(known[number][what], spec.dtype)
-                for (number, what), spec in zip(self._values, self._specs, strict=True)
-            ]
             try:
-                yield lambda outputs: self._accept(found, known, outputs)
+                yield StreamsOfCall(list(map(Drawn, self.streams, found)), self._enter)
             finally:
                 self._running.values = outer
 
-    def _accept(
-        self, found: Sequence[Any], known: Sequence[dict[Any, np.ndarray]], outputs: Sequence[tf.Tensor]
-    ) -> None:
-        finals = iter(outputs)
-        for stream, generator, parts in zip(self.streams, found, known, strict=True):
-            if not stream.lasts or not (stream.begun or stream.ahead):
-                continue
-            after = dict(parts)
-            if stream.begun:
-                after.update((name, next(finals).numpy()) for name in stream.parts)
-            states.put(generator, after)
-
-
-#: Takes the states that the graph has returned.
-Accept = Callable[[Sequence[tf.Tensor]], None]
+    def _enter(self, drawn: Sequence[Drawn]) -> None:
+        self._running.values = [
+            tf.convert_to_tensor(drawn[number].given[what], spec.dtype)
+            for (number, what), spec in zip(self._values, self._specs, strict=True)
+        ]

@@ -1,0 +1,96 @@
+"""Sources of random bits over a buffer of raw words that NumPy has drawn before the graph runs.
+
+A word is one load from the buffer, where `sources` computes it. The buffer may be too short for a call. Then
+the graph goes on with words made of those in the buffer, so that no loop waits in vain; the caller sees by
+the count of words that the call has drawn wrongly, and repeats it with a longer buffer.
+"""
+
+from __future__ import annotations
+
+import tensorflow as tf
+
+from np2tf.runtime.open_shapes import OF_INPUT
+from np2tf.runtime.random.sources import Source, fraction, fraction_of_halves
+from np2tf.runtime.random.words import LOW_32, masked, right, u64
+
+#: The part of the state that counts the words taken; its value at first is where the call's words begin.
+TAKEN = "taken"
+
+
+class Buffered(Source):
+    """Words of a buffer; `parts["taken"]` is the position of the next one."""
+
+    def raw(self) -> tf.Tensor:
+        """The next word."""
+        taken = self.parts[TAKEN]
+        self.parts[TAKEN] = taken + 1
+        return self.at(taken)
+
+    def raws(self, count: int) -> tf.Tensor:
+        """The next words, so many."""
+        taken = self.parts[TAKEN]
+        self.parts[TAKEN] = taken + count
+        return self.at(taken + tf.range(count, dtype=tf.int64))
+
+    def at(self, positions: tf.Tensor) -> tf.Tensor:
+        """The words at positions, which may be beyond the end of the buffer."""
+        (words,) = self.constants
+        length = tf.size(words, tf.int64)
+        again = tf.math.floordiv(positions, length)
+        # An odd factor: another permutation of the words for every time that the buffer is begun anew.
+        with tf.name_scope(OF_INPUT):
+            found = tf.gather(words, positions - again * length)
+        return found * tf.bitcast(2 * again + 1, tf.uint64)
+
+
+class Words64(Buffered):
+    """A bit generator that makes words of 64 bits, such as PCG64; 32 bits are half a word."""
+
+    def word(self) -> tf.Tensor:
+        """The next 64 bits."""
+        return self.raw()
+
+    def half(self) -> tf.Tensor:
+        """The next 32 bits: the lower half of a word, then the upper half."""
+        kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
+        word = self.at(taken)
+        self.parts[TAKEN] = taken + tf.cast(~kept, tf.int64)
+        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
+        self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
+        return tf.where(kept, upper[0], masked(word, LOW_32))
+
+    def doubles(self, count: int) -> tf.Tensor:
+        """All at once."""
+        return fraction(self.raws(count))
+
+
+class Words32(Buffered):
+    """A bit generator that makes words of 32 bits: MT19937."""
+
+    def half(self) -> tf.Tensor:
+        """The next 32 bits."""
+        return masked(self.raw(), LOW_32)
+
+    def word(self) -> tf.Tensor:
+        """The next 64 bits: the upper half first."""
+        both = self.raws(2)
+        return tf.bitwise.left_shift(both[0], u64(32)) + masked(both[1], LOW_32)
+
+    def double(self) -> tf.Tensor:
+        """The next number from [0, 1)."""
+        return self.doubles(1)[0]
+
+    def doubles(self, count: int) -> tf.Tensor:
+        """All at once."""
+        halves = masked(tf.reshape(self.raws(2 * count), [count, 2]), LOW_32)
+        return fraction_of_halves(right(halves[:, 0], 5), right(halves[:, 1], 6))
+
+
+#: The name of a bit generator -> how words from its `random_raw` become bits.
+BUFFERED: dict[str, type[Buffered]] = {
+    "PCG64": Words64,
+    "PCG64DXSM": Words64,
+    "SFC64": Words64,
+    "Philox": Words64,
+    "MT19937": Words32,
+}

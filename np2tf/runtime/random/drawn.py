@@ -1,0 +1,159 @@
+"""The streams of one call: what its graph is given, and what becomes of the generators afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.random import states
+from np2tf.runtime.random.buffered import TAKEN
+from np2tf.runtime.random.word_buffers import MOST, Buffer, buffer_of, skip, take
+
+if TYPE_CHECKING:
+    from np2tf.runtime.random.streams import Stream
+
+#: Names of inputs: the buffer of words; the position in it, and what is kept of words taken before.
+WORDS, BESIDE = "words", "beside"
+
+
+class OutOfWords(Exception):
+    """A call has taken more words than a buffer can have; nothing has been written back yet."""
+
+
+class Drawn:
+    """One stream in one call.
+
+    Attributes:
+        given: the values of the inputs, by name; what is drawn ahead, by number.
+    """
+
+    def __init__(self, stream: Stream, generator: Any) -> None:
+        self.stream = stream
+        self.generator = generator
+        self.given: dict[Any, Any] = {}
+        #: The state after what is drawn ahead, if anything is, or if the graph is given it.
+        self._parts: dict[str, np.ndarray] | None = None
+        if stream.ahead or (stream.begun and stream.words is None):
+            self._parts = states.pack(states.state_of(generator))
+            for k, draw in enumerate(stream.ahead):
+                self._parts, self.given[k] = stream.draw(self._parts, draw)
+            self.given.update(self._parts)
+        if stream.words is not None:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Give the graph words from where the generator is."""
+        stream, bits = self.stream, states.bit_generator(self.generator)
+        spare = states.bit_generator(stream.like)
+        with stream.lock:
+            if self._parts is None:
+                self._buffer = buffer_of(bits, spare, stream.length)
+            else:
+                states.put(stream.like, self._parts)
+                self._buffer = Buffer(tf.constant(spare.random_raw(stream.length)), 0, None)
+        self._start = self._buffer.position
+        self.given[WORDS] = self._buffer.words
+        start = np.array([self._start], np.uint64)
+        self.given[BESIDE] = np.concatenate([start, *self._beside().values()])
+
+    @property
+    def _looks_beside(self) -> bool:
+        # To read and write the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
+        # read, and is lost where words are left out.
+        names = self.stream.cells
+        return "has_uint32" in names or not {TAKEN}.issuperset(self.stream.changed)
+
+    def _beside(self) -> dict[str, np.ndarray]:
+        """What is kept of words taken before; zeros where the graph does not look at it."""
+        initial = {name: part for name, part in self.stream.initial.items() if name != TAKEN}
+        if not self._looks_beside:
+            return {name: np.zeros(part.shape, np.uint64) for name, part in initial.items()}
+        parts = self._parts or states.pack(states.state_of(self.generator))
+        return {name: parts[name] for name in initial}
+
+    def lacks_words(self, outputs: Sequence[tf.Tensor]) -> bool:
+        """Whether the buffer has been too short; then it is a longer one now.
+
+        Raises:
+            OutOfWords: no buffer is long enough.
+        """
+        if self.stream.words is None:
+            return False
+        stop, length = int(outputs[0].numpy()[0]), self.stream.length
+        if stop <= length:
+            return False
+        needed = 2 * (stop - self._start)
+        if needed > MOST:
+            raise OutOfWords
+        while length < needed:
+            length *= 2
+        self.stream.length = length
+        self._fill()
+        return True
+
+    def accept(self, outputs: Sequence[tf.Tensor]) -> None:
+        """Give the generator the state after the call."""
+        stream = self.stream
+        if not stream.lasts:
+            return
+        if stream.words is not None:
+            self._take(outputs[0].numpy())
+        elif self._parts is not None:
+            names = [name for name in self._parts if name not in states.FIXED] if stream.begun else []
+            after = {name: part.numpy() for name, part in zip(names, outputs, strict=True)}
+            states.put(self.generator, {**self._parts, **after})
+
+    def _take(self, final: np.ndarray) -> None:
+        bits = states.bit_generator(self.generator)
+        if self._parts is not None:
+            states.put(self.generator, self._parts)
+            skip(bits, int(final[0]))
+        else:
+            take(bits, self._buffer, int(final[0]))
+        if self._looks_beside:
+            initial = {name: part for name, part in self.stream.initial.items() if name != TAKEN}
+            parts = np.split(final[1:], np.cumsum([part.shape[0] for part in initial.values()])[:-1])
+            states.put(self.generator, dict(zip(initial, parts, strict=True)))
+
+
+class StreamsOfCall:
+    """The streams of one call.
+
+    Args:
+        drawn: one for each stream.
+        enter: gives the graph its inputs.
+    """
+
+    def __init__(self, drawn: list[Drawn], enter: Callable[[Sequence[Drawn]], None]) -> None:
+        self._drawn = drawn
+        self._enter = enter
+        enter(drawn)
+
+    def call_again(self, outputs: Sequence[tf.Tensor]) -> bool:
+        """Whether a discarded call has lacked words; then the graph is given more of them.
+
+        Args:
+            outputs: the states after the call.
+
+        Raises:
+            OutOfWords: no buffer is long enough.
+        """
+        again = [one.lacks_words(part) for one, part in self._parts_of(outputs)]
+        if any(again):
+            self._enter(self._drawn)
+        return any(again)
+
+    def accept(self, outputs: Sequence[tf.Tensor]) -> None:
+        """Give the generators their states after the call."""
+        for one, part in self._parts_of(outputs):
+            one.accept(part)
+
+    def _parts_of(self, outputs: Sequence[tf.Tensor]) -> Iterator[tuple[Drawn, Sequence[tf.Tensor]]]:
+        rest = list(outputs)
+        for one in self._drawn:
+            count = one.stream.final_count
+            yield one, rest[:count]
+            rest = rest[count:]

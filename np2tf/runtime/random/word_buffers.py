@@ -1,0 +1,102 @@
+"""Raw words of bit generators: NumPy draws them ahead, and calls take from them one after the other."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.random import states
+
+#: How many words a call is given at first, and at most. XLA compiles a program for every length.
+FIRST, MOST = 2**14, 2**25
+#: So many buffers of at most that length are kept.
+_KEPT, _LONGEST_KEPT = 4, 2**20
+_MT_SIZE = 624
+
+
+@dataclass
+class Buffer:
+    """Words that a bit generator will make.
+
+    Attributes:
+        words: uint64, of shape (length,).
+        position: of the word that is made next.
+        state: that of the bit generator at this position; None if nobody knows.
+    """
+
+    words: tf.Tensor
+    position: int
+    state: Any
+
+    def fits(self, state: Any, length: int) -> bool:
+        """Whether it is of this length, goes on from this state, and has half of its words left."""
+        return self.state == state and self.words.shape[0] == length and self.position <= length // 2
+
+
+#: id of a bit generator -> itself and its buffer; the latest is the last.
+_buffers: dict[int, tuple[Any, Buffer]] = {}
+
+
+def buffer_of(bits: Any, spare: Any, length: int) -> Buffer:
+    """A buffer of this length that begins no later than in its middle.
+
+    Args:
+        bits: the bit generator, whose lock is held.
+        spare: another one of its class, whose state may change.
+    """
+    state = state_of(bits)
+    _, known = _buffers.get(id(bits), (None, None))
+    if known is not None and known.fits(state, length):
+        return known
+    spare.state = bits.state
+    made = Buffer(tf.constant(spare.random_raw(length)), 0, state)
+    _buffers.pop(id(bits), None)
+    if length <= _LONGEST_KEPT:
+        _buffers[id(bits)] = bits, made
+        if len(_buffers) > _KEPT:
+            _buffers.pop(next(iter(_buffers)), None)
+    return made
+
+
+def take(bits: Any, buffer: Buffer, position: int) -> None:
+    """Let the bit generator be where `position` of its buffer is."""
+    skip(bits, position - buffer.position)
+    buffer.position, buffer.state = position, state_of(bits)
+
+
+def skip(bits: Any, count: int) -> None:
+    """Leave out so many words. What is kept of half a word may be lost."""
+    if count and isinstance(bits, (np.random.PCG64, np.random.PCG64DXSM)):
+        bits.advance(count)
+    elif count:
+        bits.random_raw(count, output=False)
+
+
+def state_of(bits: Any) -> Any:
+    """What the next words depend on, to be compared."""
+    if type(bits) is np.random.MT19937 and _memory_is_known():
+        return _memory(bits)
+    return tuple(
+        value.tobytes() if isinstance(value, np.ndarray) else value
+        for name, value in states.leaves(dict(bits.state))
+        if name not in states.BESIDE
+    )
+
+
+def _memory(bits: Any) -> bytes:
+    # NumPy makes a copy of the key number by number, which takes 40 µs.
+    return ctypes.string_at(bits.ctypes.state_address, 4 * (_MT_SIZE + 1))
+
+
+@functools.cache
+def _memory_is_known() -> bool:
+    """Whether the memory of an MT19937 holds its key and its position, one after the other."""
+    bits = np.random.MT19937(0)
+    bits.random_raw(5)
+    state = bits.state["state"]
+    return _memory(bits) == state["key"].tobytes() + np.int32(state["pos"]).tobytes()
