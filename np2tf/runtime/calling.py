@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,15 @@ class Caller:
     A gradient tape has to see the call, and gets it by the usual way.
 
     Args:
+        late: gives the tensors that are captured at the call, in the order in which the graph captures them.
         shown: whether the values are shown as text, so that the last digit counts: TensorFlow must not make
             multiplications of divisions, then, nor take common factors out of sums.
     """
 
-    def __init__(self, function: Any, shown: bool = False) -> None:
+    def __init__(self, function: Any, late: Callable[[], Sequence[tf.Tensor]], shown: bool = False) -> None:
         self.function = function
-        self._captured = list(function.captured_inputs)
-        self._known_at_call = bool(function.graph.deferred_external_captures)
+        self._captured = list(function.graph.external_captures)
+        self._late = late
         self._name = function.name.decode() if isinstance(function.name, bytes) else function.name
         self._count = len(function.outputs)
         self._context = context.context()
@@ -39,8 +40,8 @@ class Caller:
         """The outputs of the function."""
         if record.could_possibly_record():
             return self.function(*inputs)
-        captured = self.function.captured_inputs if self._known_at_call else self._captured
-        return execute.execute(self._name, self._count, [*inputs, *captured], self._attributes, self._context)
+        given = [*inputs, *self._captured, *self._late()]
+        return execute.execute(self._name, self._count, given, self._attributes, self._context)
 
 
 def _to_the_letter(serialized: bytes) -> bytes:

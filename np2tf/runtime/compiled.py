@@ -214,7 +214,8 @@ class Compiled:
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
         with not_foreign([cell_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
-        self._call = Caller(function, self.prints or any(made.kind == "text" for made in self._results))
+        shown = self.prints or any(made.kind == "text" for made in self._results)
+        self._call = Caller(function, self._draws.values, shown)
         return function
 
     def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:

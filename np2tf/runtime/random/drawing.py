@@ -40,7 +40,7 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
     if is_known((args, kwargs)):
         sample = stream.sample(numpys)
         form = Form.of(sample)
-        ahead = draws.draw_ahead(stream, numpys, sample)
+        ahead = draws.draw_ahead(stream, name, numpys, sample)
         if ahead is not None:
             return form.wrap(ahead)
     else:

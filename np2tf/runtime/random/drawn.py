@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random import states
+from np2tf.runtime.random import snapshots, states
 from np2tf.runtime.random.buffered import TAKEN
-from np2tf.runtime.random.word_buffers import MOST, Buffer, buffer_of, skip, take
+from np2tf.runtime.random.word_buffers import MOST, buffer_of, take
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
@@ -28,32 +28,33 @@ class Drawn:
 
     Attributes:
         given: the values of the inputs, by name; what is drawn ahead, by number.
+        undo: takes back what has been drawn ahead, unless the call is accepted.
     """
 
     def __init__(self, stream: Stream, generator: Any) -> None:
         self.stream = stream
         self.generator = generator
         self.given: dict[Any, Any] = {}
-        #: The state after what is drawn ahead, if anything is, or if the graph is given it.
-        self._parts: dict[str, np.ndarray] | None = None
-        if stream.ahead or (stream.begun and stream.words is None):
-            self._parts = states.pack(states.state_of(generator))
-            for k, draw in enumerate(stream.ahead):
-                self._parts, self.given[k] = stream.draw(self._parts, draw)
-            self.given.update(self._parts)
+        self.undo: Callable[[], None] | None = None
+
+    def begin(self) -> None:
+        """Draw ahead, and read the state."""
+        stream, generator = self.stream, self.generator
+        if stream.ahead:
+            self.undo = snapshots.undoing(generator, {name for name, _ in stream.ahead})
+        for k, (_, draw) in enumerate(stream.ahead):
+            self.given[k] = draw(states.numpys(generator))
         if stream.words is not None:
             self._fill()
+        elif stream.begun:
+            self.given.update(states.pack(states.state_of(generator)))
 
     def _fill(self) -> None:
         """Give the graph words from where the generator is."""
-        stream, bits = self.stream, states.bit_generator(self.generator)
-        spare = states.bit_generator(stream.like)
+        stream = self.stream
         with stream.lock:
-            if self._parts is None:
-                self._buffer = buffer_of(bits, spare, stream.length)
-            else:
-                states.put(stream.like, self._parts)
-                self._buffer = Buffer(tf.constant(spare.random_raw(stream.length)), 0, None)
+            bits, spare = states.bit_generator(self.generator), states.bit_generator(stream.like)
+            self._buffer = buffer_of(bits, spare, stream.length)
         self._start = self._buffer.position
         self.given[WORDS] = self._buffer.words
         start = np.array([self._start], np.uint64)
@@ -71,7 +72,7 @@ class Drawn:
         initial = {name: part for name, part in self.stream.initial.items() if name != TAKEN}
         if not self._looks_beside:
             return {name: np.zeros(part.shape, np.uint64) for name, part in initial.items()}
-        parts = self._parts or states.pack(states.state_of(self.generator))
+        parts = states.pack(states.state_of(self.generator))
         return {name: parts[name] for name in initial}
 
     def lacks_words(self, outputs: Sequence[tf.Tensor]) -> bool:
@@ -99,20 +100,15 @@ class Drawn:
         stream = self.stream
         if not stream.lasts:
             return
+        self.undo = None
         if stream.words is not None:
             self._take(outputs[0].numpy())
-        elif self._parts is not None:
-            names = [name for name in self._parts if name not in states.FIXED] if stream.begun else []
-            after = {name: part.numpy() for name, part in zip(names, outputs, strict=True)}
-            states.put(self.generator, {**self._parts, **after})
+        elif stream.begun:
+            names = [name for name in states.pack(states.state_of(stream.like)) if name not in states.FIXED]
+            states.put(self.generator, {n: part.numpy() for n, part in zip(names, outputs, strict=True)})
 
     def _take(self, final: np.ndarray) -> None:
-        bits = states.bit_generator(self.generator)
-        if self._parts is not None:
-            states.put(self.generator, self._parts)
-            skip(bits, int(final[0]))
-        else:
-            take(bits, self._buffer, int(final[0]))
+        take(states.bit_generator(self.generator), self._buffer, int(final[0]))
         if self._looks_beside:
             initial = {name: part for name, part in self.stream.initial.items() if name != TAKEN}
             parts = np.split(final[1:], np.cumsum([part.shape[0] for part in initial.values()])[:-1])

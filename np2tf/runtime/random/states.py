@@ -26,6 +26,11 @@ def numpys(generator: Any) -> Any:
     return getattr(generator, "_plain", generator)
 
 
+def is_legacy(generator: Any) -> bool:
+    """Whether it is a `RandomState`, which keeps a second normal number."""
+    return isinstance(generator, np.random.RandomState)
+
+
 def bit_generator(generator: Any) -> Any:
     """What makes the bits."""
     return generator.bit_generator if isinstance(generator, np.random.Generator) else generator._bit_generator

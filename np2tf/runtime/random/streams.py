@@ -19,6 +19,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
+from np2tf.runtime.calling import borrowed
 from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
 from np2tf.runtime.random.buffered import BUFFERED, TAKEN
@@ -50,7 +51,7 @@ class Stream:
         cells: the state in the graph, by the same names.
         words: the buffer of raw words that a buffered stream takes from.
         length: of this buffer in the next call.
-        ahead: what is drawn before the graph runs.
+        ahead: what is drawn before the graph runs: the name of the method, and what calls it.
         begun: whether the graph itself has drawn, so that nothing may be drawn ahead of it any more.
         final_count: how many outputs of the graph tell the state after it.
     """
@@ -65,7 +66,7 @@ class Stream:
     cells: dict[str, Cell] = field(default_factory=dict)
     words: tf.Tensor | None = None
     length: int = FIRST
-    ahead: list[Callable[[Any], Any]] = field(default_factory=list)
+    ahead: list[tuple[str, Callable[[Any], Any]]] = field(default_factory=list)
     begun: bool = False
     final_count: int = 0
     lock: Any = field(default_factory=threading.Lock)
@@ -269,15 +270,23 @@ class Draws:
         place = len(self._values)
         self._values.append((self.streams.index(stream), what))
         self._specs.append(spec)
-        return self._graph.capture_call_time_value(lambda: self._value(place), spec)
+        return self._graph.capture_call_time_value(lambda: self.values()[place], spec)
 
-    def draw_ahead(self, stream: Stream, draw: Callable[[Any], Any], sample: Any) -> tf.Tensor | None:
-        """A draw of which all is known, made by NumPy before the graph runs; None if it is too late."""
+    def draw_ahead(
+        self, stream: Stream, name: str, draw: Callable[[Any], Any], sample: Any
+    ) -> tf.Tensor | None:
+        """A draw of which all is known, made by NumPy before the graph runs; None if it is too late.
+
+        Args:
+            name: of the method that draws.
+            draw: what draws from a generator.
+            sample: something that it has drawn.
+        """
         like = np.asarray(sample)
         late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_region() is not self._root
         if late or not has_tf_dtype(like.dtype):
             return None
-        stream.ahead.append(draw)
+        stream.ahead.append((name, draw))
         spec = tf.TensorSpec(like.shape, like.dtype)
         return self._input(stream, len(stream.ahead) - 1, spec)
 
@@ -292,13 +301,13 @@ class Draws:
 
     # -- at a call -------------------------------------------------------------------------------------------
 
-    def _value(self, place: int) -> tf.Tensor:
-        values = getattr(self._running, "values", None)
+    def values(self) -> Sequence[tf.Tensor]:
+        """The values of the inputs, in the order of the captures."""
+        values: list[tf.Tensor] | None = getattr(self._running, "values", None)
         if values is not None:
-            return values[place]
+            return values
         # Nobody runs it: the graph is looked at.
-        spec = self._specs[place]
-        return tf.zeros([size or 1 for size in spec.shape], spec.dtype)
+        return [tf.zeros([size or 1 for size in spec.shape], spec.dtype) for spec in self._specs]
 
     @contextmanager
     def drawing(self, generators: Sequence[Any]) -> Iterator[StreamsOfCall]:
@@ -309,13 +318,26 @@ class Draws:
             for key in sorted(locks):
                 held.enter_context(locks[key])
             outer = getattr(self._running, "values", None)
+            drawn = list(map(Drawn, self.streams, found))
             try:
-                yield StreamsOfCall(list(map(Drawn, self.streams, found)), self._enter)
+                for one in drawn:
+                    one.begin()
+                yield StreamsOfCall(drawn, self._enter)
             finally:
                 self._running.values = outer
+                for one in drawn:
+                    if one.undo is not None:
+                        one.undo()
 
     def _enter(self, drawn: Sequence[Drawn]) -> None:
         self._running.values = [
-            tf.convert_to_tensor(drawn[number].given[what], spec.dtype)
+            _as_input(drawn[number].given[what], spec)
             for (number, what), spec in zip(self._values, self._specs, strict=True)
         ]
+
+
+def _as_input(value: Any, spec: tf.TensorSpec) -> tf.Tensor:
+    if isinstance(value, tf.Tensor):
+        return value
+    # Nobody else has the memory.
+    return borrowed(np.asarray(value, spec.dtype.as_numpy_dtype))

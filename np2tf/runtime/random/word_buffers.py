@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import ctypes
-import functools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random import states
+from np2tf.runtime.calling import borrowed
+from np2tf.runtime.random.snapshots import copy_words, snapshot
 
 #: How many words a call is given at first, and at most. XLA compiles a program for every length.
 FIRST, MOST = 2**14, 2**25
 #: So many buffers of at most that length are kept.
 _KEPT, _LONGEST_KEPT = 4, 2**20
-_MT_SIZE = 624
 
 
 @dataclass
@@ -49,12 +47,12 @@ def buffer_of(bits: Any, spare: Any, length: int) -> Buffer:
         bits: the bit generator, whose lock is held.
         spare: another one of its class, whose state may change.
     """
-    state = state_of(bits)
+    state = snapshot(bits)
     _, known = _buffers.get(id(bits), (None, None))
     if known is not None and known.fits(state, length):
         return known
-    spare.state = bits.state
-    made = Buffer(tf.constant(spare.random_raw(length)), 0, state)
+    copy_words(bits, spare)
+    made = Buffer(borrowed(spare.random_raw(length)), 0, state)
     _buffers.pop(id(bits), None)
     if length <= _LONGEST_KEPT:
         _buffers[id(bits)] = bits, made
@@ -66,7 +64,7 @@ def buffer_of(bits: Any, spare: Any, length: int) -> Buffer:
 def take(bits: Any, buffer: Buffer, position: int) -> None:
     """Let the bit generator be where `position` of its buffer is."""
     skip(bits, position - buffer.position)
-    buffer.position, buffer.state = position, state_of(bits)
+    buffer.position, buffer.state = position, snapshot(bits)
 
 
 def skip(bits: Any, count: int) -> None:
@@ -75,28 +73,3 @@ def skip(bits: Any, count: int) -> None:
         bits.advance(count)
     elif count:
         bits.random_raw(count, output=False)
-
-
-def state_of(bits: Any) -> Any:
-    """What the next words depend on, to be compared."""
-    if type(bits) is np.random.MT19937 and _memory_is_known():
-        return _memory(bits)
-    return tuple(
-        value.tobytes() if isinstance(value, np.ndarray) else value
-        for name, value in states.leaves(dict(bits.state))
-        if name not in states.BESIDE
-    )
-
-
-def _memory(bits: Any) -> bytes:
-    # NumPy makes a copy of the key number by number, which takes 40 µs.
-    return ctypes.string_at(bits.ctypes.state_address, 4 * (_MT_SIZE + 1))
-
-
-@functools.cache
-def _memory_is_known() -> bool:
-    """Whether the memory of an MT19937 holds its key and its position, one after the other."""
-    bits = np.random.MT19937(0)
-    bits.random_raw(5)
-    state = bits.state["state"]
-    return _memory(bits) == state["key"].tobytes() + np.int32(state["pos"]).tobytes()

@@ -1,0 +1,73 @@
+"""Snapshots of bit generators: to compare them, and to take back what has been drawn."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from np2tf.runtime.random import states
+
+_MT_BYTES = 4 * (624 + 1)
+
+
+def snapshot(bits: Any) -> Any:
+    """What the next words depend on, as a value to be compared."""
+    if _is_in_memory(bits):
+        return _memory(bits)
+    return tuple(
+        value.tobytes() if isinstance(value, np.ndarray) else value
+        for name, value in states.leaves(dict(bits.state))
+        if name not in states.BESIDE
+    )
+
+
+def copy_words(source: Any, to: Any) -> None:
+    """Let one bit generator make the same words as another one of its class."""
+    if _is_in_memory(source):
+        _write(to, _memory(source))
+    else:
+        to.state = source.state
+
+
+def undoing(generator: Any, names: set[str]) -> Callable[[], None]:
+    """A function that gives the generator its present state again.
+
+    Args:
+        names: of the methods that are called in between.
+    """
+    bits = states.bit_generator(generator)
+    if _is_in_memory(bits) and (not states.is_legacy(generator) or names <= _OF_WORDS):
+        memory = _memory(bits)
+        return lambda: _write(bits, memory)
+    parts = states.pack(states.state_of(generator))
+    return lambda: states.put(generator, parts)
+
+
+#: Methods of `RandomState` that leave its second normal number alone.
+_OF_WORDS = frozenset({"rand", "random", "random_sample", "uniform", "randint", "choice", "permutation"})
+
+
+def _is_in_memory(bits: Any) -> bool:
+    # NumPy copies the key number by number, which takes 40 µs.
+    return type(bits) is np.random.MT19937 and _is_known()
+
+
+def _memory(bits: Any) -> bytes:
+    return ctypes.string_at(bits.ctypes.state_address, _MT_BYTES)
+
+
+def _write(bits: Any, memory: bytes) -> None:
+    ctypes.memmove(bits.ctypes.state_address, memory, _MT_BYTES)
+
+
+@functools.cache
+def _is_known() -> bool:
+    """Whether the memory of an MT19937 holds its key and its position, one after the other."""
+    bits = np.random.MT19937(0)
+    bits.random_raw(5)
+    state = bits.state["state"]
+    return _memory(bits) == state["key"].tobytes() + np.int32(state["pos"]).tobytes()
