@@ -12,6 +12,7 @@ from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.containers import Unchanged, containers, copied, kept, put_back
 from np2tf.runtime.lists import StagedList
 from np2tf.runtime.loop_plan import Rounds
+from np2tf.runtime.loops import EffectsInTest
 from np2tf.runtime.ranges import Staged, sequence
 from np2tf.runtime.staged_state import Loop, branches
 from np2tf.runtime.trace import Trace
@@ -104,14 +105,52 @@ def while_loop(
             return state
         state = step(*state)
 
-    def staged(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
+    try:
+        return _tested_first(keep_going, step, tuple(state))
+    except EffectsInTest:
+        return _tested_last(test, keep_going, step, tuple(state))
+
+
+def _tested_first(
+    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The loop, whose test becomes that of the `tf.while_loop`."""
+
+    def test(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
         return _test_tensor(keep_going(*inner))
 
     for _ in range(_MAX_AHEAD + 1):
-        loop = Loop(_trace(), staged, lambda counter, inner: tuple(step(*inner)), tuple(state), body=step)
+        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(*inner)), state, body=step)
         if not loop.changes_dtype:
-            return loop.run()
+            return loop.run()  # type: ignore[no-any-return]
         state = _once(keep_going(*state), step, state)
+    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+
+
+def _tested_last(
+    test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The loop rotated: what `test` tells is a variable, and its test is made anew after each iteration."""
+
+    def told(test: Any) -> Any:
+        return weak_scalar(_test_tensor(test), bool)
+
+    def iteration(_: Any, *inner: Any) -> tuple[Any, ...]:
+        after = tuple(step(*inner))
+        return told(keep_going(*after)), *after
+
+    tested = told(test), *state
+    for _ in range(_MAX_AHEAD + 1):
+        loop = Loop(
+            _trace(),
+            lambda counter, inner: _test_tensor(inner[0]),
+            lambda counter, inner: iteration(*inner),
+            tested,
+            body=step,
+        )
+        if not loop.changes_dtype:
+            return loop.run()[1:]  # type: ignore[no-any-return]
+        tested = _once(tested[0], iteration, tested)
     raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
 
 

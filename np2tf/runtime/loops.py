@@ -41,6 +41,10 @@ _MAX_TRIALS = 12
 _NOT_OF_THE_GUESS = ("NP2TF516", TOO_LONG_TO_TRACE)
 
 
+class EffectsInTest(Exception):
+    """The test of a loop writes, draws, prints or may fail, which the test of a `tf.while_loop` must not."""
+
+
 class StagedLoop:
     """One loop about to be staged, from the state that it is entered with."""
 
@@ -142,6 +146,8 @@ class StagedLoop:
             with region(self.trace) as entered:
                 try:
                     self.test(counter, state)
+                    if entered.written or entered.poisoned:
+                        raise EffectsInTest
                     after = self.step(counter, state)
                     self._move_effects(entered)
                     entry = like(self.state, after)
@@ -320,11 +326,8 @@ class StagedLoop:
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
             state = self._bind(tensors, Plan(plan.forms))
-            with region(self.trace) as entered:
+            with region(self.trace):
                 going = self.test(counter, state)
-                log = self.trace.log
-                if self.trace.printed in entered.written or (log and log.is_of(entered.written)):
-                    raise StagingError("the test of a loop prints")
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come.
                 if self.trace.violations in plan.cells:

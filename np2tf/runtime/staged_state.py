@@ -10,10 +10,10 @@ import tensorflow as tf
 from np2tf.runtime.branches import Branch, stage_branches
 from np2tf.runtime.likely import Likely
 from np2tf.runtime.loop_plan import UNKNOWN_ROUNDS, Rounds
-from np2tf.runtime.loops import StagedLoop, Step, Test, stage_loop
+from np2tf.runtime.loops import EffectsInTest, StagedLoop, Step, Test, stage_loop
 from np2tf.runtime.object_state import Attributes
 from np2tf.runtime.trace import Trace
-from np2tf.runtime.values import flatten
+from np2tf.runtime.values import flatten, same
 from np2tf.staging import StagingError
 
 T = TypeVar("T")
@@ -88,7 +88,10 @@ class Loop:
                 attributes.write(inner[1])
                 return test(counter, inner[0])
 
-            return attributes.apart(run)[0]
+            going, after = attributes.apart(run)
+            if not all(map(same, flatten(after)[0], flatten(inner[1])[0])):
+                raise EffectsInTest
+            return going
 
         def outer_step(counter: tf.Tensor, inner: Any) -> Any:
             def run() -> Any:

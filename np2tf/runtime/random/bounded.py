@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.runtime.random.buffered import TAKEN, Buffered, Words32
 from np2tf.runtime.random.sources import Source
 from np2tf.runtime.random.words import masked, multiplied, right, u64
 
+#: So many integers are accepted by comparing all with all.
+_FEW = 24
 _HALF, _WORD = 2**32 - 1, 2**64 - 1
 #: Gives the next integer from 0 to the most, both included.
 Bounded = Callable[[Source, tf.Tensor], tf.Tensor]
+#: Gives integers, and whether they are right.
+_AtOnce = Callable[[], tuple[tf.Tensor, tf.Tensor]]
 
 
 def by_multiplication(source: Source, most: tf.Tensor) -> tf.Tensor:
@@ -87,7 +94,56 @@ def integers(
     def one() -> tf.Tensor:
         return tf.bitcast(bounded(source, most), tf.int64) + low
 
-    return one() if count is None else source.each(count, one, tf.int64)
+    if count is None:
+        return one()
+
+    def one_by_one() -> list[tf.Tensor]:
+        return [source.each(count, one, tf.int64)]
+
+    at_once = _at_once(source, bounded, tf.get_static_value(most), count)
+    if at_once is None:
+        return one_by_one()[0]
+    before = dict(source.parts)
+    suffices, found = at_once()
+    after, source.parts = source.parts, before
+
+    def found_at_once() -> list[tf.Tensor]:
+        source.parts = after
+        return [tf.bitcast(found, tf.int64) + low]
+
+    return source.choose(suffices, found_at_once, one_by_one)[0]
+
+
+def _at_once(source: Source, bounded: Bounded, most: Any, count: int) -> _AtOnce | None:
+    """What draws so many integers at once, if anything does."""
+    if count < 2 or most is None or not 0 < most <= _HALF:
+        return None
+    if bounded is by_multiplication and isinstance(source, Buffered):
+        return partial(_scaled_at_once, source, int(most), count)
+    if bounded is by_mask and isinstance(source, Words32) and count <= _FEW:
+        return partial(_masked_at_once, source, int(most), count)
+    return None
+
+
+def _scaled_at_once(source: Buffered, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Whether nothing is rejected, and the integers if so."""
+    products = source.halves(count) * u64(most + 1)
+    threshold = (2**32 - most - 1) % (most + 1)
+    return tf.reduce_all(masked(products, _HALF) >= u64(threshold)), right(products, 32)
+
+
+def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Whether so many of three times as many are accepted, and these."""
+    tried, taken = 3 * count + 8, source.parts[TAKEN]
+    values = masked(source.halves(tried), (1 << most.bit_length()) - 1)
+    accepted = values <= u64(most)
+    place = tf.range(tried, dtype=tf.int64)
+    # How many have been accepted up to each: few enough to be compared with one another.
+    number = tf.reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
+    wanted = tf.range(1, count + 1, dtype=tf.int64)
+    first = tf.reduce_sum(tf.cast(number < wanted[:, None], tf.int64), 1)
+    source.parts[TAKEN] = taken + first[-1] + 1
+    return number[-1] >= count, tf.gather(values, first)
 
 
 def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> tf.Tensor:

@@ -32,6 +32,10 @@ class Buffered(Source):
         self.parts[TAKEN] = taken + count
         return self.at(taken + tf.range(count, dtype=tf.int64))
 
+    def halves(self, count: int) -> tf.Tensor:
+        """The next 32 bits, so many times; each in a word of 64."""
+        raise NotImplementedError
+
     def at(self, positions: tf.Tensor) -> tf.Tensor:
         """The words at positions, which may be beyond the end of the buffer."""
         (words,) = self.constants
@@ -59,6 +63,20 @@ class Words64(Buffered):
         self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
         return tf.where(kept, upper[0], masked(word, LOW_32))
 
+    def halves(self, count: int) -> tf.Tensor:
+        """The same, so often."""
+        kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
+        words = self.at(taken + tf.range((count + 1) // 2, dtype=tf.int64))
+        halves = tf.reshape(tf.stack([masked(words, LOW_32), right(words, 32)], 1), [-1])
+        needed = tf.where(kept, count // 2, (count + 1) // 2)
+        last = tf.gather(halves, tf.maximum(2 * needed - 1, 0))
+        self.parts[TAKEN] = taken + tf.cast(needed, tf.int64)
+        self.parts["uinteger"] = tf.where(needed > 0, tf.stack([last, u64(0)]), upper)
+        odd = tf.constant(count % 2 == 1)
+        self.parts["has_uint32"] = tf.stack([tf.cast(tf.not_equal(kept, odd), tf.uint64), u64(0)])
+        behind = tf.concat([upper[:1], halves], 0)
+        return tf.where(kept, behind[:count], halves[:count])
+
     def doubles(self, count: int) -> tf.Tensor:
         """All at once."""
         return fraction(self.raws(count))
@@ -70,6 +88,10 @@ class Words32(Buffered):
     def half(self) -> tf.Tensor:
         """The next 32 bits."""
         return masked(self.raw(), LOW_32)
+
+    def halves(self, count: int) -> tf.Tensor:
+        """The same, so often."""
+        return masked(self.raws(count), LOW_32)
 
     def word(self) -> tf.Tensor:
         """The next 64 bits: the upper half first."""

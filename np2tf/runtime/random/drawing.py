@@ -37,7 +37,13 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
     def numpys(generator: Any) -> Any:
         return getattr(generator, name)(*args, **kwargs)
 
-    if is_known((args, kwargs)):
+    is_weighted = (
+        name == "choice" and not is_known(kwargs.get("p")) and is_known((args, {**kwargs, "p": None}))
+    )
+    if is_weighted:
+        evenly = {**kwargs, "p": None}
+        form = Form.of(stream.sample(lambda generator: generator.choice(*args, **evenly)))
+    elif is_known((args, kwargs)):
         sample = stream.sample(numpys)
         form = Form.of(sample)
         ahead = draws.draw_ahead(stream, name, numpys, sample)

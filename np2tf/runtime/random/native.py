@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _MOST, _MOST_NORMALS = 512, 128
 #: Products with larger numbers may be infinite.
 _LARGE = 1e300
+#: How far the sum of probabilities may be from one, and numbers from them: NumPy allows 1.5e-8.
+_MOST_FROM_ONE, _DOUBT = 1e-8, 1e-15
 #: NumPy's code for other processors may leave out the rounding of products.
 ROUNDS = platform.machine() in ("x86_64", "AMD64")
 
@@ -180,7 +182,7 @@ def _choice(
     if (drawing.count or 0) > _MOST:
         return None
     if p is not None:
-        return _weighted(drawing, p) if replace and is_known(p) else None
+        return _weighted(drawing, p, int(a)) if replace else None
     if replace:
         return _shaped_integers(drawing, tf.constant(0, tf.int64), tf.constant(int(a) - 1, tf.uint64))
     count = drawing.count if drawing.count is not None else 1
@@ -197,11 +199,24 @@ def _choice(
     return drawing.shaped(chosen)
 
 
-def _weighted(drawing: Drawing, p: Any) -> tf.Tensor:
-    # As NumPy has it, to the last bit.
-    steps = np.array(p, float).cumsum()
-    steps /= steps[-1]
-    return tf.reduce_sum(tf.cast(drawing.uniform()[..., None] >= steps, tf.int64), -1)
+def _weighted(drawing: Drawing, p: Any, count: int) -> tf.Tensor | None:
+    if is_known(p):
+        # As NumPy has it, to the last bit.
+        steps = np.array(p, float).cumsum()
+        steps = tf.constant(steps / steps[-1])
+        number = drawing.uniform()[..., None]
+        return tf.reduce_sum(tf.cast(number >= steps, tf.int64), -1)
+    chances = _real(p)
+    if chances.shape != (count,) or not count:
+        return None
+    steps = tf.cumsum(chances)
+    total = steps[-1]
+    # NumPy refuses what does not sum up to one.
+    record_violation(~(tf.reduce_all(chances >= 0.0) & (tf.abs(total - 1.0) < _MOST_FROM_ONE)))
+    distance = drawing.uniform()[..., None] - steps / total
+    # NumPy adds in another order: where that decides, it has to draw.
+    record_violation(tf.reduce_any(tf.abs(distance[..., :-1]) < count * _DOUBT))
+    return tf.reduce_sum(tf.cast(distance >= 0.0, tf.int64), -1)
 
 
 def _real(value: Any) -> tf.Tensor:

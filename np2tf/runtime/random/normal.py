@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.runtime.random.buffered import TAKEN, Words64
 from np2tf.runtime.random.logarithm import Product, log1p, log1p_is_known
 from np2tf.runtime.random.sources import Source
 from np2tf.runtime.random.words import masked, right, u64
@@ -19,6 +21,8 @@ _TAIL, _OVER_TAIL = 3.6541528853610087963519472518, 0.27366123732975827203338247
 #: How far exponentials of different libraries may be apart, with room.
 _MARGIN = 1e-12
 _LAYERS = 256
+#: So many numbers are tried at once: every 85th, or so, is a hard one.
+_ROW = 32
 _RABS = 2**52 - 1
 
 
@@ -79,16 +83,11 @@ def polar_is_the_hosts() -> bool:
 
 def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
     """A number, and whether it is in doubt: an exponential would have had to be known better."""
-    certain, widths, heights = (tf.constant(table) for table in tables())
+    heights = tf.constant(tables()[2])
 
     def trial() -> list[tf.Tensor]:
         """A number, the bits that it is of, and whether these suffice."""
-        word = source.word()
-        layer = tf.cast(masked(word, 0xFF), tf.int32)
-        integer = masked(right(word, 9), _RABS)
-        size = product(tf.cast(tf.bitcast(integer, tf.int64), tf.float64), tf.gather(widths, layer))
-        number = tf.where(masked(word, 0x100) > u64(0), -size, size)
-        return [number, layer, integer, integer < tf.gather(certain, layer)]
+        return _of_word(source.word(), product)
 
     def wedge(number: tf.Tensor, layer: tf.Tensor) -> list[tf.Tensor]:
         upper, lower = tf.gather(heights, layer - 1), tf.gather(heights, layer)
@@ -123,6 +122,8 @@ def ziggurat(source: Source, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
 
 def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
     """So many numbers, and whether one is in doubt."""
+    if isinstance(source, Words64):
+        return _ziggurats_in_rows(source, count, product)
     array = tf.TensorArray(tf.float64, count, element_shape=())
 
     def step(k: tf.Tensor, doubt: tf.Tensor, array: tf.TensorArray) -> tuple[Any, ...]:
@@ -132,6 +133,42 @@ def ziggurats(source: Source, count: int, product: Product) -> tuple[tf.Tensor, 
     start = [tf.constant(0), tf.constant(False), array]
     _, doubt, array = source.repeat(lambda k, *_: k < count, step, start)
     return array.stack(), doubt
+
+
+def _ziggurats_in_rows(source: Words64, count: int, product: Product) -> tuple[tf.Tensor, tf.Tensor]:
+    """The same: 99 of 100 numbers are of one word each, and so a row of them is made at once."""
+    row = min(count, _ROW)
+    places = tf.range(row, dtype=tf.int64)
+
+    def step(k: tf.Tensor, doubt: tf.Tensor, numbers: tf.Tensor) -> list[tf.Tensor]:
+        taken = source.parts[TAKEN]
+        row_of_numbers, _, _, good = _of_word(source.at(taken + places), product)
+        made = tf.minimum(tf.reduce_min(tf.where(good, tf.constant(row, tf.int64), places)), count - k)
+        # Those after the first hard one are overwritten.
+        numbers = gen_xla_ops.xla_dynamic_update_slice(numbers, row_of_numbers, k[None])
+        source.parts[TAKEN], k = taken + made, k + made
+
+        def hard() -> list[tf.Tensor]:
+            number, more = ziggurat(source, product)
+            return [k + 1, more, gen_xla_ops.xla_dynamic_update_slice(numbers, number[None], k[None])]
+
+        is_hard = (made < row) & (k < count)
+        k, more, numbers = source.choose(is_hard, hard, lambda: [k, tf.constant(False), numbers])
+        return [k, doubt | more, numbers]
+
+    start = [tf.constant(0, tf.int64), tf.constant(False), tf.zeros(count + row, tf.float64)]
+    _, doubt, numbers = source.repeat(lambda k, *_: k < count, step, start)
+    return numbers[:count], doubt
+
+
+def _of_word(word: tf.Tensor, product: Product) -> list[tf.Tensor]:
+    """Numbers, the layers and integers that they are of, and whether a word suffices for each."""
+    certain, widths, _ = (tf.constant(table) for table in tables())
+    layer = tf.cast(masked(word, 0xFF), tf.int32)
+    integer = masked(right(word, 9), _RABS)
+    size = product(tf.cast(tf.bitcast(integer, tf.int64), tf.float64), tf.gather(widths, layer))
+    number = tf.where(masked(word, 0x100) > u64(0), -size, size)
+    return [number, layer, integer, integer < tf.gather(certain, layer)]
 
 
 def polar(source: Source, product: Product) -> tf.Tensor:
