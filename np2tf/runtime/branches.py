@@ -2,8 +2,8 @@
 
 Each side is first traced into a throw-away graph, to learn what it returns and which cells it writes. The two
 results are then widened to a common form, as NumPy would; cells written on either side become results as
-well. A branch inside such a throw-away graph is only foreseen: what it gives is a placeholder of the right
-form, so that each branch is not traced twice for each of those around it.
+well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: what it gives is a
+placeholder of the right form, so that each branch is not traced twice for each of those around it.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class _Side:
         suspects: for each leaf the cells from outside that it may share memory with.
         new: for each leaf the cells made here that it may share memory with.
         ops: what it consists of, with the branches inside it.
+        graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
     """
 
     def __init__(self, trace: Trace, branch: Branch) -> None:
@@ -59,8 +60,8 @@ class _Side:
         self.forms: list[Carried | None] = []
         untouched = Untouched(branch)
         described = len(trace.shown.described)
-        with tf.__internal__.FuncGraph("discovery").as_default() as graph, region(trace) as entered:
-            trace.foreseen.append([])
+        graph = tf.__internal__.FuncGraph("discovery")
+        with trace.throwing_away(graph) as inside, region(trace) as entered:
             try:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
@@ -77,12 +78,11 @@ class _Side:
                 self.error = error
                 del trace.shown.described[described:]  # by its message, which the host makes again
             finally:
-                inside = trace.foreseen.pop()
                 self.after = {cell: cell._value for cell in entered.written}
                 entered.undo()
                 untouched.check()
-        self.ops = [*graph.get_operations(), *inside]
-        self.graph = graph
+        self.ops = [*graph.get_operations(), *inside.ops]
+        self.graph, self.graphs = graph, inside.graphs
 
     def align(self, other: _Side) -> None:
         """Give names that are unbound here, and lists that differ, the structure of the other side."""
@@ -143,11 +143,11 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
             ]
             return results + [number_among(found, leaves[k]) for k, found in tracked.items()]
 
-    if trace.foreseen:
+    if trace.throw_aways:
         results = _foreseen(trace, forms, len(tracked), shapes, sides)
         sources = [a | b for a, b in zip(sides[0].suspects, sides[1].suspects, strict=True)]
         if not by_choice or not all(map(_is_small, results)):
-            trace.foreseen[-1].append(None)
+            trace.throw_aways[-1].ops.append(None)
     elif by_choice:
         yes, no = (
             _restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
@@ -199,7 +199,8 @@ def _foreseen(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
     """Placeholders for what the branch will give; writes some to its cells."""
-    trace.foreseen[-1] += [op for side in sides for op in side.ops]
+    trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
+    trace.throw_aways[-1].graphs += [graph for side in sides for graph in side.graphs]
     for cell, parts in shapes.items():
         before = cell.value
         for shape in parts or ():

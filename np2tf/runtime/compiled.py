@@ -109,7 +109,7 @@ class Compiled:
         self.how, self.not_xla = "xla", ""
         #: The code of loops in which there is what XLA had better not compile.
         self._uncompiled: set[types.CodeType] = set()
-        self._loop_graphs: dict[types.CodeType, tf.Graph] = {}
+        self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
         self._buffers = True
         try:
@@ -122,7 +122,7 @@ class Compiled:
         if self.not_xla:
             self.how = "graph"
             self._uncompiled = {
-                code for code, graph in self._loop_graphs.items() if not xla_pays(ops_of(graph))
+                code for code, graphs in self._loop_graphs.items() if not xla_pays(ops_of(*graphs))
             }
             self.function = self._traced(body, arrays, specs, xla=False)
         self._loop_graphs = {}

@@ -36,8 +36,8 @@ class Plan:
     fresh: dict[int, Cell] = field(default_factory=dict)
     exits: dict[int, Cell] = field(default_factory=dict)
     written: set[Cell] = field(default_factory=set)
-    #: The graph that an iteration was traced into.
-    graph: tf.Graph | None = None
+    #: The graph that an iteration was traced into, and those of the loops and branches inside.
+    graphs: list[tf.Graph] = field(default_factory=list)
     new: set[int] = field(default_factory=set)
     kept: dict[Path, Path] = field(default_factory=dict)
     steps: dict[int, int] = field(default_factory=dict)

@@ -3,7 +3,9 @@
 The body is first traced into a throw-away graph, as often as it takes, to learn three things: which state
 leaves change (and how they are carried), which cells born outside are written to (they become loop state as
 well), and whether two names may stand for the same memory in a way that value semantics would get wrong
-(then staging is refused). Only then is the real loop built.
+(then staging is refused). Only then is the real loop built. A loop inside a throw-away graph, of a loop or a
+branch, is only foreseen: what it gives are placeholders. Otherwise each loop would be traced twice or more
+for each of those around it.
 """
 
 from __future__ import annotations
@@ -77,7 +79,7 @@ class StagedLoop:
         try:
             with trace.compiling():
                 plan = self._discover(likely)
-            if not _grows(plan) and xla_pays(ops_of(plan.graph)):
+            if not _grows(plan) and xla_pays(ops_of(*plan.graphs)):
                 return plan
         except StagingError as error:
             if error.code in _NOT_OF_THE_GUESS:
@@ -133,7 +135,7 @@ class StagedLoop:
         plan = Plan(forms)
         outside = tf.compat.v1.get_default_graph()
         logged = self.trace.log.mark() if self.trace.log else 0
-        with tf.__internal__.FuncGraph("discovery").as_default() as graph:
+        with self.trace.throwing_away(tf.__internal__.FuncGraph("discovery")) as inside:
             inputs = [
                 tf.compat.v1.placeholder(spec.dtype, spec.shape)
                 for form in forms
@@ -179,7 +181,7 @@ class StagedLoop:
                 )
             # The forms of what came out must be asked for while the graph is still the current one.
             outs = [_Out(value) for value in leaves]
-        plan.graph = graph
+        plan.graphs = inside.graphs
         fresh = set(plan.fresh.values())
         plan.written = set(written)
         plan.cells = [cell for cell in written if cell not in fresh]
@@ -282,7 +284,7 @@ class StagedLoop:
         """Build the loop; returns the state after it, and writes the cells that the loop writes."""
         plan = self.plan
         if self.trace.xla and self._code is not None:
-            self.trace.loop_graphs[self._code] = plan.graph
+            self.trace.loop_graphs[self._code] = plan.graphs
         if self.trace.xla and _grows(plan):
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
@@ -298,13 +300,8 @@ class StagedLoop:
             for tensor in form.tensors(leaf)
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
-        self.trace.loops.append("xla" if self.compiled or self.trace.xla else "graph")
         try:
-            if self.compiled:
-                with self.trace.compiling():
-                    results = tf.function(self._build, jit_compile=True, autograph=False)(*inputs)
-            else:
-                results = self._build(*inputs)
+            results = self._foreseen(inputs) if self.trace.throw_aways else self._built(inputs)
         finally:
             for cell, value in zip(plan.cells, before, strict=True):
                 cell.rebase(value)
@@ -313,16 +310,39 @@ class StagedLoop:
             put_logged(self.trace)
         return state
 
+    def _foreseen(self, inputs: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+        """Placeholders for what the loop will give."""
+        inside = self.trace.throw_aways[-1]
+        inside.ops.append(None)
+        inside.graphs += self.plan.graphs
+        return [
+            tf.compat.v1.placeholder(tensor.dtype, shape)
+            for tensor, shape in zip(inputs, self._shapes(inputs), strict=True)
+        ]
+
+    def _shapes(self, inputs: Sequence[tf.Tensor]) -> list[tf.TensorShape]:
+        """What the shapes of the loop's variables have in common in all iterations."""
+        shapes = [tf.TensorShape([])]
+        shapes += [spec.shape for form in self.plan.forms if form is not None for spec in form.specs()]
+        return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
+
+    def _built(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+        self.trace.loops.append("xla" if self.compiled or self.trace.xla else "graph")
+        if not self.compiled:
+            return self._build(*inputs)
+        with self.trace.compiling():
+            results: Sequence[tf.Tensor] = tf.function(self._build, jit_compile=True, autograph=False)(
+                *inputs
+            )
+        return results
+
     def _move_effects(self, entered: Region) -> None:
         if self.trace.log:
             self.trace.log.move_queue(entered)
 
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
-        shapes = [tf.TensorShape([])]
-        shapes += [spec.shape for form in plan.forms if form is not None for spec in form.specs()]
-        carried_count = len(shapes) - 1
-        shapes += [tensor.shape for tensor in inputs[len(shapes) :]]
+        carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
             state = self._bind(tensors, Plan(plan.forms))
@@ -355,7 +375,7 @@ class StagedLoop:
                 results = read_before_writes(counter, compute_once(counter, results))
             return [counter + 1, *results]
 
-        return tf.while_loop(test, body, list(inputs), shape_invariants=shapes)
+        return tf.while_loop(test, body, list(inputs), shape_invariants=self._shapes(inputs))
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: Plan) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)

@@ -74,11 +74,15 @@ def placement(kind: str) -> Placement:
     return Placement(frozenset(table["lacking"]), milliseconds, table.get("small", {}))
 
 
-def ops_of(graph: tf.Graph) -> set[str]:
-    """Types of all ops in a graph, in loops, branches and functions too; with `OPEN` where XLA is wrong.
+def ops_of(*graphs: tf.Graph) -> set[str]:
+    """Types of all ops in graphs, in loops, branches and functions too; with `OPEN` where XLA is wrong.
 
     An op that XLA makes slow, but not with inputs as small as here, is "small " and its type.
     """
+    return set().union(*map(_ops_of_one, graphs))
+
+
+def _ops_of_one(graph: tf.Graph) -> set[str]:
     definition = graph.as_graph_def(add_shapes=True)
     small = placement(device_kind()).small
     found: set[str] = set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any
 
@@ -24,6 +25,19 @@ from np2tf.tnp.cells import Cell, Region
 from np2tf.tnp.ndarray import cell_of
 
 
+@dataclass
+class ThrowAway:
+    """What stands in a throw-away graph for the loops and branches inside: they are only foreseen.
+
+    Attributes:
+        ops: those of the branches; None for a loop, and for a branch that is not made by choosing.
+        graphs: those of the loops' iterations and the branches' sides.
+    """
+
+    ops: list[tf.Operation | None] = field(default_factory=list)
+    graphs: list[tf.Graph] = field(default_factory=list)
+
+
 class Trace:
     """What the regions of one staged function share.
 
@@ -34,14 +48,14 @@ class Trace:
         xla: whether the code being staged now will be compiled by XLA.
         compile_loops: whether loops may be compiled by themselves inside a graph that is not.
         uncompiled_loops: the code of the loops that have turned out not to be such.
-        loop_graphs: the code of the loops staged for XLA, and a graph of an iteration of each.
+        loop_graphs: the code of the loops staged for XLA, and the graphs that an iteration consists of.
         exact_types: whether a number must not be of a wider type in the first iteration of a loop.
         handles: whether the code handles exceptions, so that none that NumPy raises may be missed.
         instances: the staged counterparts of the objects among the arguments, and objects read by name.
         attributes_are_named: whether code reads every attribute by its name, so that none asks which are set.
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.
-        foreseen: for each throw-away trace of a branch's side going on, the ops of the branches inside it.
+        throw_aways: the throw-away graphs of loops and branches that are traced into now, the innermost last.
         calls: the calls of jitted functions that have been entered.
         follows: whether it is known what a function reads by name, so that this is an input or a constant.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
@@ -60,13 +74,13 @@ class Trace:
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
         self.uncompiled_loops: set[CodeType] = set()
-        self.loop_graphs: dict[CodeType, tf.Graph] = {}
+        self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
         self.handles = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []
-        self.foreseen: list[list[tf.Operation | None]] = []
+        self.throw_aways: list[ThrowAway] = []
         self.calls = Calls()
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Cell(tf.constant(False))
@@ -87,6 +101,16 @@ class Trace:
         """
         if self.deadline is not None and time.monotonic() > self.deadline:
             raise StagingError("tracing it takes longer than it has run so far", TOO_LONG_TO_TRACE)
+
+    @contextmanager
+    def throwing_away(self, graph: tf.Graph) -> Iterator[ThrowAway]:
+        """Trace into a graph to learn from it, and foresee the loops and branches inside."""
+        with graph.as_default():
+            self.throw_aways.append(ThrowAway(graphs=[graph]))
+            try:
+                yield self.throw_aways[-1]
+            finally:
+                self.throw_aways.pop()
 
     def effect_log(self) -> EffectLog:
         """The log of the effects of code that XLA compiles."""
