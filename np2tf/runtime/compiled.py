@@ -24,6 +24,7 @@ from np2tf.runtime.trace import Trace
 from np2tf.runtime.unused import unused_checks
 from np2tf.runtime.values import Undefined, flatten
 from np2tf.runtime.written_back import write_all
+from np2tf.runtime.xla_options import set_options
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import Cell, Gapped, region, resolved
 from np2tf.tnp.conversion import as_tensor, cast
@@ -44,6 +45,8 @@ from np2tf.tnp.ndarray import (
 from np2tf.tnp.promotion_mode import mode, promoting
 from np2tf.tnp.residence import new_arrays_on_host
 from np2tf.tnp.symint import SymInt
+
+set_options()
 
 #: (staged arrays, staged numbers) -> result: the function, its arguments and dependencies put together again.
 Body = Callable[[Sequence[Any], Sequence[Any]], Any]

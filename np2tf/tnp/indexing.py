@@ -23,6 +23,7 @@ from np2tf.tnp.lenses import Basic
 from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
 from np2tf.tnp.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.ordering import compute_before_write
+from np2tf.tnp.selected_indices import filled_at, gathered_at, selected_index
 from np2tf.tnp.selection import mask_selection, selected_array, selection_of, write_selection
 from np2tf.tnp.symint import SymInt
 
@@ -34,6 +35,9 @@ def getitem(array: ndarray, key: Any) -> Any:
         IndexError: as NumPy does.
     """
     tensor = array.tensor
+    index = selected_index(tensor, key)
+    if index is not None:
+        return selected_array(gathered_at(tensor, index))
     items = expand(key, tensor.shape.rank)
     if not any(isinstance(item, tf.Tensor) for item in items):
         if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
@@ -66,6 +70,15 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     if array.is_read_only:
         raise ValueError("assignment destination is read-only")
     tensor = array.tensor
+    filled = _filled(tensor, key, value)
+    if filled is not None:
+        array.store(filled)
+    else:
+        _set(array, tensor, key, value)
+
+
+def _set(array: ndarray, tensor: tf.Tensor, key: Any, value: Any) -> None:
+    """``array[key] = value``, where `tensor` is what the array holds."""
     items = expand(key, tensor.shape.rank)
     picks = any(isinstance(item, tf.Tensor) for item in items)
     if not picks and forwards(items, tensor.shape.as_list()):
@@ -105,6 +118,14 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         array.store(write_masked(tensor, mask, new))
     else:
         array.store(Advanced(tensor, items, is_parted(key), new).scatter(new))
+
+
+def _filled(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
+    """`tensor` after a number has been written where an index array that is a selection points to."""
+    index = selected_index(tensor, key)
+    if index is None or selection_of(value) is not None:
+        return None
+    return filled_at(tensor, index, _assignable(value, tensor.dtype, picks=True))
 
 
 def _store_basic(array: ndarray, key: key_axes.BasicKey, tensor: tf.Tensor, value: tf.Tensor) -> None:

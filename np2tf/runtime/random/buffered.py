@@ -11,14 +11,20 @@ import tensorflow as tf
 
 from np2tf.runtime.open_shapes import OF_INPUT
 from np2tf.runtime.random.sources import Source, fraction, fraction_of_halves
-from np2tf.runtime.random.words import LOW_32, masked, right, u64
+from np2tf.runtime.random.words import LOW_32, left, masked, right, u64
 
 #: The part of the state that counts the words taken; its value at first is where the call's words begin.
 TAKEN = "taken"
 
 
 class Buffered(Source):
-    """Words of a buffer; `parts["taken"]` is the position of the next one."""
+    """Words of a buffer; `parts["taken"]` is the position of the next one.
+
+    Attributes:
+        dtype: of the words.
+    """
+
+    dtype: tf.DType
 
     def raw(self) -> tf.Tensor:
         """The next word."""
@@ -44,11 +50,13 @@ class Buffered(Source):
         # An odd factor: another permutation of the words for every time that the buffer is begun anew.
         with tf.name_scope(OF_INPUT):
             found = tf.gather(words, positions - again * length)
-        return found * tf.bitcast(2 * again + 1, tf.uint64)
+        return found * tf.cast(2 * again + 1, self.dtype)
 
 
 class Words64(Buffered):
     """A bit generator that makes words of 64 bits, such as PCG64; 32 bits are half a word."""
+
+    dtype = tf.uint64
 
     def word(self) -> tf.Tensor:
         """The next 64 bits."""
@@ -85,18 +93,20 @@ class Words64(Buffered):
 class Words32(Buffered):
     """A bit generator that makes words of 32 bits: MT19937."""
 
+    dtype = tf.uint32
+
     def half(self) -> tf.Tensor:
         """The next 32 bits."""
-        return masked(self.raw(), LOW_32)
+        return tf.cast(self.raw(), tf.uint64)
 
     def halves(self, count: int) -> tf.Tensor:
         """The same, so often."""
-        return masked(self.raws(count), LOW_32)
+        return tf.cast(self.raws(count), tf.uint64)
 
     def word(self) -> tf.Tensor:
         """The next 64 bits: the upper half first."""
-        both = self.raws(2)
-        return tf.bitwise.left_shift(both[0], u64(32)) + masked(both[1], LOW_32)
+        both = self.halves(2)
+        return left(both[0], 32) + both[1]
 
     def double(self) -> tf.Tensor:
         """The next number from [0, 1)."""
@@ -104,7 +114,7 @@ class Words32(Buffered):
 
     def doubles(self, count: int) -> tf.Tensor:
         """All at once."""
-        halves = masked(tf.reshape(self.raws(2 * count), [count, 2]), LOW_32)
+        halves = tf.reshape(self.halves(2 * count), [count, 2])
         return fraction_of_halves(right(halves[:, 0], 5), right(halves[:, 1], 6))
 
 

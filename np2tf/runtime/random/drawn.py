@@ -54,7 +54,8 @@ class Drawn:
         stream = self.stream
         with stream.lock:
             bits, spare = states.bit_generator(self.generator), states.bit_generator(stream.like)
-            self._buffer = buffer_of(bits, spare, stream.length)
+            assert stream.words is not None
+            self._buffer = buffer_of(bits, spare, stream.length, stream.words.dtype)
         self._start = self._buffer.position
         self.given[WORDS] = self._buffer.words
         start = np.array([self._start], np.uint64)

@@ -242,7 +242,8 @@ class Draws:
         parts = states.pack(states.state_of(stream.like))
         with self._graph.as_default():
             if stream.buffered and stream.makes_bits:
-                stream.words = self._input(stream, WORDS, tf.TensorSpec([None], tf.uint64))
+                dtype = BUFFERED[stream.kind[1].__name__].dtype
+                stream.words = self._input(stream, WORDS, tf.TensorSpec([None], dtype))
                 stream.initial = self._beside(
                     stream, {name: parts[name] for name in states.BESIDE if name in parts}
                 )

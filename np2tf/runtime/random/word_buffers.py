@@ -11,8 +11,9 @@ import tensorflow as tf
 from np2tf.runtime.calling import borrowed
 from np2tf.runtime.random.snapshots import copy_words, snapshot
 
-#: How many words a call is given at first, and at most. XLA compiles a program for every length.
-FIRST, MOST = 2**14, 2**25
+#: How many words a call is given at first, and at most. XLA compiles a program for every length, and makes
+#: slower code of loops whose variables take many bytes (see `xla_options`).
+FIRST, MOST = 2**13, 2**25
 #: So many buffers of at most that length are kept.
 _KEPT, _LONGEST_KEPT = 4, 2**20
 
@@ -22,7 +23,7 @@ class Buffer:
     """Words that a bit generator will make.
 
     Attributes:
-        words: uint64, of shape (length,).
+        words: of shape (length,).
         position: of the word that is made next.
         state: that of the bit generator at this position; None if nobody knows.
     """
@@ -40,19 +41,20 @@ class Buffer:
 _buffers: dict[int, tuple[Any, Buffer]] = {}
 
 
-def buffer_of(bits: Any, spare: Any, length: int) -> Buffer:
+def buffer_of(bits: Any, spare: Any, length: int, dtype: tf.DType) -> Buffer:
     """A buffer of this length that begins no later than in its middle.
 
     Args:
         bits: the bit generator, whose lock is held.
         spare: another one of its class, whose state may change.
+        dtype: of the words.
     """
     state = snapshot(bits)
     _, known = _buffers.get(id(bits), (None, None))
     if known is not None and known.fits(state, length):
         return known
     copy_words(bits, spare)
-    made = Buffer(borrowed(spare.random_raw(length)), 0, state)
+    made = Buffer(borrowed(spare.random_raw(length).astype(dtype.as_numpy_dtype, copy=False)), 0, state)
     _buffers.pop(id(bits), None)
     if length <= _LONGEST_KEPT:
         _buffers[id(bits)] = bits, made

@@ -1,0 +1,63 @@
+"""What XLA is asked for: machine code of one piece for loops over small arrays."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from np2tf.runtime.xla_options import LOOP_BYTES, with_loop_limit
+
+_OURS = f"xla_cpu_small_while_loop_byte_threshold={LOOP_BYTES}"
+
+
+@pytest.mark.parametrize(
+    ("flags", "expected"),
+    [
+        ("", f"--xla_backend_extra_options={_OURS}"),
+        ("--xla_dump_to=/tmp/x", f"--xla_dump_to=/tmp/x --xla_backend_extra_options={_OURS}"),
+        ("--xla_backend_extra_options=a=1", f"--xla_backend_extra_options=a=1,{_OURS}"),
+        (f"--xla_backend_extra_options={_OURS[:-1]}", f"--xla_backend_extra_options={_OURS[:-1]}"),
+    ],
+)
+def test_what_the_user_has_set_stays(flags: str, expected: str) -> None:
+    assert with_loop_limit(flags) == expected
+    assert with_loop_limit(expected) == expected
+
+
+def test_xla_makes_one_function_of_a_loop(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    """In XLA's dump the loop is inside of a call that is compiled as a whole."""
+    program = """
+import numpy as np
+import np2tf
+
+source = '''
+import numpy as np
+def f(x):
+    s = 0.0
+    for i in range(len(x)):
+        if x[i] > s:
+            s = s + x[i] * 0.5
+        x[i] = s
+    return s
+'''
+np2tf.config.tier = "compile"
+space = {}
+exec(np2tf.convert(source).text, space)
+print(space["f"](np.linspace(0, 9, 2000)), space["f"].explain(np.linspace(0, 9, 2000)).runs)
+"""
+    flags = {"XLA_FLAGS": f"--xla_dump_to={tmp_path} --xla_dump_hlo_as_text", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    (tmp_path / "program.py").write_text(program)
+    told = subprocess.run(
+        [sys.executable, tmp_path / "program.py"],
+        env={**os.environ, **flags},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert told.stdout.split()[-1] == "xla"
+    optimized = [path.read_text() for path in tmp_path.glob("*after_optimizations.txt")]
+    assert any("xla_cpu_small_call" in text and " while(" in text for text in optimized)
