@@ -305,6 +305,20 @@ CONSTRUCTS: dict[str, Row] = {
         """,
         X,
     ),
+    "lists in a list that becomes an array": row(
+        """
+        def f(x):
+            made = []
+            for i in range(len(x)):
+                if x[i] > 2:
+                    made.append(x * 2.0)
+                else:
+                    made.append(x - i)
+            return np.vstack([x[None], made]), np.concatenate((x, made[0]))
+        """,
+        X,
+        graph_only=True,
+    ),
     "a dict written in a loop and a branch": row(
         """
         def f(x):

@@ -75,6 +75,7 @@ class Budget:
 
     def note_compiling(self, seconds: float) -> None:
         """Count the time in which XLA compiles."""
+        clock.compiling += seconds
         for costs in (self._costs, _all):
             costs.seconds += seconds
 

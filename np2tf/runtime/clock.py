@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import perf_counter
+
 #: What importing TensorFlow takes, in seconds: compiling must have a prospect of gaining as much.
 IMPORT_SECONDS = 3.0
 #: What compiling a function is expected to take as long as this process has compiled nothing.
@@ -11,16 +13,31 @@ TOO_LONG_TO_TRACE = "NP2TF540"
 
 
 class _Clock:
-    """The time that this process has spent in jitted functions on the host.
+    """The time that this process has spent in jitted functions on the host, and on compiling.
 
     Attributes:
-        spent: in seconds; calls within calls, and calls side by side in threads, count once.
+        spent: seconds on the host; calls within calls, and calls side by side in threads, count once.
+        compiling: seconds of importing TensorFlow, of traces, and of first calls, in which XLA compiles.
     """
 
-    __slots__ = ("spent",)
+    __slots__ = ("compiling", "spent")
 
     def __init__(self) -> None:
-        self.spent = 0.0
+        self.spent = self.compiling = 0.0
+
+
+class Stopwatch:
+    """Tells the seconds since it was made, without those in which the process was compiling."""
+
+    __slots__ = ("_begun", "_compiling")
+
+    def __init__(self) -> None:
+        self._begun, self._compiling = perf_counter(), clock.compiling
+
+    @property
+    def seconds(self) -> float:
+        """Since it was made."""
+        return max(perf_counter() - self._begun - (clock.compiling - self._compiling), 0.0)
 
 
 clock = _Clock()

@@ -22,7 +22,7 @@ import numpy as np
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
-from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Costs, clock
+from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Costs, Stopwatch, clock
 from np2tf.runtime.loop_function import LoopFunction
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
 from np2tf.tnp.promotion_mode import by_numpys_rules
@@ -120,11 +120,11 @@ class Rounds:
     def _parts(self) -> Iterator[range]:
         """The numbers, piece by piece; the clock is looked at between the pieces."""
         numbers, count = self._numbers, len(self._numbers)
-        done, size, begun = 0, 1, perf_counter()
+        done, size, stopwatch = 0, 1, Stopwatch()
         while done < count:
             yield numbers[done : done + size]
             done += size
-            passed = perf_counter() - begun
+            passed = stopwatch.seconds
             if passed >= HOT and done < count:
                 if self._loop.refused:
                     yield numbers[done:]
@@ -135,9 +135,8 @@ class Rounds:
                     if self.is_hot:
                         self._left, self._per_round = numbers[done:], passed / done
                         return
-                    begun = perf_counter() - passed
             size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
-        self._loop.per_round = (perf_counter() - begun) / count
+        self._loop.per_round = stopwatch.seconds / count
 
     def _pays(self, passed: float, left: float) -> bool:
         """Whether what is left of the loop takes longer than compiling it."""
@@ -151,12 +150,15 @@ class Rounds:
             return False
         self._frame = variables, frame.f_globals
         load()
-        begun = perf_counter()
+        begun, compiling = perf_counter(), clock.compiling
         _, jitted = loop.functions(frame.f_globals)
         given = self._arguments(variables, self._numbers)
         limit = left / WORTH
         why = None if jitted is None else jitted._compiler.get_ready(given, loop.changing, limit)
-        _costs.seconds += perf_counter() - begun
+        seconds = perf_counter() - begun
+        # Translating it is a part of compiling, too.
+        clock.compiling = compiling + seconds
+        _costs.seconds += seconds
         _costs.tries += 1
         if why is not None and why.code == TOO_LONG_TO_TRACE:
             loop.least = 2 * limit

@@ -10,10 +10,12 @@ import functools
 import sys
 from collections.abc import Iterable
 from itertools import islice
+from time import perf_counter
 from typing import Any
 
 from np2tf.config import config
 from np2tf.runtime import operators
+from np2tf.runtime.clock import clock
 from np2tf.tnp import loading
 from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.quick import quick
@@ -104,7 +106,9 @@ loading.when_loaded(operators.use_staging)
 def load() -> None:
     """Load TensorFlow, and the half of np2tf that needs it."""
     if not quick.tensors:
+        begun = perf_counter()
         loading.load()
+        clock.compiling += perf_counter() - begun
     tensorflow.look()
 
 
