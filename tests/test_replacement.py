@@ -20,6 +20,8 @@ from np2tf.counts import counts
 from np2tf.imports.translation import translation_of
 from np2tf.options import Options
 from np2tf.runtime import boundary, originals, replacement
+from np2tf.runtime.clock import Stopwatch, clock
+from np2tf.runtime.loop_function import LoopFunction
 from np2tf.tnp import loading
 
 _numbers = count()
@@ -290,3 +292,15 @@ def test_errors_name_the_line_of_the_source(taken: Taken) -> None:
     with pytest.raises(IndexError) as caught:
         f(np.zeros(7))
     assert [entry.lineno + 1 for entry in caught.traceback if "nowhere" in str(entry.path)][-1] == 6
+
+
+def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
+    """What a round calls may be compiled meanwhile: the loop is no longer for it."""
+    stopwatch = Stopwatch()
+    clock.compiling += 60.0
+    assert 0.0 <= stopwatch.seconds < 1.0
+    known = LoopFunction("key", "name", "of", "", 0, (), (), has_step=False, breaks=False)
+    loop = replacement._Loop(known, (lambda: None).__code__)
+    for k in replacement.Rounds(range(20), loop):
+        clock.compiling += 10.0 if k == 3 else 0.0
+    assert 0.0 <= loop.per_round < 0.1

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import tensorflow as tf
-from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops
 
 from np2tf.staging import StagingError
@@ -27,13 +26,13 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     axes = axes_of(base, key)
     if axes is None:
         return base[tuple(_native(item) for item in key)]
-    if type(base) is EagerTensor and not any(axis.dynamic or axis.size is None for axis in axes):
+    if not any(axis.dynamic or axis.size is None for axis in axes):
         return _read_at_once(base, key, axes)
     taken = _cut(base, [_whole(axis) if axis.size is None else axis for axis in axes])
     finish = _reshaping(key)
-    taken = taken if finish is None else taken[finish]
     if all(axis.size is not None for axis in axes):
-        return taken
+        return taken if finish is None else gen_array_ops.reshape(taken, constant(_shape(key, axes)))
+    taken = taken if finish is None else taken[finish]
     # Last: what XLA does to an array whose length is known at run time only is not always right.
     last: list[Any] = []
     rest = iter(axes)
@@ -44,8 +43,15 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     return taken[tuple(last)]
 
 
+def _shape(key: BasicKey, axes: list[Axis]) -> tuple[int, ...]:
+    """The shape of what a key takes, where all sizes are known."""
+    rest = iter(axes)
+    sizes = [1 if item is None else next(rest) for item in key]
+    return tuple(one if isinstance(one, int) else one.size for one in sizes if one == 1 or not one.dropped)  # type: ignore[union-attr,misc]
+
+
 def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor:
-    """The value by one kernel, whose operands are not made anew each time: for eager tensors."""
+    """The value by one kernel, whose operands are not made anew each time."""
     if not key:
         return base
     ends: list[tuple[Any, Any, int]] = []
@@ -111,8 +117,6 @@ def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
 
 
 def _broadcast(value: tf.Tensor, sizes: list[Any]) -> tf.Tensor:
-    if type(value) is not EagerTensor:
-        return tf.broadcast_to(value, sizes)
     if value.shape.as_list() == sizes:
         return value
     return gen_array_ops.broadcast_to(value, constant(tuple(sizes)))
@@ -182,11 +186,11 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
     seen = [item for item in key if item is None or isinstance(item, slice)]
     if any(item is None and n not in (1, None) for item, n in zip(seen, sizes, strict=True)):
         raise ValueError(f"could not broadcast input array from shape {tuple(sizes)} into a new axis")
-    if type(value) is EagerTensor:
+    if None not in sizes:
         rest = iter(sizes)
         axes = [(item, next(rest) if item is None or isinstance(item, slice) else 1) for item in key]
         full = tuple(size for item, size in axes if item is not None)
-        return value if full == value._shape_tuple() else gen_array_ops.reshape(value, constant(full))
+        return value if list(full) == value.shape.as_list() else gen_array_ops.reshape(value, constant(full))
     value = value[(None,) * missing + (Ellipsis,)]
     return value[
         tuple(0 if item is None else slice(None) if isinstance(item, slice) else None for item in key)
@@ -213,7 +217,7 @@ def _strided_update(
     base: tf.Tensor, starts: object, stops: object, steps: Sequence[int], value: tf.Tensor
 ) -> tf.Tensor:
     dtype = tf.int64
-    if type(base) is EagerTensor and isinstance(starts, list) and isinstance(stops, list):
+    if isinstance(starts, list) and isinstance(stops, list):
         begin, end, strides = constant(tuple(starts)), constant(tuple(stops)), constant(tuple(steps))
         return gen_array_ops.tensor_strided_slice_update(base, begin, end, strides, value)
     return tf.raw_ops.TensorStridedSliceUpdate(

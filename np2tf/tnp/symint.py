@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from np2tf.lazy import tf
+from np2tf.tnp.small_constants import constant
 
 #: Interval end that is not known.
 UNKNOWN = None
@@ -42,7 +43,7 @@ class SymInt:
         """self + amount."""
         low = None if self.low is None else self.low + amount
         high = None if self.high is None else self.high + amount
-        tensor = self.tensor + tf.constant(amount, self.tensor.dtype)
+        tensor = self.tensor + constant(amount, self.tensor.dtype)
         return replace(self, tensor=tensor, low=low, high=high, offset=self.offset + amount)
 
 
@@ -52,7 +53,7 @@ Int = int | SymInt
 
 def tensor_of(value: Int) -> tf.Tensor:
     """The int64 tensor of either kind."""
-    return value.tensor if isinstance(value, SymInt) else tf.constant(value, tf.int64)
+    return value.tensor if isinstance(value, SymInt) else constant(value)
 
 
 def distance(start: Int, stop: Int) -> int | None:

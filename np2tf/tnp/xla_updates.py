@@ -11,6 +11,7 @@ from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.graphs import depends
 from np2tf.tnp.key_axes import Axis, span, stop_of, vector
+from np2tf.tnp.small_constants import constant
 from np2tf.tnp.symint import Int
 
 #: Arrays from so many elements on are worth a thought about how they are written.
@@ -23,8 +24,11 @@ def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[
     TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant where it can: the index
     array that a loop reads would be a part of the program, and for another one it would be compiled anew.
     """
-    starts = tf.convert_to_tensor(starts, tf.int64)
-    return gen_xla_ops.xla_dynamic_slice(base, starts, tf.constant(sizes, tf.int64))
+    return gen_xla_ops.xla_dynamic_slice(base, _vector(starts), constant(tuple(sizes)))
+
+
+def _vector(starts: tf.Tensor | list[int]) -> tf.Tensor:
+    return constant(tuple(starts)) if isinstance(starts, list) else tf.convert_to_tensor(starts, tf.int64)
 
 
 def update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
@@ -34,7 +38,7 @@ def update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.
                 return _surrounded(base, axes, value)
             if base.op.type == "Placeholder":
                 return _selected(base, axes, value)
-        starts = tf.convert_to_tensor(vector([axis.start for axis in axes]), tf.int64)
+        starts = _vector(vector([axis.start for axis in axes]))
         return gen_xla_ops.xla_dynamic_update_slice(base, value, starts)
     if any(axis.dynamic for axis in axes):
         return update_dynamic_size(base, axes, value)
