@@ -188,3 +188,16 @@ def f(rng, x, n):
             generators[0].random()
             continue
         assert state(generators[0]) == state(generators[1])
+
+
+class PCG64(np.random.SFC64):
+    """Somebody's bit generator, of a name that NumPy has for another one."""
+
+
+def test_somebody_elses_bit_generator() -> None:
+    """What its words are made into is not known: NumPy draws."""
+    pair = functions(
+        "\ndef f(rng, x):\n    for i in range(len(x)):\n        x[i] = rng.random()\n    return x\n"
+    )
+    translated = agree(pair, lambda seed: np.random.Generator(PCG64(seed)), np.zeros(70))
+    assert translated.explain(np.random.Generator(PCG64(0)), np.zeros(70)).runs != "xla"

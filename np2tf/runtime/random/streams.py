@@ -89,9 +89,15 @@ class Stream:
             return draw(self.like)
 
     @property
+    def bits_name(self) -> str:
+        """The name of NumPy's bit generator; empty for one of somebody else's."""
+        kind = self.kind[1]
+        return kind.__name__ if kind.__module__.startswith("numpy.") else ""
+
+    @property
     def makes_bits(self) -> bool:
         """Whether `bits` can make any."""
-        return self.kind[1].__name__ in (BUFFERED if self.buffered else SOURCES)
+        return self.bits_name in (BUFFERED if self.buffered else SOURCES)
 
     def bits(self) -> Source:
         """What makes the bits in the graph, from the state as it is here; from now on the graph draws."""
@@ -99,10 +105,9 @@ class Stream:
             self.open(self)
             self.begun = True
         parts = {name: cell.value for name, cell in self.cells.items()}
-        name = self.kind[1].__name__
         if self.words is not None:
-            return BUFFERED[name](parts, [self.words])
-        return SOURCES.get(name, Source)(parts)
+            return BUFFERED[self.bits_name](parts, [self.words])
+        return SOURCES.get(self.bits_name, Source)(parts)
 
     def numpys_state(self) -> dict[str, tf.Tensor]:
         """The state as NumPy has it, of a stream that is not buffered."""
@@ -242,7 +247,7 @@ class Draws:
         parts = states.pack(states.state_of(stream.like))
         with self._graph.as_default():
             if stream.buffered and stream.makes_bits:
-                dtype = BUFFERED[stream.kind[1].__name__].dtype
+                dtype = BUFFERED[stream.bits_name].dtype
                 stream.words = self._input(stream, WORDS, tf.TensorSpec([None], dtype))
                 stream.initial = self._beside(
                     stream, {name: parts[name] for name in states.BESIDE if name in parts}
@@ -252,7 +257,7 @@ class Draws:
                     name: self._input(stream, name, tf.TensorSpec(part.shape, part.dtype))
                     for name, part in parts.items()
                 }
-                stream.initial = SOURCES.get(stream.kind[1].__name__, Source).unfolded(given)
+                stream.initial = SOURCES.get(stream.bits_name, Source).unfolded(given)
         for name, part in stream.initial.items():
             cell = stream.cells[name] = Cell(part)
             cell.birth = stream.birth

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import Any
 
@@ -39,6 +40,7 @@ class Buffer:
 
 #: id of a bit generator -> itself and its buffer; the latest is the last.
 _buffers: dict[int, tuple[Any, Buffer]] = {}
+_lock = threading.Lock()
 
 
 def buffer_of(bits: Any, spare: Any, length: int, dtype: tf.DType) -> Buffer:
@@ -55,11 +57,12 @@ def buffer_of(bits: Any, spare: Any, length: int, dtype: tf.DType) -> Buffer:
         return known
     copy_words(bits, spare)
     made = Buffer(borrowed(spare.random_raw(length).astype(dtype.as_numpy_dtype, copy=False)), 0, state)
-    _buffers.pop(id(bits), None)
-    if length <= _LONGEST_KEPT:
-        _buffers[id(bits)] = bits, made
+    with _lock:
+        _buffers.pop(id(bits), None)
+        if length <= _LONGEST_KEPT:
+            _buffers[id(bits)] = bits, made
         if len(_buffers) > _KEPT:
-            _buffers.pop(next(iter(_buffers)), None)
+            del _buffers[next(iter(_buffers))]
     return made
 
 
