@@ -60,8 +60,7 @@ class _Side:
         self.forms: list[Carried | None] = []
         untouched = Untouched(branch)
         described = len(trace.shown.described)
-        graph = tf.__internal__.FuncGraph("discovery")
-        with trace.throwing_away(graph) as inside, region(trace) as entered:
+        with trace.throwing_away() as inside, region(trace) as entered:
             try:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
@@ -81,8 +80,8 @@ class _Side:
                 self.after = {cell: cell._value for cell in entered.written}
                 entered.undo()
                 untouched.check()
-        self.ops = [*graph.get_operations(), *inside.ops]
-        self.graph, self.graphs = graph, inside.graphs
+        self.ops = [*inside.graph.get_operations(), *inside.ops]
+        self.graph, self.graphs = inside.graph, inside.graphs
 
     def align(self, other: _Side) -> None:
         """Give names that are unbound here, and lists that differ, the structure of the other side."""

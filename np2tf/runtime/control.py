@@ -106,31 +106,34 @@ def while_loop(
         state = step(*state)
 
     try:
-        return _tested_first(keep_going, step, tuple(state))
+        return _staged_while(keep_going, step, tuple(state), body=step)
     except EffectsInTest:
-        return _tested_last(test, keep_going, step, tuple(state))
+        return _rotated(test, keep_going, step, tuple(state))
 
 
-def _tested_first(
-    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+def _staged_while(
+    keep_going: Callable[..., Any],
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    body: Callable[..., Any],
 ) -> tuple[Any, ...]:
-    """The loop, whose test becomes that of the `tf.while_loop`."""
+    """The loop, known again by its `body`; the test becomes that of the `tf.while_loop`."""
 
     def test(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
         return _test_tensor(keep_going(*inner))
 
     for _ in range(_MAX_AHEAD + 1):
-        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(*inner)), state, body=step)
+        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(*inner)), state, body=body)
         if not loop.changes_dtype:
             return loop.run()  # type: ignore[no-any-return]
         state = _once(keep_going(*state), step, state)
     raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
 
 
-def _tested_last(
+def _rotated(
     test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
-    """The loop rotated: what `test` tells is a variable, and its test is made anew after each iteration."""
+    """The loop with its test at the end of each iteration; a variable tells the outcome."""
 
     def told(test: Any) -> Any:
         return weak_scalar(_test_tensor(test), bool)
@@ -139,19 +142,7 @@ def _tested_last(
         after = tuple(step(*inner))
         return told(keep_going(*after)), *after
 
-    tested = told(test), *state
-    for _ in range(_MAX_AHEAD + 1):
-        loop = Loop(
-            _trace(),
-            lambda counter, inner: _test_tensor(inner[0]),
-            lambda counter, inner: iteration(*inner),
-            tested,
-            body=step,
-        )
-        if not loop.changes_dtype:
-            return loop.run()[1:]  # type: ignore[no-any-return]
-        tested = _once(tested[0], iteration, tested)
-    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+    return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), body=step)[1:]
 
 
 def _once(test: Any, step: Callable[..., Any], state: Sequence[Any]) -> tuple[Any, ...]:

@@ -135,7 +135,7 @@ class StagedLoop:
         plan = Plan(forms)
         outside = tf.compat.v1.get_default_graph()
         logged = self.trace.log.mark() if self.trace.log else 0
-        with self.trace.throwing_away(tf.__internal__.FuncGraph("discovery")) as inside:
+        with self.trace.throwing_away() as inside:
             inputs = [
                 tf.compat.v1.placeholder(spec.dtype, spec.shape)
                 for form in forms

@@ -34,7 +34,7 @@ _FITTING = frozenset(_FITTING_NAMES.split())
 #: In the names of what `tf.vectorized_map` makes: shapes that it divides and joins again fit one another.
 _BATCHED = "/pfor/"
 #: In the names of what takes from an input that has another length in some calls: XLA knows it in each.
-OF_INPUT = "of_input"
+OF_INPUT = "np2tf_of_input"
 #: Sizes, -1 for unknown ones; None for an unknown rank.
 _Shape = tuple[int, ...] | None
 #: By the names of nodes: the shapes of their outputs.

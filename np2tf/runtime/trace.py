@@ -27,15 +27,20 @@ from np2tf.tnp.ndarray import cell_of
 
 @dataclass
 class ThrowAway:
-    """What stands in a throw-away graph for the loops and branches inside: they are only foreseen.
+    """A graph that is only learnt from; the loops and branches inside are foreseen.
 
     Attributes:
-        ops: those of the branches; None for a loop, and for a branch that is not made by choosing.
-        graphs: those of the loops' iterations and the branches' sides.
+        graph: the graph.
+        ops: those of the branches inside; None for a loop, and for a branch that is not made by choosing.
+        graphs: this one, and those of the iterations and sides inside.
     """
 
+    graph: tf.Graph
     ops: list[tf.Operation | None] = field(default_factory=list)
     graphs: list[tf.Graph] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.graphs.append(self.graph)
 
 
 class Trace:
@@ -103,14 +108,15 @@ class Trace:
             raise StagingError("tracing it takes longer than it has run so far", TOO_LONG_TO_TRACE)
 
     @contextmanager
-    def throwing_away(self, graph: tf.Graph) -> Iterator[ThrowAway]:
+    def throwing_away(self) -> Iterator[ThrowAway]:
         """Trace into a graph to learn from it, and foresee the loops and branches inside."""
-        with graph.as_default():
-            self.throw_aways.append(ThrowAway(graphs=[graph]))
-            try:
-                yield self.throw_aways[-1]
-            finally:
-                self.throw_aways.pop()
+        made = ThrowAway(tf.__internal__.FuncGraph("discovery"))
+        self.throw_aways.append(made)
+        try:
+            with made.graph.as_default():
+                yield made
+        finally:
+            self.throw_aways.pop()
 
     def effect_log(self) -> EffectLog:
         """The log of the effects of code that XLA compiles."""

@@ -6,8 +6,9 @@ import os
 
 #: XLA makes one function of machine code of a loop whose variables take no more bytes; of any other loop it
 #: makes a list of kernels that a scheduler starts in each iteration, which takes 50 ns each. XLA's own limit
-#: is 1,024. Larger loops gain from kernels that use several cores. (`benchmarks/kernels`, limits from 1,024
-#: to 1e9: geometric mean over NumPy 3.97 with XLA's own, 4.73 with 1e5, 4.55 with 3e5, 4.43 with 1e9.)
+#: is 1,024. Larger loops gain from kernels that use several cores. (`benchmarks/kernels`: geometric mean over
+#: NumPy 3.97 with XLA's own limit, 4.73 with 1e5, 4.51 with this one, 4.55 with 3e5, 4.43 with 1e9.) With 1e5
+#: loops that draw would be left out: a buffer of words is one of their variables (`random.word_buffers`).
 LOOP_BYTES = 2**18
 _LIMIT = "xla_cpu_small_while_loop_byte_threshold"
 _EXTRA = "--xla_backend_extra_options="

@@ -96,6 +96,12 @@ def _clamped(end: Int, length: int) -> Int:
     return SymInt.fresh(tf.clip_by_value(end.tensor, 0, length), 0, length)
 
 
+def axis_per_item(key: BasicKey, axes: Sequence[Axis]) -> list[Axis | None]:
+    """The axis that each item of a key is for; None for a new one."""
+    rest = iter(axes)
+    return [None if item is None else next(rest) for item in key]
+
+
 def vector(values: Sequence[Int]) -> tf.Tensor | list[int]:
     if all(isinstance(value, int) for value in values):
         return [value for value in values if isinstance(value, int)]

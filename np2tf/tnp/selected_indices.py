@@ -6,7 +6,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp.bounds import checks_bounds, record_violation
+from np2tf.tnp.advanced import positions
 from np2tf.tnp.selection import Cut, Selection, selection_of
 
 
@@ -19,31 +19,25 @@ def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
     return index if usable and base.shape.rank and base.shape.is_fully_defined() else None
 
 
-def _positions(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
-    """Where the index points to, counted from the start, and which of it counts."""
+def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
+    """Where the index points to, counted from the start, and which of it counts: the rest is 0."""
     (part,) = index.parts
     assert part is not None
-    length, place = base.shape[0], tf.cast(index.whole, tf.int64)
-    place = tf.where(place < 0, place + length, place)
-    if checks_bounds():
-        record_violation(tf.reduce_any(part.mask & ((place < 0) | (place >= length))))
-    return place, part
+    return positions(tf.cast(index.filled(0), tf.int64), base.shape[0], 0), part
 
 
 def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
     """``base[index]``."""
-    place, part = _positions(base, index)
-    # What does not count may point anywhere.
-    place = tf.where(part.mask, place, 0)
-    return Selection(tf.gather(base, place), (part, *[None] * (base.shape.rank - 1)))
+    places, part = _places(base, index)
+    return Selection(tf.gather(base, places), (part, *[None] * (base.shape.rank - 1)))
 
 
 def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
     """`base` after ``base[index] = value``; None unless the value is one number."""
     if value.shape.num_elements() != 1:
         return None
-    place, part = _positions(base, index)
+    places, part = _places(base, index)
     # XLA leaves out what is scattered to beyond the end.
-    place = tf.where(part.mask, place, base.shape[0])
-    row = tf.fill([place.shape[0], *base.shape[1:]], tf.reshape(value, []))
-    return tf.tensor_scatter_nd_update(base, place[:, None], row)
+    places = tf.where(part.mask, places, base.shape[0])
+    row = tf.fill([places.shape[0], *base.shape[1:]], tf.reshape(value, []))
+    return tf.tensor_scatter_nd_update(base, places[:, None], row)

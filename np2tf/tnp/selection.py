@@ -184,7 +184,7 @@ def _slice_selection(base: tf.Tensor, key: key_axes.BasicKey) -> Selection | Non
         for item, axis_is_dynamic in zip(key, _per_item(key, axes), strict=True)
     )
     parts: list[Cut | None] = []
-    for item, axis in zip(key, _axis_per_item(key, axes), strict=True):
+    for item, axis in zip(key, key_axes.axis_per_item(key, axes), strict=True):
         if item is None:
             parts.append(None)
         elif isinstance(item, slice):
@@ -192,13 +192,8 @@ def _slice_selection(base: tf.Tensor, key: key_axes.BasicKey) -> Selection | Non
     return Selection(slicing.read(base, whole_key), tuple(parts))
 
 
-def _axis_per_item(key: key_axes.BasicKey, axes: list[key_axes.Axis]) -> list[key_axes.Axis | None]:
-    rest = iter(axes)
-    return [None if item is None else next(rest) for item in key]
-
-
 def _per_item(key: key_axes.BasicKey, axes: list[key_axes.Axis]) -> list[bool]:
-    return [axis is not None and axis.size is None for axis in _axis_per_item(key, axes)]
+    return [axis is not None and axis.size is None for axis in key_axes.axis_per_item(key, axes)]
 
 
 def interval_cut(axis: key_axes.Axis) -> Cut:

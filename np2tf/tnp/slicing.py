@@ -14,7 +14,7 @@ from tensorflow.python.ops import gen_array_ops
 
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import staging_at_once, staging_for_xla
-from np2tf.tnp.key_axes import Axis, BasicKey, axes_of, span, stop_of, vector
+from np2tf.tnp.key_axes import Axis, BasicKey, axes_of, axis_per_item, span, stop_of, vector
 from np2tf.tnp.small_constants import constant
 from np2tf.tnp.symint import Int, SymInt
 from np2tf.tnp.vectorised import gathered
@@ -35,19 +35,16 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     taken = taken if finish is None else taken[finish]
     # Last: what XLA does to an array whose length is known at run time only is not always right.
     last: list[Any] = []
-    rest = iter(axes)
-    for item in key:
-        axis = None if item is None else next(rest)
+    for axis in axis_per_item(key, axes):
         if axis is None or not axis.dropped:
             last.append(slice(None) if axis is None or axis.size is not None else _native_slice(axis))
     return taken[tuple(last)]
 
 
-def _shape(key: BasicKey, axes: list[Axis]) -> tuple[int, ...]:
-    """The shape of what a key takes, where all sizes are known."""
-    rest = iter(axes)
-    sizes = [1 if item is None else next(rest) for item in key]
-    return tuple(one if isinstance(one, int) else one.size for one in sizes if one == 1 or not one.dropped)  # type: ignore[union-attr,misc]
+def _shape(key: BasicKey, axes: list[Axis]) -> tuple[int | None, ...]:
+    """The shape of what a key takes."""
+    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
+    return tuple(1 if axis is None else axis.size for axis in kept)
 
 
 def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor:
@@ -56,9 +53,7 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor
         return base
     ends: list[tuple[Any, Any, int]] = []
     to_the_end = new = dropped = 0
-    rest = iter(axes)
-    for k, item in enumerate(key):
-        axis = None if item is None else next(rest)
+    for k, axis in enumerate(axis_per_item(key, axes)):
         if axis is None:
             new |= 1 << k
             ends.append((0, 1, 1))

@@ -10,8 +10,8 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.runtime.open_shapes import OF_INPUT
-from np2tf.runtime.random.sources import Source, fraction, fraction_of_halves
-from np2tf.runtime.random.words import LOW_32, left, masked, right, u64
+from np2tf.runtime.random.sources import OfWords32, OfWords64, Source, fraction, fraction_of_halves
+from np2tf.runtime.random.words import LOW_32, masked, right, u64
 
 #: The part of the state that counts the words taken; its value at first is where the call's words begin.
 TAKEN = "taken"
@@ -53,26 +53,17 @@ class Buffered(Source):
         return found * tf.cast(2 * again + 1, self.dtype)
 
 
-class Words64(Buffered):
+class Words64(OfWords64, Buffered):
     """A bit generator that makes words of 64 bits, such as PCG64; 32 bits are half a word."""
 
-    dtype = tf.uint64
+    dtype, place = tf.uint64, TAKEN
 
     def word(self) -> tf.Tensor:
         """The next 64 bits."""
         return self.raw()
 
-    def half(self) -> tf.Tensor:
-        """The next 32 bits: the lower half of a word, then the upper half."""
-        kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
-        word = self.at(taken)
-        self.parts[TAKEN] = taken + tf.cast(~kept, tf.int64)
-        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
-        self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
-        return tf.where(kept, upper[0], masked(word, LOW_32))
-
     def halves(self, count: int) -> tf.Tensor:
-        """The same, so often."""
+        """The same, so many times."""
         kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
         words = self.at(taken + tf.range((count + 1) // 2, dtype=tf.int64))
         halves = tf.reshape(tf.stack([masked(words, LOW_32), right(words, 32)], 1), [-1])
@@ -90,7 +81,7 @@ class Words64(Buffered):
         return fraction(self.raws(count))
 
 
-class Words32(Buffered):
+class Words32(OfWords32, Buffered):
     """A bit generator that makes words of 32 bits: MT19937."""
 
     dtype = tf.uint32
@@ -100,17 +91,8 @@ class Words32(Buffered):
         return tf.cast(self.raw(), tf.uint64)
 
     def halves(self, count: int) -> tf.Tensor:
-        """The same, so often."""
+        """The same, so many times."""
         return tf.cast(self.raws(count), tf.uint64)
-
-    def word(self) -> tf.Tensor:
-        """The next 64 bits: the upper half first."""
-        both = self.halves(2)
-        return left(both[0], 32) + both[1]
-
-    def double(self) -> tf.Tensor:
-        """The next number from [0, 1)."""
-        return self.doubles(1)[0]
 
     def doubles(self, count: int) -> tf.Tensor:
         """All at once."""

@@ -9,14 +9,13 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.random import snapshots, states
-from np2tf.runtime.random.buffered import TAKEN
 from np2tf.runtime.random.word_buffers import MOST, buffer_of, take
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream
 
 #: Names of inputs: the buffer of words; the position in it, and what is kept of words taken before.
-WORDS, BESIDE = "words", "beside"
+WORDS, POSITION = "words", "position"
 
 
 class OutOfWords(Exception):
@@ -47,7 +46,8 @@ class Drawn:
         if stream.words is not None:
             self._fill()
         elif stream.begun:
-            self.given.update(states.pack(states.state_of(generator)))
+            self._parts = states.pack(states.state_of(generator))
+            self.given.update(self._parts)
 
     def _fill(self) -> None:
         """Give the graph words from where the generator is."""
@@ -58,23 +58,15 @@ class Drawn:
             self._buffer = buffer_of(bits, spare, stream.length, stream.words.dtype)
         self._start = self._buffer.position
         self.given[WORDS] = self._buffer.words
-        start = np.array([self._start], np.uint64)
-        self.given[BESIDE] = np.concatenate([start, *self._beside().values()])
+        self.given[POSITION] = np.concatenate([np.array([self._start], np.uint64), *self._beside()])
 
-    @property
-    def _looks_beside(self) -> bool:
-        # To read and write the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
-        # read, and is lost where words are left out.
-        names = self.stream.cells
-        return "has_uint32" in names or not {TAKEN}.issuperset(self.stream.changed)
-
-    def _beside(self) -> dict[str, np.ndarray]:
+    def _beside(self) -> list[np.ndarray]:
         """What is kept of words taken before; zeros where the graph does not look at it."""
-        initial = {name: part for name, part in self.stream.initial.items() if name != TAKEN}
-        if not self._looks_beside:
-            return {name: np.zeros(part.shape, np.uint64) for name, part in initial.items()}
+        beside = self.stream.beside
+        if not self.stream.looks_beside:
+            return [np.zeros(size, np.uint64) for size in beside.values()]
         parts = states.pack(states.state_of(self.generator))
-        return {name: parts[name] for name in initial}
+        return [parts[name] for name in beside]
 
     def lacks_words(self, outputs: Sequence[tf.Tensor]) -> bool:
         """Whether the buffer has been too short; then it is a longer one now.
@@ -105,15 +97,15 @@ class Drawn:
         if stream.words is not None:
             self._take(outputs[0].numpy())
         elif stream.begun:
-            names = [name for name in states.pack(states.state_of(stream.like)) if name not in states.FIXED]
+            names = [name for name in self._parts if name not in states.FIXED]
             states.put(self.generator, {n: part.numpy() for n, part in zip(names, outputs, strict=True)})
 
     def _take(self, final: np.ndarray) -> None:
+        beside = self.stream.beside
         take(states.bit_generator(self.generator), self._buffer, int(final[0]))
-        if self._looks_beside:
-            initial = {name: part for name, part in self.stream.initial.items() if name != TAKEN}
-            parts = np.split(final[1:], np.cumsum([part.shape[0] for part in initial.values()])[:-1])
-            states.put(self.generator, dict(zip(initial, parts, strict=True)))
+        if self.stream.looks_beside:
+            parts = np.split(final[1:], np.cumsum([*beside.values()])[:-1])
+            states.put(self.generator, dict(zip(beside, parts, strict=True)))
 
 
 class StreamsOfCall:

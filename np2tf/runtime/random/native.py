@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random import bounded, normal
+from np2tf.runtime.random import bounded, normal, states
 from np2tf.runtime.random.arguments import Form, is_known
 from np2tf.runtime.random.sources import Source
 from np2tf.runtime.random.words import rounded_product
@@ -58,7 +58,7 @@ class Drawing:
     def __init__(self, stream: Stream, form: Form) -> None:
         self.source = stream.bits()
         self.form = form
-        self.legacy = isinstance(stream.like, np.random.RandomState)
+        self.legacy = states.is_legacy(stream.like)
         self.bounded = bounded.by_mask if self.legacy else bounded.by_multiplication
 
     @property

@@ -11,6 +11,8 @@ import numpy as np
 
 from np2tf.runtime.random import states
 
+#: Methods of `RandomState` that leave its second normal number alone.
+_OF_WORDS = frozenset({"rand", "random", "random_sample", "uniform", "randint", "choice", "permutation"})
 _MT_BYTES = 4 * (624 + 1)
 
 
@@ -45,10 +47,6 @@ def undoing(generator: Any, names: set[str]) -> Callable[[], None]:
         return lambda: _write(bits, memory)
     parts = states.pack(states.state_of(generator))
     return lambda: states.put(generator, parts)
-
-
-#: Methods of `RandomState` that leave its second normal number alone.
-_OF_WORDS = frozenset({"rand", "random", "random_sample", "uniform", "randint", "choice", "permutation"})
 
 
 def _is_in_memory(bits: Any) -> bool:

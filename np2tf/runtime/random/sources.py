@@ -9,7 +9,7 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.random.packing import Packing
-from np2tf.runtime.random.words import Wide, left, masked, plus, right, times, u64, wide
+from np2tf.runtime.random.words import LOW_32, Wide, left, masked, plus, right, times, u64, wide
 
 _PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
 _MT_SIZE, _MT_SHIFT = 624, 397
@@ -152,24 +152,50 @@ class Source:
         self.parts = dict(zip(self._names, state, strict=True))
 
 
-class Pcg64(Source):
+class OfWords64(Source):
+    """A source of words of 64 bits; 32 bits are half a word.
+
+    Attributes:
+        place: the name of the part of the state that tells which word is next.
+    """
+
+    place: str
+
+    def half(self) -> tf.Tensor:
+        """The next 32 bits: the lower half of a word, then the upper half."""
+        kept, upper, before = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[self.place]
+        # To choose afterwards is quicker than to branch.
+        word = self.word()
+        self.parts[self.place] = tf.where(kept, before, self.parts[self.place])
+        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
+        self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
+        return tf.where(kept, upper[0], masked(word, LOW_32))
+
+
+class OfWords32(Source):
+    """A source of words of 32 bits, two of which are needed for most purposes."""
+
+    def word(self) -> tf.Tensor:
+        """The next 64 bits: the upper half first."""
+        upper = self.half()
+        return left(upper, 32) + self.half()
+
+    def double(self) -> tf.Tensor:
+        """The next number from [0, 1): of 27 and of 26 bits."""
+        upper = right(self.half(), 5)
+        return fraction_of_halves(upper, right(self.half(), 6))
+
+
+class Pcg64(OfWords64):
     """O'Neill's PCG XSL RR 128/64."""
+
+    place = "state"
 
     def word(self) -> tf.Tensor:
         """The next 64 bits."""
         state = plus(times(_pair(self.parts["state"]), wide(_PCG_MULTIPLIER)), _pair(self.parts["inc"]))
         self.parts["state"] = tf.stack(state)
         return _output(state)
-
-    def half(self) -> tf.Tensor:
-        """The next 32 bits: the lower half of a word, then the upper half."""
-        kept, upper, state = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts["state"]
-        # To choose afterwards is quicker than to branch.
-        word = self.word()
-        self.parts["state"] = tf.where(kept, state, self.parts["state"])
-        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
-        self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
-        return tf.where(kept, upper[0], masked(word, 0xFFFFFFFF))
 
     def doubles(self, count: int) -> tf.Tensor:
         """All at once: the state after k steps is a linear function of that before."""
@@ -191,7 +217,7 @@ class Pcg64(Source):
         return fraction(_output((low, high)))
 
 
-class Mt19937(Source):
+class Mt19937(OfWords32):
     """The Mersenne Twister of Matsumoto and Nishimura."""
 
     @classmethod
@@ -226,16 +252,6 @@ class Mt19937(Source):
         self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
         self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
         return tf.cast(_tempered(number), tf.uint64)
-
-    def word(self) -> tf.Tensor:
-        """The next 64 bits: the upper half first."""
-        upper = self.half()
-        return left(upper, 32) + self.half()
-
-    def double(self) -> tf.Tensor:
-        """The next number from [0, 1): of 27 and of 26 bits."""
-        upper = right(self.half(), 5)
-        return fraction_of_halves(upper, right(self.half(), 6))
 
     def doubles(self, count: int) -> tf.Tensor:
         """All at once, as whole keys are."""

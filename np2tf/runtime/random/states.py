@@ -44,7 +44,7 @@ def global_state() -> Any:
 def state_of(generator: Any) -> dict[str, Any]:
     """The state as NumPy tells it; of a `RandomState` with its second normal number."""
     plain = numpys(generator)
-    if isinstance(plain, np.random.RandomState):
+    if is_legacy(plain):
         return plain.get_state(legacy=False)  # type: ignore[return-value]
     return dict(plain.bit_generator.state)
 
@@ -58,7 +58,7 @@ def put(generator: Any, parts: dict[str, np.ndarray]) -> None:
     """Give a generator the parts of a state that have been packed; the others stay."""
     plain = numpys(generator)
     state = _unpacked(state_of(plain), parts)
-    if isinstance(plain, np.random.RandomState):
+    if is_legacy(plain):
         plain.set_state(state)
     else:
         plain.bit_generator.state = state
@@ -67,8 +67,7 @@ def put(generator: Any, parts: dict[str, np.ndarray]) -> None:
 def new_like(generator: Any) -> Any:
     """A generator of the same kind for trying things out, with a state of its own."""
     bits = type(bit_generator(generator))(0)
-    legacy = isinstance(generator, np.random.RandomState)
-    return np.random.RandomState(bits) if legacy else np.random.Generator(bits)
+    return np.random.RandomState(bits) if is_legacy(generator) else np.random.Generator(bits)
 
 
 def leaves(state: dict[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -23,7 +23,7 @@ from np2tf.runtime.calling import borrowed
 from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
 from np2tf.runtime.random.buffered import BUFFERED, TAKEN
-from np2tf.runtime.random.drawn import BESIDE, WORDS, Drawn, StreamsOfCall
+from np2tf.runtime.random.drawn import POSITION, WORDS, Drawn, StreamsOfCall
 from np2tf.runtime.random.sources import SOURCES, Source
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST, MOST
@@ -50,6 +50,8 @@ class Stream:
         initial: the state at first, by the names of its parts.
         cells: the state in the graph, by the same names.
         words: the buffer of raw words that a buffered stream takes from.
+        beside: what of the state is beside the position in the buffer: names, and how many numbers each.
+        looks_beside: whether a call has to read and write that.
         length: of this buffer in the next call.
         ahead: what is drawn before the graph runs: the name of the method, and what calls it.
         begun: whether the graph itself has drawn, so that nothing may be drawn ahead of it any more.
@@ -65,6 +67,8 @@ class Stream:
     initial: dict[str, tf.Tensor] = field(default_factory=dict)
     cells: dict[str, Cell] = field(default_factory=dict)
     words: tf.Tensor | None = None
+    beside: dict[str, int] = field(default_factory=dict)
+    looks_beside: bool = False
     length: int = FIRST
     ahead: list[tuple[str, Callable[[Any], Any]]] = field(default_factory=list)
     begun: bool = False
@@ -126,20 +130,26 @@ class Stream:
         if self.words is not None:
             record_violation(self.cells[TAKEN].value > MOST)
 
-    @property
-    def changed(self) -> list[str]:
-        """The names of the parts that the graph changes."""
-        return [name for name, cell in self.cells.items() if cell.value is not self.initial[name]]
-
     def final(self) -> list[tf.Tensor]:
-        """What a call must know of the state after the graph."""
+        """What a call must know of the state after the graph, which ends here."""
+        found = self._final()
+        self.final_count = len(found)
+        return found
+
+    def _final(self) -> list[tf.Tensor]:
         if not self.begun or (self.words is None and not self.lasts):
             return []
         if self.words is None:
             state = self.numpys_state()
             return [state[name] for name in state if name not in states.FIXED]
-        taken, *rest = (cell.value for cell in self.cells.values())
-        return [tf.concat([tf.bitcast(taken, tf.uint64)[None], *rest], 0)]
+        values = {name: cell.value for name, cell in self.cells.items()}
+        # To read and write the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
+        # read, and is lost where words are left out.
+        changed = any(values[name] is not self.initial[name] for name in self.beside)
+        self.looks_beside = changed or "has_uint32" in self.beside
+        record_violation(values[TAKEN] > tf.size(self.words, tf.int64))
+        taken = tf.bitcast(values.pop(TAKEN), tf.uint64)
+        return [tf.concat([taken[None], *values.values()], 0)]
 
 
 class Draws:
@@ -249,9 +259,8 @@ class Draws:
             if stream.buffered and stream.makes_bits:
                 dtype = BUFFERED[stream.bits_name].dtype
                 stream.words = self._input(stream, WORDS, tf.TensorSpec([None], dtype))
-                stream.initial = self._beside(
-                    stream, {name: parts[name] for name in states.BESIDE if name in parts}
-                )
+                stream.beside = {name: parts[name].size for name in states.BESIDE if name in parts}
+                stream.initial = self._position_and_beside(stream)
             else:
                 given = {
                     name: self._input(stream, name, tf.TensorSpec(part.shape, part.dtype))
@@ -262,14 +271,11 @@ class Draws:
             cell = stream.cells[name] = Cell(part)
             cell.birth = stream.birth
 
-    def _beside(self, stream: Stream, parts: dict[str, np.ndarray]) -> dict[str, tf.Tensor]:
-        """The state of a buffered stream, in one input: the position, and what is kept of words."""
-        length = 1 + sum(part.size for part in parts.values())
-        given = self._input(stream, BESIDE, tf.TensorSpec([length], tf.uint64))
-        found, place = {TAKEN: tf.bitcast(given[0], tf.int64)}, 1
-        for name, part in parts.items():
-            found[name], place = given[place : place + part.size], place + part.size
-        return found
+    def _position_and_beside(self, stream: Stream) -> dict[str, tf.Tensor]:
+        """The state of a buffered stream, which is one input."""
+        sizes = [1, *stream.beside.values()]
+        taken, *rest = tf.split(self._input(stream, POSITION, tf.TensorSpec([sum(sizes)], tf.uint64)), sizes)
+        return {TAKEN: tf.bitcast(taken, tf.int64)[0], **dict(zip(stream.beside, rest, strict=True))}
 
     def _input(self, stream: Stream, what: Any, spec: tf.TensorSpec) -> tf.Tensor:
         """A tensor that every call gives a value to: a part of a state, words, or what is drawn ahead."""
@@ -298,12 +304,7 @@ class Draws:
 
     def finals(self) -> list[tf.Tensor]:
         """The states after the function; a call is discarded for which a buffer is too short."""
-        found = [stream.final() for stream in self.streams]
-        for stream, tensors in zip(self.streams, found, strict=True):
-            stream.final_count = len(tensors)
-            if stream.words is not None:
-                record_violation(stream.cells[TAKEN].value > tf.size(stream.words, tf.int64))
-        return [tensor for tensors in found for tensor in tensors]
+        return [tensor for stream in self.streams for tensor in stream.final()]
 
     # -- at a call -------------------------------------------------------------------------------------------
 

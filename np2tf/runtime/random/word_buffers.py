@@ -26,7 +26,7 @@ class Buffer:
     Attributes:
         words: of shape (length,).
         position: of the word that is made next.
-        state: that of the bit generator at this position; None if nobody knows.
+        state: that of the bit generator at this position.
     """
 
     words: tf.Tensor
