@@ -14,19 +14,45 @@ from contextlib import contextmanager
 
 from np2tf.runtime.appended import ListIsRead
 from np2tf.runtime.callees import NewCallee
-from np2tf.runtime.clock import Costs, clock
+from np2tf.runtime.clock import CALL_SECONDS, Costs, clock, long_calls
 from np2tf.runtime.host_function import HostFunction
 
 #: A trace may take so many seconds, and so many times what the host has spent in the function.
-PATIENCE, PATIENCE_PER_SECOND = 1.0, 2.0
+PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
 #: Of its seconds on the host, a function may spend all on compiling; after each trace that has come to
 #: nothing, and for each of the compilations after so many that have not paid, the share is divided by this.
 PAID_TRIES, LESS = 3, 4.0
 #: The share of all functions together.
 SHARE_OF_ALL = 0.5
+#: What there is goes first to the function that has taken most. It is waited for as long as it has asked within
+#: the last so many seconds on the host.
+ASKED_WITHIN = 1.0
 
 
-_all = Costs()
+class _Queue:
+    """The function that has taken most on the host of those for which there is nothing left."""
+
+    def __init__(self) -> None:
+        self._first: Budget | None = None
+        self._asked = 0.0
+
+    def is_turn_of(self, budget: Budget) -> bool:
+        """Whether no other function waits that has taken longer."""
+        first = self._first
+        waits = first is not None and first is not budget and clock.spent - self._asked < ASKED_WITHIN
+        return not waits or first.own_seconds <= budget.own_seconds  # type: ignore[union-attr]
+
+    def join(self, budget: Budget) -> None:
+        """Let a function wait whose turn it is."""
+        self._first, self._asked = budget, clock.spent
+
+    def leave(self, budget: Budget) -> None:
+        """Let a function wait no more."""
+        if self._first is budget:
+            self._first = None
+
+
+_all, _queue = Costs(), _Queue()
 
 
 class Budget:
@@ -42,19 +68,37 @@ class Budget:
         self._in_vain = 0
 
     @property
+    def own_seconds(self) -> float:
+        """What the function has taken on the host."""
+        return self._host.own_seconds
+
+    @property
+    def expected(self) -> float:
+        """What compiling the function once more will cost, in seconds."""
+        if self._costs.tries:
+            return self._costs.seconds / self._costs.tries
+        # What has been compiled of the functions that it calls becomes a part of it.
+        return max(_all.mean, self._host.callees_cost)
+
+    @property
     def is_open(self) -> bool:
         """Whether the function may be compiled once more."""
-        costs = self._costs
-        expected = costs.seconds / costs.tries if costs.tries else _all.mean
-        if _all.debt + expected > SHARE_OF_ALL * clock.spent:
-            return False
+        costs, expected = self._costs, self.expected
         unpaid = 0 if costs.gained > costs.seconds else max(costs.tries - self._in_vain - PAID_TRIES, 0)
-        return costs.debt + expected <= self._host.seconds / LESS ** (self._in_vain + unpaid)
+        if costs.debt + expected > self.own_seconds / LESS ** (self._in_vain + unpaid):
+            return False
+        if not _queue.is_turn_of(self):
+            return False
+        if _all.debt + expected > SHARE_OF_ALL * clock.spent:
+            _queue.join(self)
+            return False
+        _queue.leave(self)
+        return True
 
     @property
     def deadline(self) -> float:
         """When, by `time.monotonic`, a trace that begins now is given up."""
-        return time.monotonic() + PATIENCE + PATIENCE_PER_SECOND * self._host.seconds
+        return time.monotonic() + PATIENCE + PATIENCE_PER_SECOND * self.own_seconds
 
     @contextmanager
     def tracing(self) -> Iterator[None]:
@@ -73,6 +117,10 @@ class Budget:
                 costs.tries += tries
             self.note_compiling(time.perf_counter() - begun)
 
+    def forgive(self) -> None:
+        """The latest trace has told how the next one will not be in vain."""
+        self._in_vain -= 1
+
     def note_compiling(self, seconds: float) -> None:
         """Count the time in which XLA compiles."""
         clock.compiling += seconds
@@ -80,7 +128,9 @@ class Budget:
             costs.seconds += seconds
 
     def note_gain(self, seconds: float) -> None:
-        """Note how long a compiled call has taken, in place of one on the host."""
+        """Note how long a warm compiled call has taken, in place of one on the host."""
+        long_calls.seconds += max(seconds - CALL_SECONDS, 0.0)
+        long_calls.cost = max(long_calls.cost, self._costs.mean)
         if self._host.timed_calls:
             for costs in (self._costs, _all):
                 costs.gained += self._host.average - seconds

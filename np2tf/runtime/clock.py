@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import threading
 from time import perf_counter
 
 #: What importing TensorFlow takes, in seconds: compiling must have a prospect of gaining as much.
 IMPORT_SECONDS = 3.0
 #: What compiling a function is expected to take as long as this process has compiled nothing.
 COMPILE_SECONDS = 0.5
+#: What it takes to call compiled code, in seconds, and how long a call of a jitted function must take that is
+#: worth compiling by itself.
+CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
 #: The code of the error by which a trace ends that takes longer than it may.
 TOO_LONG_TO_TRACE = "NP2TF540"
 
@@ -26,21 +30,43 @@ class _Clock:
         self.spent = self.compiling = 0.0
 
 
+class _LongCalls(threading.local):
+    """Calls of jitted functions that are over, in this thread: the long ones, and those of compiled code.
+
+    Attributes:
+        seconds: that they have taken, and their caller could not save; calls within calls count once.
+        cost: what compiling the dearest of them has cost, on average.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = self.cost = 0.0
+
+
 class Stopwatch:
     """Tells the seconds since it was made, without those in which the process was compiling."""
 
-    __slots__ = ("_begun", "_compiling")
+    __slots__ = ("_begun", "_compiling", "_long_calls")
 
     def __init__(self) -> None:
-        self._begun, self._compiling = perf_counter(), clock.compiling
+        self._begun, self._compiling, self._long_calls = perf_counter(), clock.compiling, long_calls.seconds
 
     @property
     def seconds(self) -> float:
         """Since it was made."""
         return max(perf_counter() - self._begun - (clock.compiling - self._compiling), 0.0)
 
+    @property
+    def in_long_calls(self) -> float:
+        """The seconds of long calls since it was made: these functions are compiled by themselves."""
+        return long_calls.seconds - self._long_calls
+
+    def note_long_call(self, seconds: float) -> None:
+        """What has run since it was made was one such call."""
+        long_calls.seconds = self._long_calls + seconds
+
 
 clock = _Clock()
+long_calls = _LongCalls()
 
 
 class Costs:

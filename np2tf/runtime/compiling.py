@@ -28,7 +28,7 @@ from np2tf.runtime.compiled import Compiled, Discarded
 from np2tf.runtime.dependencies import Dependencies, current, functions_among
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
-from np2tf.runtime.host_function import ENOUGH_CALLS
+from np2tf.runtime.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.prepared import Call
 from np2tf.runtime.random.drawn import OutOfWords
@@ -51,6 +51,8 @@ from np2tf.tnp.promotion_mode import by_numpys_rules, mode
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
 #: The codes of errors that no number makes, whether it is known or an input.
 WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE)
+#: A family must have taken its share of what compiling is expected to cost, as if there were so many.
+SHARED_BY = 4
 #: Arguments of every kind make a family of their own; so many are remembered.
 MOST_FAMILIES = 1000
 
@@ -163,10 +165,16 @@ class Compiler:
 
     def _had_better_stay(self, family: Family, call: Call) -> bool:
         """Whether a call that could be compiled runs on the host, for now."""
-        wants_host = not family.settled and family.wants_host
-        if not wants_host and (self._budget.is_open or family.find(call.signature) is not None):
-            return False
-        return self._may_stay_on_host(call)
+        if family.find(call.signature) is not None:
+            wants_host = family.wants_host
+        elif self._jitted.trace_count:
+            worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
+            wants_host = family.own_seconds < worth or not self._budget.is_open
+        else:
+            # Only a trace tells what matters of the objects that it is given: until then families are too
+            # small, where attributes that it does not read change from call to call.
+            wants_host = self._host.own_seconds < WORTH_COMPILING or not self._budget.is_open
+        return wants_host and self._may_stay_on_host(call)
 
     def _belongs_on_host(self, why: Fallback | None) -> None:
         self._latest = why
@@ -349,6 +357,7 @@ class Compiler:
                 if not inputs or error.code in WHATEVER_IS_KNOWN:
                     raise
                 family.pin(inputs, signature)
+                self._budget.forgive()
                 if self._deadline is not None and not self._budget.is_open:
                     raise StagingError("it has to be traced again", TOO_LONG_TO_TRACE) from error
                 return self._compiled(family, call)
@@ -445,6 +454,7 @@ class Compiler:
         self._belongs_on_host(fallback)
         if family is not None and code != TOO_LONG_TO_TRACE:
             family.on_host, family.fallback = True, fallback
+            self._host.is_refused = True
         # That what is called belongs on the host is no fault to be told of, where NumPy's rules hold.
         is_quiet = code in (CODE, TOO_LONG_TO_TRACE) and by_numpys_rules()
         if mode() not in self._warned and not is_quiet:

@@ -32,6 +32,7 @@ from np2tf.runtime.instances import (
     functions_of,
     has_instances,
     is_foreign,
+    touches_any_attribute,
 )
 from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.originals import translation_of
@@ -73,7 +74,7 @@ class Dependencies:
         self._appending: set[str] = set()
         self._using: set[str] = set()
         self._read_lists: set[str] = set()
-        self._tells_classes = False
+        self._tells_classes = self._copies_objects = False
         self._setters: dict[str, Any] = {}
         self._collect(function)
         self.follow_classes(set())
@@ -86,7 +87,7 @@ class Dependencies:
     @property
     def any_attribute(self) -> bool:
         """Whether the code may touch attributes under names that it computes."""
-        return bool(self.names & ANY_ATTRIBUTE)
+        return self._copies_objects or bool(self.names & ANY_ATTRIBUTE)
 
     @functools.cached_property
     def hidden_setter(self) -> str:
@@ -191,6 +192,7 @@ class Dependencies:
             and one._appending <= self._appending
             and one._using <= self._using
             and one._tells_classes <= self._tells_classes
+            and one._copies_objects <= self._copies_objects
             for one in others
         )
 
@@ -201,6 +203,7 @@ class Dependencies:
             self._appending |= one._appending
             self._using |= one._using
             self._tells_classes |= one._tells_classes
+            self._copies_objects |= one._copies_objects
         self.follow_classes(set())
 
     def follow(self, function: Any) -> None:
@@ -244,6 +247,7 @@ class Dependencies:
             self._follow(module, names, set())
 
     def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
+        self._copies_objects |= touches_any_attribute(value)
         if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
             if not is_foreign(getattr(value, "__module__", None)) and not is_of_library(value):
                 self._collect(value)
@@ -296,11 +300,12 @@ def dependencies_of(function: Any) -> Dependencies:
 
 def functions_among(values: list[Any]) -> list[Any]:
     """The functions and classes among these values: where one is another, what is read may be."""
-    kinds = types.FunctionType, types.MethodType, type
+    kinds, module = (types.FunctionType, types.MethodType, type), types.ModuleType
     return [
         getattr(value, "__func__", value)
         for value in values
-        if isinstance(value, kinds) or hasattr(value, "__wrapped__")
+        # To ask a module is slow where it makes its names when they are asked for.
+        if isinstance(value, kinds) or (not isinstance(value, module) and hasattr(value, "__wrapped__"))
     ]
 
 

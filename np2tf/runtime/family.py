@@ -9,7 +9,6 @@ import numpy as np
 
 from np2tf.counts import Fallback
 from np2tf.runtime.compiled import Compiled
-from np2tf.runtime.host_function import WORTH_COMPILING
 from np2tf.runtime.signature import Signature, number_key
 from np2tf.staging import StagingError
 
@@ -17,6 +16,9 @@ from np2tf.staging import StagingError
 #: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
+#: Code that seems to be a little slower, by no more than this factor, is given so many warm calls: the best of
+#: many on the host is held against the best of few.
+A_LITTLE, MANY_WARM_CALLS = 1.5, 12
 #: One warm call is enough where it took more seconds than this, and so many times as long as on the host:
 #: calls that are long do not vary as much.
 LONG, WORSE = 0.02, 1.5
@@ -37,12 +39,13 @@ class Family:
         on_host: whether the calls stay on the host from now on.
         discarded: how many compiled calls have been repeated on the host, where exceptions are handled.
         fallback: why they cannot be compiled, if they cannot.
+        own_seconds: what they have taken on the host, without long calls of other jitted functions.
     """
 
     compiled: dict[Any, Compiled] = field(default_factory=dict)
     on_host: bool = False
     fallback: Fallback | None = None
-    host_seconds: float = 0.0
+    own_seconds: float = 0.0
     host_calls: int = 0
     best_host: float = float("inf")
     best_compiled: float = float("inf")
@@ -57,23 +60,25 @@ class Family:
 
     @property
     def wants_host(self) -> bool:
-        """Whether the next call of a function whose way is not settled had better run on the host."""
-        if self.host_seconds < WORTH_COMPILING:
-            return True
-        return self.warm_calls >= WARM_CALLS and self._is_close and self.host_calls < WARM_CALLS
+        """Whether the next call had better run on the host, for comparison, although there is code for it."""
+        return not self.settled and self.warm_calls >= WARM_CALLS and not self._is_compared
 
     @property
-    def _is_close(self) -> bool:
-        return self.best_compiled < BEHIND * self.best_host and self.best_host < AHEAD * self.best_compiled
+    def _is_compared(self) -> bool:
+        """Whether there have been enough calls on the host: a few, or one where it is far ahead or behind."""
+        if self.host_calls >= WARM_CALLS:
+            return True
+        far = self.best_compiled >= BEHIND * self.best_host or self.best_host >= AHEAD * self.best_compiled
+        return self.host_calls > 0 and far
 
     @property
     def _is_hopeless(self) -> bool:
         return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
 
-    def took_on_host(self, seconds: float) -> None:
-        """Note how long a call took on the host."""
+    def took_on_host(self, seconds: float, own: float | None = None) -> None:
+        """Note how long a call took on the host, and without long calls of other jitted functions."""
         self.host_calls += 1
-        self.host_seconds += seconds
+        self.own_seconds += seconds if own is None else own
         self.best_host = min(self.best_host, seconds)
         self._settle()
 
@@ -91,8 +96,9 @@ class Family:
 
     def _settle(self) -> None:
         """Choose the faster way once both have been measured well enough."""
-        enough = not self._is_close or self.host_calls >= WARM_CALLS
-        if (self.warm_calls >= WARM_CALLS and enough) or self._is_hopeless:
+        is_little = self.best_host < self.best_compiled < A_LITTLE * self.best_host
+        enough = self.warm_calls >= (MANY_WARM_CALLS if is_little else WARM_CALLS)
+        if (enough and self._is_compared) or self._is_hopeless:
             self.settled = True
             self.on_host = self.best_compiled > self.best_host
 

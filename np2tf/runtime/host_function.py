@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.counts import counts
-from np2tf.runtime.clock import Stopwatch, clock
+from np2tf.runtime.clock import LONG_CALL, Stopwatch, clock, long_calls
 from np2tf.runtime.code_names import all_names
 from np2tf.runtime.originals import original_of, watched_original_of
 from np2tf.runtime.recursion import HostCalls, deeply
@@ -28,16 +28,21 @@ class HostFunction:
     Attributes:
         calls: those that are running, one within another.
         timed_calls: how many calls have been timed.
-        seconds: what all of these have taken.
+        own_seconds: what all of these have taken, without long calls of other jitted functions: this is what
+            compiling the function can save.
+        callees_cost: seconds that compiling the dearest of the functions that it calls has cost.
+        is_refused: whether there is no compiled code for some call, so that it is its caller's to compile.
         average: what they take, of the latest ones.
-        latest: what the last one has taken.
+        latest, latest_own: what the last one has taken, and without long calls of other jitted functions.
     """
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.calls = HostCalls(function)
         self._function = function
         self.timed_calls = 0
-        self.seconds = self.average = self.latest = 0.0
+        self.own_seconds = self.average = self.callees_cost = 0.0
+        self.latest = self.latest_own = 0.0
+        self.is_refused = False
 
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:
@@ -75,23 +80,32 @@ class HostFunction:
         return self.calls.run(function, *args, **kwargs)
 
     def run_timed(
-        self, args: tuple[Any, ...], kwargs: dict[str, Any], note: Callable[[float], None] | None = None
+        self,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        note: Callable[[float, float], None] | None = None,
     ) -> Any:
-        """Run and count a call, and keep an average of the time that takes; `note` is told the seconds."""
+        """Run and count a call, and keep an average of the time that takes; `note` is told of the latest."""
         counts.host += 1
         counts.host_calls += 1
         result = self.time(self.run_within, (args, kwargs), {})
         if note is not None:
-            note(self.latest)
+            note(self.latest, self.latest_own)
         return result
 
     def time(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """``function(*args, **kwargs)``, timed; that what it calls is compiled meanwhile does not count."""
-        before, stopwatch = clock.spent, Stopwatch()
+        before, cost, stopwatch = clock.spent, long_calls.cost, Stopwatch()
+        long_calls.cost = 0.0
         result = function(*args, **kwargs)
+        self.callees_cost = max(self.callees_cost, long_calls.cost)
+        long_calls.cost = max(cost, self.callees_cost)
         self.latest = seconds = stopwatch.seconds
         clock.spent = max(clock.spent, before + seconds)
         self.timed_calls += 1
-        self.seconds += seconds
+        self.latest_own = seconds - stopwatch.in_long_calls
+        self.own_seconds += self.latest_own
+        if seconds > LONG_CALL and not self.is_refused:
+            stopwatch.note_long_call(seconds)
         self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)
         return result

@@ -25,23 +25,18 @@ FOREIGN = (
 _HARMLESS_BASES = frozenset({"object", "ABC", "Generic", "Protocol"})
 #: Names in a function's code after which it may touch any attribute of an object, whatever it is called.
 ANY_ATTRIBUTE = frozenset(
-    {
-        "getattr",
-        "setattr",
-        "hasattr",
-        "delattr",
-        "vars",
-        "dir",
-        "__dict__",
-        "copy",
-        "deepcopy",
-        "replace",
-        "asdict",
-        "astuple",
-        "fields",
-    }
+    {"getattr", "setattr", "hasattr", "delattr", "vars", "dir", "__dict__", "attrgetter"}
 )
+#: Modules whose functions do as well.
+_OF_ANY_ATTRIBUTE = frozenset({"copy", "dataclasses"})
 _decided: WeakKeyDictionary[type, bool] = WeakKeyDictionary()
+
+
+def touches_any_attribute(value: Any) -> bool:
+    """Whether this is a library's function that copies objects, or a module of such functions."""
+    if isinstance(value, types.ModuleType):
+        return value.__name__ in _OF_ANY_ATTRIBUTE
+    return isinstance(value, types.FunctionType) and value.__module__ in _OF_ANY_ATTRIBUTE
 
 
 def is_foreign(module: str | None) -> bool:

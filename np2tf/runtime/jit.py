@@ -149,7 +149,7 @@ class Jitted:
             return True
         host = self._host
         least = WORTH_COMPILING if tensorflow.is_known else COMPILE_SECONDS
-        if host.is_short or host.seconds < least:
+        if host.is_short or host.own_seconds < least:
             return False
         if not (self._says_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False

@@ -129,7 +129,7 @@ class Rounds:
                 if self._loop.refused:
                     yield numbers[done:]
                     return
-                left = passed / done * (count - done)
+                left = max(passed - stopwatch.in_long_calls, 0.0) / done * (count - done)
                 if self._pays(passed, left):
                     self.is_hot = self._is_taken_over(sys._getframe(1), left)
                     if self.is_hot:
@@ -139,7 +139,7 @@ class Rounds:
         self._loop.per_round = stopwatch.seconds / count
 
     def _pays(self, passed: float, left: float) -> bool:
-        """Whether what is left of the loop takes longer than compiling it."""
+        """Whether what is left of the loop, but for long calls, takes longer than compiling it."""
         cost = max(_costs.mean, self._loop.least) + (0.0 if quick.tensors else IMPORT_SECONDS)
         return left > WORTH * cost and _is_possible() and _costs.seconds < clock.spent + passed + left
 

@@ -86,13 +86,11 @@ def _masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> t
     return source.until(lambda value: value <= most, draw, [u64(0)])[0]
 
 
-def integers(
-    source: Source, bounded: Bounded, low: tf.Tensor, most: tf.Tensor, count: int | None
-) -> tf.Tensor:
-    """So many integers from `low` to ``low + most``; one number where no count is given."""
+def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | None) -> tf.Tensor:
+    """So many integers from 0 to the most; one number where no count is given."""
 
     def one() -> tf.Tensor:
-        return tf.bitcast(bounded(source, most), tf.int64) + low
+        return tf.bitcast(bounded(source, most), tf.int64)
 
     if count is None:
         return one()
@@ -109,7 +107,7 @@ def integers(
 
     def found_at_once() -> list[tf.Tensor]:
         source.parts = after
-        return [tf.bitcast(found, tf.int64) + low]
+        return [tf.bitcast(found, tf.int64)]
 
     return source.choose(suffices, found_at_once, one_by_one)[0]
 

@@ -59,7 +59,7 @@ class Drawing:
         self.source = stream.bits()
         self.form = form
         self.legacy = states.is_legacy(stream.like)
-        self.bounded = bounded.by_mask if self.legacy else bounded.by_multiplication
+        self._bounded = bounded.by_mask if self.legacy else bounded.by_multiplication
 
     @property
     def count(self) -> int | None:
@@ -72,7 +72,41 @@ class Drawing:
 
     def uniform(self) -> tf.Tensor:
         """Numbers from [0, 1)."""
-        return self.source.double() if self.count is None else self.shaped(self.source.doubles(self.count))
+        count = self.count
+
+        def make(source: Source) -> list[tf.Tensor]:
+            return [source.double() if count is None else source.doubles(count)]
+
+        return self.shaped(self.source.called(("uniform", count), make)[0])
+
+    def integers(self, most: tf.Tensor) -> tf.Tensor:
+        """Integers from 0 to the most, both included."""
+        count, way, known = self.count, self._bounded, tf.get_static_value(most)
+
+        def make(source: Source, most: tf.Tensor) -> list[tf.Tensor]:
+            most = most if known is None else tf.constant(known)
+            return [bounded.integers(source, way, most, count)]
+
+        key = "integers", way, None if known is None else int(known), count
+        return self.shaped(self.source.called(key, make, [most])[0])
+
+    def permutation(self, count: int, by_mask: bool = False) -> tf.Tensor:
+        """The numbers below `count`, shuffled."""
+        way = bounded.by_mask if by_mask else self._bounded
+
+        def make(source: Source) -> list[tf.Tensor]:
+            return [bounded.permutation(source, way, count)]
+
+        return self.source.called(("permutation", way, count), make)[0]
+
+    def few_of_many(self, count: int, population: int) -> tf.Tensor:
+        """So many different numbers below `population`, not shuffled."""
+        way = self._bounded
+
+        def make(source: Source) -> list[tf.Tensor]:
+            return [bounded.few_of_many(source, way, count, population)]
+
+        return self.source.called(("few_of_many", way, count, population), make)[0]
 
     def normal(self) -> tf.Tensor | None:
         """Standard normal numbers."""
@@ -154,18 +188,13 @@ def _integers(
     last = high if endpoint else high - 1
     record_violation(last < low)
     most = tf.bitcast(last - low, tf.uint64)
-    return _shaped_integers(drawing, low, most)
-
-
-def _shaped_integers(drawing: Drawing, low: tf.Tensor, most: tf.Tensor) -> tf.Tensor:
-    found = bounded.integers(drawing.source, drawing.bounded, low, most, drawing.count)
-    return drawing.shaped(found)
+    return drawing.integers(most) + low
 
 
 def _permutation(drawing: Drawing, x: Any, axis: int = 0) -> tf.Tensor | None:
     if not isinstance(x, (int, np.integer)) or x > _MOST:
         return None
-    return bounded.permutation(drawing.source, bounded.by_mask, int(x))
+    return drawing.permutation(int(x), by_mask=True)
 
 
 def _choice(
@@ -184,18 +213,17 @@ def _choice(
     if p is not None:
         return _weighted(drawing, p, int(a)) if replace else None
     if replace:
-        return _shaped_integers(drawing, tf.constant(0, tf.int64), tf.constant(int(a) - 1, tf.uint64))
+        return drawing.integers(tf.constant(int(a) - 1, tf.uint64))
     count = drawing.count if drawing.count is not None else 1
     if drawing.legacy:
         if a > _MOST:
             return None
-        chosen = bounded.permutation(drawing.source, drawing.bounded, int(a))[:count]
-        return drawing.shaped(chosen)
+        return drawing.shaped(drawing.permutation(int(a))[:count])
     if count > _MOST or (a > 10_000 and count > a // (50 if shuffle else 20)):
         return None
-    chosen = bounded.few_of_many(drawing.source, drawing.bounded, count, int(a))
+    chosen = drawing.few_of_many(count, int(a))
     if shuffle:
-        chosen = tf.gather(chosen, bounded.permutation(drawing.source, drawing.bounded, count))
+        chosen = tf.gather(chosen, drawing.permutation(count))
     return drawing.shaped(chosen)
 
 

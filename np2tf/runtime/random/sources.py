@@ -119,14 +119,17 @@ class Source:
         self._enter(after[:count])
         return after[count:]
 
-    def called(self, key: Hashable, make: Callable[[Source], list[tf.Tensor]]) -> list[tf.Tensor]:
+    def called(
+        self, key: Hashable, make: Callable[..., list[tf.Tensor]], operands: Sequence[tf.Tensor] = ()
+    ) -> list[tf.Tensor]:
         """What `make` gives for this source, by a call of a function that is traced once per process.
 
         Args:
             key: tells it from what else is made of a source.
+            operands: of `make`, after the source.
         """
         state = self._state()
-        given = [*state, *self.constants]
+        given = [*state, *self.constants, *operands]
         specs = tuple(tf.TensorSpec(part.shape, part.dtype) for part in given)
         known = type(self), tuple(self._names), specs, key
         function = _functions.get(known)
@@ -134,8 +137,9 @@ class Source:
 
             def run(*given: tf.Tensor) -> list[tf.Tensor]:
                 parts = dict(zip(self._names, given, strict=False))
-                source = type(self)(parts, given[len(parts) :])
-                made = make(source)
+                last = len(given) - len(operands)
+                source = type(self)(parts, given[len(parts) : last])
+                made = make(source, *given[last:])
                 return [*source._state(), *made]
 
             with tf.init_scope():
