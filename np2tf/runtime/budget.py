@@ -20,12 +20,13 @@ from np2tf.runtime.host_function import HostFunction
 #: A trace may take so many seconds, and so many times what the host has spent in the function.
 PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
 #: Of its seconds on the host, a function may spend all on compiling; after each trace that has come to
-#: nothing, and for each of the compilations after so many that have not paid, the share is divided by this.
+#: nothing or to slower code, and for each of the compilations after so many that have not paid, the share is
+#: divided by this.
 PAID_TRIES, LESS = 3, 4.0
 #: The share of all functions together.
 SHARE_OF_ALL = 0.5
-#: What there is goes first to the function that has taken most. It is waited for as long as it has asked within
-#: the last so many seconds on the host.
+#: What there is goes first to the function that has taken most. It is waited for as long as it has asked
+#: within the last so many seconds on the host.
 ASKED_WITHIN = 1.0
 
 
@@ -58,6 +59,9 @@ _all, _queue = Costs(), _Queue()
 class Budget:
     """The costs of compiling one function, all signatures together.
 
+    Attributes:
+        slower: identities of the families whose compiled code has turned out to be slower than the host.
+
     Args:
         host: knows what the function has taken on the host.
     """
@@ -66,6 +70,7 @@ class Budget:
         self._host = host
         self._costs = Costs()
         self._in_vain = 0
+        self.slower: set[int] = set()
 
     @property
     def own_seconds(self) -> float:
@@ -84,8 +89,9 @@ class Budget:
     def is_open(self) -> bool:
         """Whether the function may be compiled once more."""
         costs, expected = self._costs, self.expected
-        unpaid = 0 if costs.gained > costs.seconds else max(costs.tries - self._in_vain - PAID_TRIES, 0)
-        if costs.debt + expected > self.own_seconds / LESS ** (self._in_vain + unpaid):
+        in_vain = self._in_vain + len(self.slower)
+        unpaid = 0 if costs.gained > costs.seconds else max(costs.tries - in_vain - PAID_TRIES, 0)
+        if costs.debt + expected > self.own_seconds / LESS ** (in_vain + unpaid):
             return False
         if not _queue.is_turn_of(self):
             return False

@@ -152,6 +152,8 @@ class Compiler:
             return self.left_on_host(None, args, kwargs)
         family = self._family(call)
         if family.on_host:
+            if family.fallback is None:
+                self._budget.slower.add(id(family))
             self._belongs_on_host(family.fallback)
             return self.left_on_host(family.fallback, args, kwargs)
         if self._had_better_stay(family, call):

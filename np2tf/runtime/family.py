@@ -16,8 +16,8 @@ from np2tf.staging import StagingError
 #: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
 WARM_CALLS = 3
 BEHIND, AHEAD = 2.0, 20.0
-#: Code that seems to be a little slower, by no more than this factor, is given so many warm calls: the best of
-#: many on the host is held against the best of few.
+#: Code that seems to be a little slower, by no more than this factor, is given so many warm calls: the best
+#: of many on the host is held against the best of few.
 A_LITTLE, MANY_WARM_CALLS = 1.5, 12
 #: One warm call is enough where it took more seconds than this, and so many times as long as on the host:
 #: calls that are long do not vary as much.
