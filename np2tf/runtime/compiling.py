@@ -355,6 +355,7 @@ class Compiler:
                 with self._leaving_alone(call), self._budget.tracing():
                     given = body, signature.arrays, signature.numbers, inputs, handled
                     made = Compiled(*given, signature.generators, self._deadline)
+                    family.check_inputs(inputs, made)
             except StagingError as error:
                 if not inputs or error.code in WHATEVER_IS_KNOWN:
                     raise

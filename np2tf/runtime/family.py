@@ -22,9 +22,6 @@ A_LITTLE, MANY_WARM_CALLS = 1.5, 12
 #: One warm call is enough where it took more seconds than this, and so many times as long as on the host:
 #: calls that are long do not vary as much.
 LONG, WORSE = 0.02, 1.5
-#: After so many traces that differ in numbers only, the integers that vary become inputs, as well as other
-#: numbers: with known integers, shapes are known.
-STATIC_TRACES = 3
 _INTEGERS = (int, np.integer, np.bool_)
 #: A function that keeps needing new code is not compiled any more.
 MAX_TRACES = 16
@@ -115,8 +112,17 @@ class Family:
 
     def inputs(self) -> tuple[int, ...]:
         """The numbers that are to be inputs of the next code."""
-        varying = self.varying if len(self.compiled) >= STATIC_TRACES else self.varying - self.integers
-        return tuple(sorted((varying | self.changing) - self.pinned))
+        return tuple(sorted((self.varying | self.changing) - self.pinned))
+
+    def check_inputs(self, inputs: tuple[int, ...], made: Compiled) -> None:
+        """Refuse code whose integers had better be known: with these, shapes are known.
+
+        Raises:
+            StagingError: XLA compiles the function if the integers are constants.
+        """
+        known = self.compiled.values()
+        if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
+            raise StagingError("XLA needs to know the integers", "NP2TF514")
 
     def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:
         """Some of these inputs must be known while staging: the integers as a rule, else all of them."""
