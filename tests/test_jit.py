@@ -234,6 +234,24 @@ def test_what_takes_too_long_to_trace_is_left_to_the_host(monkeypatch: pytest.Mo
         assert f.explain(np.ones(3), 100).runs == "xla"
 
 
+def test_integers_that_vary_are_inputs_from_the_second_trace_on():
+    @np2tf.jit
+    def scaled(x, n):
+        return x * n
+
+    @np2tf.jit
+    def padded(x, n):
+        return tnp.concatenate([x, tnp.zeros(n)])
+
+    for n in range(1, 6):
+        np.testing.assert_array_equal(scaled(np.ones(2), n), [n, n])
+        np.testing.assert_array_equal(padded(np.ones(2), n), [1, 1] + [0] * n)
+    assert scaled.trace_count == 2
+    # XLA needs to know the length: the second trace comes to nothing.
+    assert padded.trace_count == 6
+    assert padded.explain(np.ones(2), 5).runs == "xla"
+
+
 def test_metadata():
     @np2tf.jit
     def f(x):

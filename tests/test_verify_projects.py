@@ -199,19 +199,21 @@ def test_what_became_of_hot_functions(project: Path):
     work = found.folder / "small" / "work.py"
     line = work.read_text().splitlines().index("def relax(u):") + 1
 
-    def how(**entry: object) -> tuple[str, str]:
+    def how(inlined: bool = False, **entry: object) -> tuple[str, str]:
         zero = {"calls": 0, "seconds": 0.0}
         function = {"name": "relax", "path": str(work), "line": line, "compiled": zero, "graph": zero}
-        function |= {"inlined": 0, **entry}
-        report = {"functions": [function], "unjitted": []}
-        first = hot_functions(found, {"report": report, "diagnostics": [], "jitted": ["small.work:relax"]})[0]
+        function |= {"host": zero, **entry}
+        names = ["small.work:relax"]
+        outcome = {"diagnostics": [], "jitted": names, "inlined": names if inlined else []}
+        first = hot_functions(found, {"report": {"functions": [function], "unjitted": []}, **outcome})[0]
         return first.how, " ".join(first.reasons)
 
     assert how(compiled={"calls": 1, "seconds": 0.0}) == ("compiled", "")
     assert how(graph={"calls": 1, "seconds": 0.0}) == ("graph", "")
-    assert how(inlined=3) == ("inside", "")
+    assert how(inlined=True) == ("inside", "")
+    assert how(inlined=True, host={"calls": 1, "seconds": 0.0})[0] == "host"
     assert how() == ("host", "it is jitted, but its calls were left on the host")
-    assert how(path="elsewhere.py", inlined=3)[0] == "host"
+    assert how(path="elsewhere.py", compiled={"calls": 1, "seconds": 0.0})[0] == "host"
 
 
 @pytest.mark.parametrize(

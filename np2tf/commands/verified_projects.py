@@ -51,7 +51,7 @@ def show(outcomes: list[ProjectOutcome], rtol: float) -> None:
         "Equal means: the same text in the same order, up to one unit in the last place of a printed float, "
         f"and the same files, {tolerance_text(rtol)}. NumPy s, run s: the processes of `python -m` and "
         "`np2tf run -m`. main s, warm s: a repeated main() in one process. compiled, graph, eager, host: "
-        "calls in the first main(). hot: how many of its hot functions ran compiled.",
+        "calls in the last main(). hot: how many of its hot functions ran compiled.",
         markup=False,
     )
     console.print(

@@ -432,6 +432,7 @@ class Compiler:
         entered = current_region()
         if entered is None:
             return bound(of_unknown_lengths(self._function)(*args, **kwargs))
+        self._jitted.inline_count += 1
         with entered.trace.calls.entering(self._jitted, entered):
             return returned(bound(self._function(*args, **kwargs)))
 

@@ -24,6 +24,8 @@ def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:
     """
     if number.weak is complex and dtype.kind in "iuf":
         np.empty(1, dtype)[0] = 1j
+    if number.undecided is not None and number.undecided.weak is complex and dtype.kind in "iuf":
+        record_violation(number.python)
     if not tf.executing_eagerly() and _may_be_refused(number, dtype) and not _certainly_fits(number, dtype):
         record_violation(_is_beyond(number.tensor, dtype))
 

@@ -1,7 +1,8 @@
 """Calls a project's main() several times in this process: `python -m np2tf.verify.calls`, for `np2tf verify`.
 
 Standard input holds the request, as JSON; the outcome is written as JSON into the file that it names. Every
-call runs in a folder of its own. Of a translated project the first call is watched, the others are timed.
+call runs in a folder of its own. Of a translated project the last call is watched: by then it is known which
+functions are worth compiling.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ def main() -> None:
     outcome: dict[str, Any] = {"seconds": [], "output": []}
     for number, folder in enumerate(request["folders"]):
         os.chdir(folder)
-        if number == 0 and request["translated"]:
+        if number == len(request["folders"]) - 1 and request["translated"]:
             _watched(run, request, outcome)
         else:
             _timed(run, request["arguments"], outcome)
@@ -59,15 +60,19 @@ def _watched(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: 
         _timed(run, request["arguments"], outcome)
     outcome["report"] = watch.stop().to_data()
     outcome["counts"] = counted.to_data()
-    outcome["jitted"] = [name for name in request["hot"] if _is_jitted(name)]
+    jitted = {name: _jitted(name) for name in request["hot"]}
+    outcome["jitted"] = [name for name, found in jitted.items() if found is not None]
+    outcome["inlined"] = [name for name, found in jitted.items() if found is not None and found.inline_count]
     outcome["diagnostics"] = [
         {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
         for found in diagnostics_met()
     ]
 
 
-def _is_jitted(name: str) -> bool:
-    """Whether a function of a translated module is jitted, whatever its own decorators have put around it."""
+def _jitted(name: str) -> Any:
+    """A function of a translated module, within whatever its own decorators have put around it; None if it is
+    not jitted.
+    """
     from np2tf.runtime.jit import Jitted
 
     module, _, qualname = name.partition(":")
@@ -77,7 +82,7 @@ def _is_jitted(name: str) -> bool:
     while found is not None and not isinstance(found, Jitted):
         inner = ("__wrapped__", "__func__", "fget", "func")
         found = next((getattr(found, one) for one in inner if hasattr(found, one)), None)
-    return found is not None
+    return found
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class _Place:
 
 
 def hot_functions(project: Project, outcome: Mapping[str, Any]) -> list[Hot]:
-    """What became of every hot function in a watched run.
+    """What became of every hot function in the watched call.
 
     Raises:
         ProjectError: if the project has no function of such a name.
@@ -90,7 +90,7 @@ def _hot(name: str, place: _Place, outcome: Mapping[str, Any]) -> Hot:
     for how, staged in (
         ("compiled", any(one["compiled"]["calls"] for one in called)),
         ("graph", any(one["graph"]["calls"] for one in called)),
-        ("inside", any(one["inlined"] for one in called)),
+        ("inside", name in outcome["inlined"] and not any(one["host"]["calls"] for one in called)),
     ):
         if staged:
             return Hot(name, how)

@@ -1,0 +1,129 @@
+"""What compiling may cost: which time is a function's own, whose turn it is, what is to be expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from np2tf.runtime import budget, clock
+from np2tf.runtime.budget import ASKED_WITHIN, Budget
+from np2tf.runtime.clock import LONG_CALL, Costs
+from np2tf.runtime.host_function import HostFunction
+
+LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
+
+
+class _Time:
+    """A clock that goes on when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+    def function(self, seconds: float, *inner: Callable[[], None]) -> tuple[HostFunction, Callable[[], None]]:
+        """A function that takes so many seconds beside those of others, and what times a call of it."""
+
+        def run() -> None:
+            self.now += seconds
+            for one in inner:
+                one()
+
+        host = HostFunction(run)
+        return host, lambda: host.time(run, (), {})
+
+
+@pytest.fixture
+def time(monkeypatch: pytest.MonkeyPatch) -> _Time:
+    made = _Time()
+    monkeypatch.setattr(clock, "perf_counter", made)
+    monkeypatch.setattr(clock.clock, "spent", 0.0)
+    monkeypatch.setattr(budget, "_all", Costs())
+    monkeypatch.setattr(budget, "_queue", budget._Queue())
+    return made
+
+
+@pytest.mark.parametrize(
+    ("seconds", "is_refused", "own"), [(LONG, False, 1), (SHORT, False, 3), (LONG, True, 3)]
+)
+def test_long_calls_of_others_are_not_a_functions_own_time(
+    time: _Time, seconds: float, is_refused: bool, own: int
+) -> None:
+    inner, call_inner = time.function(seconds)
+    inner.is_refused = is_refused
+    outer, call_outer = time.function(seconds, call_inner, call_inner)
+    call_outer()
+    assert inner.own_seconds == pytest.approx(2 * seconds)
+    assert outer.own_seconds == pytest.approx(own * seconds)
+    assert outer.average == pytest.approx(3 * seconds)
+
+
+def test_long_calls_within_long_calls_count_once(time: _Time) -> None:
+    _, innermost = time.function(LONG)
+    inner, call_inner = time.function(LONG, innermost)
+    outer, call_outer = time.function(LONG, call_inner)
+    call_outer()
+    assert inner.own_seconds == pytest.approx(LONG)
+    assert outer.own_seconds == pytest.approx(LONG)
+
+
+def test_a_call_that_fails_leaves_nothing_behind(time: _Time) -> None:
+    def fail() -> None:
+        time.now += LONG
+        raise ValueError("it fails")
+
+    failing = HostFunction(fail)
+    other, call_other = time.function(LONG)
+    with pytest.raises(ValueError, match="it fails"):
+        failing.time(fail, (), {})
+    call_other()
+    assert other.own_seconds == pytest.approx(LONG)
+
+
+def _budget(own_seconds: float) -> Budget:
+    host = HostFunction(len)
+    host.own_seconds = own_seconds
+    return Budget(host)
+
+
+def test_the_function_that_has_taken_most_comes_first(time: _Time) -> None:
+    large, small = _budget(10.0), _budget(2.0)
+    clock.clock.spent = 0.5
+    assert not large.is_open, "all functions together have not spent enough"
+    clock.clock.spent = 1.0
+    assert not small.is_open, "the other one is waiting"
+    assert large.is_open
+    assert small.is_open, "there is enough for both"
+
+
+def test_a_function_that_does_not_ask_again_is_not_waited_for(time: _Time) -> None:
+    large, small = _budget(10.0), _budget(2.0)
+    assert not large.is_open
+    clock.clock.spent = 2 * ASKED_WITHIN
+    assert small.is_open
+
+
+def test_what_is_slower_than_the_host_makes_the_next_attempt_harder(time: _Time) -> None:
+    function = _budget(1.0)
+    clock.clock.spent = 100.0
+    assert function.is_open
+    function.slower.add(1)
+    assert not function.is_open
+
+
+def test_a_caller_is_expected_to_cost_what_its_callees_have(time: _Time) -> None:
+    inner = _budget(10.0)
+    with inner.tracing():
+        pass
+    inner.note_compiling(8.0)
+
+    def run() -> None:
+        time.now += LONG
+        inner.note_gain(LONG)  # a compiled call
+
+    outer = HostFunction(run)
+    outer.time(run, (), {})
+    assert outer.own_seconds < LONG / 2
+    assert Budget(outer).expected > 4.0
