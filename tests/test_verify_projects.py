@@ -196,24 +196,23 @@ def test_a_project_is_run_and_its_hot_functions_are_looked_at(project: Path):
 
 def test_what_became_of_hot_functions(project: Path):
     (found,) = find_projects([project])
-    work = found.folder / "small" / "work.py"
-    line = work.read_text().splitlines().index("def relax(u):") + 1
 
-    def how(inlined: bool = False, **entry: object) -> tuple[str, str]:
-        zero = {"calls": 0, "seconds": 0.0}
-        function = {"name": "relax", "path": str(work), "line": line, "compiled": zero, "graph": zero}
-        function |= {"host": zero, **entry}
-        names = ["small.work:relax"]
-        outcome = {"diagnostics": [], "jitted": names, "inlined": names if inlined else []}
-        first = hot_functions(found, {"report": {"functions": [function], "unjitted": []}, **outcome})[0]
+    def how(inlined: int = 0, reasons: tuple[str, ...] = (), **calls: int) -> tuple[str, str]:
+        calls = {"compiled": 0, "graph": 0, "loops": 0, "host": 0, **calls}
+        entry = {"calls": calls, "inlined": inlined, "reasons": reasons}
+        first = hot_functions(found, {"diagnostics": [], "hot": {"small.work:relax": entry}})[0]
         return first.how, " ".join(first.reasons)
 
-    assert how(compiled={"calls": 1, "seconds": 0.0}) == ("compiled", "")
-    assert how(graph={"calls": 1, "seconds": 0.0}) == ("graph", "")
-    assert how(inlined=True) == ("inside", "")
-    assert how(inlined=True, host={"calls": 1, "seconds": 0.0})[0] == "host"
+    assert how(compiled=1) == ("compiled", "")
+    assert how(graph=1, host=2) == ("graph", "")
+    assert how(loops=1, host=1) == ("loops", "")
+    assert how(inlined=1) == ("inside", "")
+    assert how(inlined=1, host=1)[0] == "host"
     assert how() == ("host", "it is jitted, but its calls were left on the host")
-    assert how(path="elsewhere.py", compiled={"calls": 1, "seconds": 0.0})[0] == "host"
+    assert how(host=1, reasons=("host: faster than compiled code",)) == (
+        "host",
+        "host: faster than compiled code",
+    )
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.runtime.boundary import raw
 from np2tf.runtime.calling import Caller, borrowed
+from np2tf.runtime.garbage import not_collecting
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.output import Effect, Output, have
@@ -215,7 +216,7 @@ class Compiled:
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
-        with not_foreign([cell_of(array) for array in arrays if is_array(array)]):
+        with not_collecting(), not_foreign([cell_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
         shown = self.prints or any(made.kind == "text" for made in self._results)
         self._call = Caller(function, self._draws.values, shown)

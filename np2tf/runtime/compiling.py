@@ -248,6 +248,16 @@ class Compiler:
             return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
         return "compiled: pinned by tier=compile" if self._tier == "compile" else ""
 
+    @property
+    def reasons(self) -> list[str]:
+        """Why calls have run on the host, each reason once."""
+        told = [
+            f"{family.fallback.code} {family.fallback.reason}" if family.fallback else family.decision
+            for family in self.families.values()
+            if family.on_host or not family.compiled
+        ]
+        return list(dict.fromkeys(told))
+
     def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
         """The code for a call with these arguments, compiled if need be.
 
@@ -425,6 +435,10 @@ class Compiler:
             if not family.settled and not is_new:
                 family.took_compiled(seconds)
         compiled.is_warm = True
+        if compiled.how == "xla":
+            self._jitted.compiled_count += 1
+        else:
+            self._jitted.graph_count += 1
         return result
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -51,6 +51,7 @@ class Jitted:
     Attributes:
         trace_count: how often the function has been traced.
         inline_count: how often a call has become a part of another function's code.
+        compiled_count, graph_count: how many calls have run as one XLA program, and as a graph.
         tier: "auto", "compile" or "host", if this function does not follow `np2tf.config.tier`.
         promotion: its own rules of promotion, if it has any: see `np2tf.config.promotion`.
     """
@@ -60,7 +61,7 @@ class Jitted:
     autograph_info__: Mapping[str, Any] = MappingProxyType({})
 
     # What is the same for each to begin with stands here, for the same reason as `_wrap`.
-    trace_count = inline_count = 0
+    trace_count = inline_count = compiled_count = graph_count = 0
     promotion: str | None = None
     #: Of a function that is known to be short: so many calls need not be timed. -1 for any other.
     _untimed = -1

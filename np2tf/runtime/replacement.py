@@ -69,6 +69,16 @@ class _Loop:
         self._code = code
         self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
 
+    @property
+    def path(self) -> str:
+        """The file that it stands in."""
+        return self._code.co_filename
+
+    @property
+    def translated(self) -> list[Jitted]:
+        """What has been made of it, for each module that it has run in."""
+        return [jitted for _, jitted in self._made.values() if jitted is not None]
+
     def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, Jitted | None]:
         """The loop's function as the source has it, with these globals, and translated."""
         made = self._made.get(id(names))
@@ -81,6 +91,16 @@ class _Loop:
 
 #: By what the instrumented code calls them.
 _loops: dict[str, _Loop] = {}
+
+
+def compiled_loops(of: str, path: str) -> int:
+    """How often loops of a function have gone on as compiled code, by its name and its file."""
+    return sum(
+        jitted.compiled_count + jitted.graph_count
+        for loop in _loops.values()
+        if loop.known.of == of and loop.path == path
+        for jitted in loop.translated
+    )
 
 
 def add(loops: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:

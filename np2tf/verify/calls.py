@@ -1,8 +1,8 @@
 """Calls a project's main() several times in this process: `python -m np2tf.verify.calls`, for `np2tf verify`.
 
 Standard input holds the request, as JSON; the outcome is written as JSON into the file that it names. Every
-call runs in a folder of its own. Of a translated project the last call is watched: by then it is known which
-functions are worth compiling.
+call runs in a folder of its own. Of a translated project the calls of the hot functions are counted in the last
+call of main(): by then it is known which functions are worth compiling.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from np2tf.runtime.jit import Jitted
 
 
 def main() -> None:
@@ -35,7 +38,7 @@ def main() -> None:
     for number, folder in enumerate(request["folders"]):
         os.chdir(folder)
         if number == len(request["folders"]) - 1 and request["translated"]:
-            _watched(run, request, outcome)
+            _counted(run, request, outcome)
         else:
             _timed(run, request["arguments"], outcome)
     Path(request["outcome"]).write_text(json.dumps(outcome), encoding="utf-8")
@@ -50,26 +53,43 @@ def _timed(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[
     outcome["output"].append(output.getvalue())
 
 
-def _watched(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
+def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
     from np2tf.imports.met import diagnostics_met
     from np2tf.runtime.stats import collect
-    from np2tf.runtime.watch import Watch
 
-    watch = Watch()
+    hot = {name: found for name in request["hot"] if (found := _jitted(name)) is not None}
+    before = {name: _standing(found) for name, found in hot.items()}
     with collect() as counted:
         _timed(run, request["arguments"], outcome)
-    outcome["report"] = watch.stop().to_data()
     outcome["counts"] = counted.to_data()
-    jitted = {name: _jitted(name) for name in request["hot"]}
-    outcome["jitted"] = [name for name, found in jitted.items() if found is not None]
-    outcome["inlined"] = [name for name, found in jitted.items() if found is not None and found.inline_count]
+    outcome["hot"] = {
+        name: {
+            "calls": {kind: count - before[name][kind] for kind, count in _standing(found).items()},
+            "inlined": found.inline_count,
+            "reasons": found._compiler.reasons if "_compiler" in vars(found) else [],
+        }
+        for name, found in hot.items()
+    }
     outcome["diagnostics"] = [
         {"code": found.code, "path": found.path, "line": found.line, "message": found.message}
         for found in diagnostics_met()
     ]
 
 
-def _jitted(name: str) -> Any:
+def _standing(jitted: Jitted) -> dict[str, int]:
+    """How many calls of a function have run in each way so far; of short ones on the host only some are counted."""
+    from np2tf.runtime.replacement import compiled_loops
+
+    code = jitted.__code__
+    return {
+        "compiled": jitted.compiled_count,
+        "graph": jitted.graph_count,
+        "loops": compiled_loops(code.co_name, code.co_filename),
+        "host": jitted._host.timed_calls,
+    }
+
+
+def _jitted(name: str) -> Jitted | None:
     """A function of a translated module, within whatever its own decorators have put around it; None if it is
     not jitted.
     """

@@ -20,7 +20,8 @@ class Hot:
 
     Attributes:
         name: as the project has it.
-        how: "compiled", "graph", "inside" (as a part of another's compiled code) or "host".
+        how: "compiled", "graph", "loops" (which went on as compiled code), "inside" (as a part of another's
+            compiled code) or "host".
         reasons: why on the host.
     """
 
@@ -42,7 +43,7 @@ class _Place:
 
 
 def hot_functions(project: Project, outcome: Mapping[str, Any]) -> list[Hot]:
-    """What became of every hot function in the watched call.
+    """What became of every hot function in the last call of main().
 
     Raises:
         ProjectError: if the project has no function of such a name.
@@ -84,29 +85,23 @@ def _place(project: Project, name: str) -> _Place:
 
 
 def _hot(name: str, place: _Place, outcome: Mapping[str, Any]) -> Hot:
-    called = [
-        one for one in outcome["report"]["functions"] if one["name"] == place.qualname and _is_at(one, place)
-    ]
-    for how, staged in (
-        ("compiled", any(one["compiled"]["calls"] for one in called)),
-        ("graph", any(one["graph"]["calls"] for one in called)),
-        ("inside", name in outcome["inlined"] and not any(one["host"]["calls"] for one in called)),
-    ):
-        if staged:
-            return Hot(name, how)
-    if name in outcome["jitted"]:
-        reasons = [
-            f"{one['code']} {one['why']}"
-            for one in outcome["report"]["unjitted"]
-            if one["name"] == place.qualname
-        ] or ["it is jitted, but its calls were left on the host"]
-    else:
+    counted = outcome["hot"].get(name)
+    if counted is None:
         reasons = [
             f"{found['code']} {found['message']}"
             for found in outcome["diagnostics"]
             if _is_at(found, place) and _NOT_JITTED in found["message"]
         ] or ["it is not jitted, and no finding says why"]
-    return Hot(name, "host", tuple(dict.fromkeys(reasons)))
+        return Hot(name, "host", tuple(dict.fromkeys(reasons)))
+    calls = counted["calls"]
+    for how in ("compiled", "graph", "loops"):
+        if calls[how]:
+            return Hot(name, how)
+    if counted["inlined"] and not calls["host"]:
+        return Hot(name, "inside")
+    return Hot(
+        name, "host", tuple(counted["reasons"]) or ("it is jitted, but its calls were left on the host",)
+    )
 
 
 def _is_at(entry: Mapping[str, Any], place: _Place) -> bool:

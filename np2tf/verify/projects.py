@@ -32,7 +32,7 @@ class ProjectOutcome:
     Attributes:
         numpy_seconds, run_seconds: of the processes of `python -m` and `np2tf run -m`, all included.
         numpy_main, warm_main: of the quickest main() of several in a process; of the translated ones without
-            the first, and without the last, which is watched, if there are others.
+            the first.
         counts: calls in the last main() of a translated process.
         hot: what became of the functions that the project calls hot.
     """
@@ -131,8 +131,7 @@ def _calls(
         _repeated(project, side, repeat, size, code, tier)
         for side, code in zip(sides, ("NP2TF921", "NP2TF922"))
     )
-    _, *warm, watched = ours["seconds"]
-    outcome.numpy_main, outcome.warm_main = min(numpy["seconds"]), min(warm or [watched])
+    outcome.numpy_main, outcome.warm_main = min(numpy["seconds"]), min(ours["seconds"][1:])
     outcome.counts = {counter: ours["counts"][counter] for counter in COUNTERS}
     outcome.hot = hot_functions(project, ours)
     for number in range(repeat):
