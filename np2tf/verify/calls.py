@@ -1,8 +1,8 @@
 """Calls a project's main() several times in this process: `python -m np2tf.verify.calls`, for `np2tf verify`.
 
 Standard input holds the request, as JSON; the outcome is written as JSON into the file that it names. Every
-call runs in a folder of its own. Of a translated project the calls of the hot functions are counted in the last
-call of main(): by then it is known which functions are worth compiling.
+call runs in a folder of its own. Of a translated project the calls of the hot functions are counted in the
+last call of main(): by then it is known which functions are worth compiling.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: 
 
 
 def _standing(jitted: Jitted) -> dict[str, int]:
-    """How many calls of a function have run in each way so far; of short ones on the host only some are counted."""
+    """How many calls of a function have run in each way so far (of short ones on the host: some of them)."""
     from np2tf.runtime.replacement import compiled_loops
 
     code = jitted.__code__
