@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from np2tf.runtime.boundary import raw
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.garbage import not_collecting
 from np2tf.runtime.lists import holds_lists, python_lists
+from np2tf.runtime.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.output import Effect, Output, have
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
@@ -27,11 +29,11 @@ from np2tf.runtime.values import Undefined, flatten
 from np2tf.runtime.written_back import write_all
 from np2tf.runtime.xla_options import set_options
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, Gapped, region, resolved
+from np2tf.tnp.cells import Cell, Gapped, region, resolved, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.foreign_graphs import not_foreign
 from np2tf.tnp.layout import laid_out, order_of_copy, order_of_memory
-from np2tf.tnp.lenses import check_host_view, view_on_host
+from np2tf.tnp.lenses import check_host_view, run_time_ends, view_on_host, with_ends
 from np2tf.tnp.ndarray import (
     array_over,
     cell_of,
@@ -71,6 +73,9 @@ class _Result:
     path: tuple[Any, ...] = ()
     order: tuple[int, ...] | None = None
     weak: type | None = None
+    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied out.
+    ends: tuple[int, int] = (0, 0)
+    copied: bool = False
 
 
 class Compiled:
@@ -91,6 +96,9 @@ class Compiled:
         inputs: which numbers are inputs.
         handles: whether the code handles exceptions, so that none may be missed.
         generators: those that it may draw from.
+        deadline: when, by `time.monotonic`, tracing is given up.
+        bounds: the least and the greatest that inputs can be which are natural numbers.
+        pattern: the open axes of arrays, whose lengths are the last numbers.
     """
 
     def __init__(
@@ -102,13 +110,18 @@ class Compiled:
         handles: bool = False,
         generators: Sequence[Any] = (),
         deadline: float | None = None,
+        bounds: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+        pattern: Mapping[int, tuple[OpenAxis, ...]] = MappingProxyType({}),
     ) -> None:
         self.inputs = tuple(inputs)
-        self._numbers = list(numbers)
+        self._numbers, self._bounds = list(numbers), bounds
         self._promotion = mode()
         self._output = Output()
         self._handles, self._generators, self._deadline = handles, generators, deadline
-        specs = [tf.TensorSpec(a.shape, _dtype_of(a)) for a in arrays]
+        groups = {group for axes in pattern.values() for _, group in axes}
+        lengths = range(len(numbers) - len(groups), len(numbers))
+        self._open = OpenArrays(pattern, lengths, dict(bounds))
+        specs = [tf.TensorSpec(self._open.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)]
         specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
         self.how, self.not_xla = "xla", ""
         #: The code of loops in which there is what XLA had better not compile.
@@ -130,6 +143,11 @@ class Compiled:
             }
             self.function = self._traced(body, arrays, specs, xla=False)
         self._loop_graphs = {}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it relies on bounds of numbers, as there are arrays whose lengths these tell."""
+        return bool(self._bounds)
 
     @property
     def graph(self) -> tf.Graph:
@@ -199,8 +217,8 @@ class Compiled:
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
-            staged = [_staged(array, cell, trace) for array, cell in zip(arrays, cells, strict=True)]
             numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
+            staged = [self._staged(k, array, cells[k], numbers, trace) for k, array in enumerate(arrays)]
             with promoting(self._promotion), region(trace) as root:
                 trace.root = root
                 self._draws.begin(root)
@@ -222,6 +240,16 @@ class Compiled:
         self._call = Caller(function, self._draws.values, shown)
         return function
 
+    def _staged(self, k: int, array: Any, cell: Cell, numbers: Sequence[Any], trace: Trace) -> Any:
+        """An array as the staged function sees it."""
+        if isinstance(array, tf.Tensor):
+            return cell.value
+        staged = tensor_scalar(cell.value) if type(array) is scalar else array_over(cell)
+        if k in self._open:
+            staged = self._open.part(k, staged, numbers)
+        trace.add_input(array, staged)
+        return staged
+
     def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
         known = self._numbers[k]
         if k not in self.inputs:
@@ -229,7 +257,9 @@ class Compiled:
         tensor = tensors[self.inputs.index(k)]
         if isinstance(known, np.generic):
             return tensor_scalar(tensor)
-        return weak_scalar(tensor, type(known), SymInt.fresh(tensor) if type(known) is int else None)
+        if type(known) is not int:
+            return weak_scalar(tensor, type(known))
+        return weak_scalar(tensor, int, SymInt.fresh(tensor, *self._bounds.get(k, ())))
 
     def _outputs(self, result: Any, cells: list[Cell], written: list[int], trace: Trace) -> list[tf.Tensor]:
         leaves, rebuild, _ = flatten(result)
@@ -280,7 +310,8 @@ class Compiled:
                 return number
             if cell_of(leaf) in cells:
                 check_host_view(path_of(leaf))
-                return _Result("argument", cells.index(cell_of(leaf)), path=path_of(leaf))
+                ends = _ends_among(outputs, path_of(leaf))
+                return _Result("argument", cells.index(cell_of(leaf)), path=path_of(leaf), ends=ends)
             refuse_hidden_sharing(leaf, leaves, cells)
             identity = cell_of(leaf).identity
             if identity is not None and not path_of(leaf):
@@ -296,14 +327,18 @@ class Compiled:
                 check_host_view(path_of(leaf))
             if shared and cell_of(leaf).identity is not None:
                 raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
-            key = cell_of(leaf) if shared else object()
+            # XLA gives the whole of what is cut at a run-time length.
+            is_part = staging_for_xla() and _is_part(leaf)
+            key = cell_of(leaf) if shared or is_part else object()
             if key not in places:
                 places[key] = len(outputs)
-                outputs.append(cell_of(leaf).value if shared else leaf.tensor)
-            if shared:
+                outputs.append(cell_of(leaf).value if shared or is_part else leaf.tensor)
+            if shared or is_part:
                 memory = cell_of(leaf).order
                 assert not isinstance(memory, Gapped)  # which only arguments have
-                return _Result("array", places[key], path=path_of(leaf), order=memory)
+                ends = _ends_among(outputs, path_of(leaf))
+                copied = is_part and not shared
+                return _Result("array", places[key], None, path_of(leaf), memory, None, ends, copied)
             order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
             return _Result("array", places[key], order=order)
         if isinstance(leaf, Text):
@@ -342,7 +377,9 @@ class Compiled:
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
         take = _input if on_tensors or not self._lends else _borrowed
-        inputs = [take(array) for array in arrays]
+        inputs = [
+            take(self._open.padded(k, array) if k in self._open else array) for k, array in enumerate(arrays)
+        ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
         while True:
             effects: list[Effect] = []
@@ -367,7 +404,11 @@ class Compiled:
         bases: dict[int, Any] = {}
         # Before anything is written: an output may be an input, which has borrowed an array's memory.
         results = [self._made(made, arrays, outputs, bases, on_tensors) for made in self._results]
-        write_all([arrays[k] for k in self._written], outputs[last - len(self._written) : last])
+        written = list(outputs[last - len(self._written) : last])
+        for place, k in enumerate(self._written):
+            if k in self._open:
+                written[place] = self._open.counted(written[place], arrays[k])
+        write_all([arrays[k] for k in self._written], written)
         return self._rebuild(results)
 
     def _made(
@@ -385,8 +426,11 @@ class Compiled:
         if made.kind == "text":
             count = len(made.constant.values.tensors)
             return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
+        path = with_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
         if made.kind == "argument":
-            return _view_of(arrays[made.place], made.path)
+            # The part of an open array that counts is all of the caller's array.
+            whole = self._open.is_whole(made.place, made.path)
+            return arrays[made.place] if whole else _view_of(arrays[made.place], path)
         if made.kind == "number":
             value = outputs[made.place]
             kinds, weak = made.constant, made.weak
@@ -403,7 +447,23 @@ class Compiled:
         if made.place not in bases:
             value = outputs[made.place]
             bases[made.place] = laid_out(value, made.order) if on_tensors else np.array(memoryview(value))
-        return _view_of(bases[made.place], made.path)
+        seen = _view_of(bases[made.place], path)
+        return seen.copy("K") if made.copied else seen
+
+
+def _is_part(array: Any) -> bool:
+    """Whether an array is a slice, of a length known only at run time, of one whose shape is known."""
+    path = path_of(array)
+    if not path or not run_time_ends(path[-1:]):
+        return False
+    return cell_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
+
+
+def _ends_among(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
+    """Make outputs of the run-time ends of slices in a path; where they are."""
+    first = len(outputs)
+    outputs += [end.tensor for end in run_time_ends(path)]
+    return first, len(outputs)
 
 
 def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
@@ -421,15 +481,6 @@ def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
 
 def _dtype_of(array: Any) -> tf.DType:
     return tf.as_dtype(array.dtype)
-
-
-def _staged(array: Any, cell: Cell, trace: Trace) -> Any:
-    """The array as the staged function sees it."""
-    if isinstance(array, tf.Tensor):
-        return cell.value
-    staged = tensor_scalar(cell.value) if type(array) is scalar else array_over(cell)
-    trace.add_input(array, staged)
-    return staged
 
 
 def _input(array: Any) -> tf.Tensor:

@@ -30,6 +30,8 @@ from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
 from np2tf.runtime.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.jit import Jitted, UnjittedWarning
+from np2tf.runtime.open_arrays import OpenArrays, bounds_of
+from np2tf.runtime.open_lengths import Lengths, LengthsAreNeeded, shapes_of
 from np2tf.runtime.prepared import Call
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
@@ -67,6 +69,7 @@ class Compiler:
 
     def __init__(self, jitted: Jitted) -> None:
         self.families: dict[Any, Family] = {}
+        self._lengths: dict[Any, Lengths] = {}
         self._jitted = jitted
         self._function = jitted.__wrapped__
         self.name = self._function.__qualname__
@@ -311,13 +314,48 @@ class Compiler:
         return known.follows(function) or signature.follows(function)
 
     def _family(self, call: Call) -> Family:
-        key = call.signature.key
+        exact = self._family_of(call.signature.key)
+        if exact.compiled or exact.on_host:
+            return exact
+        return self._open_family(call, exact) or exact
+
+    def _family_of(self, key: Any) -> Family:
         found = self.families.get(key)
         if found is None:
             if len(self.families) >= MOST_FAMILIES:
                 self.families.clear()
+                self._lengths.clear()
             found = self.families.setdefault(key, Family())
         return found
+
+    def _open_family(self, call: Call, exact: Family) -> Family | None:
+        """The family of calls of other lengths as well, for which the call is made ready, if there is one."""
+        signature = call.signature
+        shapes = shapes_of(signature)
+        if shapes is None or self._keeps_rules:
+            return None
+        loose = signature.key_without_lengths
+        known = self._lengths.setdefault(loose, Lengths())
+        known.note(shapes, exact)
+        lengths = known.lengths(shapes)
+        if lengths is None:
+            return None
+        first = len(signature.numbers)
+        bounds = {first + k: found for k, length in enumerate(lengths) if (found := bounds_of(length))}
+        if not OpenArrays(known.pattern, list(bounds), bounds).fit_memory(shapes):
+            return None
+        key = loose, known.static(shapes), tuple(known.pattern.items()), tuple(bounds.values())
+        is_new = key not in self.families
+        family = self._family_of(key)
+        if is_new:
+            family.own_seconds = known.seconds(lengths)
+            family.bounded.update(bounds)
+        if family.on_host:
+            return None
+        signature.numbers += lengths
+        signature.changing += bounds
+        call.open_pattern = known.pattern
+        return family
 
     def _may_stay_on_host(self, call: Call) -> bool:
         """The same of a call whose arguments have been taken apart."""
@@ -332,6 +370,13 @@ class Compiler:
         while True:
             try:
                 return *self._compiled(family, call), family, call
+            except LengthsAreNeeded as error:
+                self._lengths[call.signature.key_without_lengths].refuse()
+                if self._deadline is not None:
+                    # The calls of this length may not be worth compiling.
+                    raise StagingError("the lengths of arrays are needed", TOO_LONG_TO_TRACE) from error
+                call = self._prepare(call.args, call.kwargs, call.changing)
+                family = self._family(call)
             except (NewCallee, ListIsRead) as met:
                 with self._lock:
                     assert self._dependencies is not None
@@ -361,15 +406,21 @@ class Compiler:
                 check_class(kind, self._names)
                 self._checked.add(kind)
             try:
-                body, handled = call.body(self._function), self._handles_exceptions
+                bounds = family.bounds(inputs, signature)
+                body, handled = call.body(self._function, bool(bounds)), self._handles_exceptions
                 with self._leaving_alone(call), self._budget.tracing():
                     given = body, signature.arrays, signature.numbers, inputs, handled
-                    made = Compiled(*given, signature.generators, self._deadline)
+                    made = Compiled(*given, signature.generators, self._deadline, bounds, call.open_pattern)
                     family.check_inputs(inputs, made)
+                if call.open_pattern and made.how != "xla":
+                    raise LengthsAreNeeded
             except StagingError as error:
+                if call.open_pattern and error.code != TOO_LONG_TO_TRACE:
+                    raise LengthsAreNeeded from error
                 if not inputs or error.code in WHATEVER_IS_KNOWN:
                     raise
-                family.pin(inputs, signature)
+                if error.code == TOO_LONG_TO_TRACE or not family.bound(inputs, signature):
+                    family.pin(inputs, signature)
                 self._budget.forgive()
                 if self._deadline is not None and not self._budget.is_open:
                     raise StagingError("it has to be traced again", TOO_LONG_TO_TRACE) from error
@@ -411,11 +462,11 @@ class Compiler:
                     raise
                 # XLA refuses some graphs only when it compiles them, at the first call.
                 with self._leaving_alone(call):
-                    compiled.retrace_as_graph(call.body(self._function), arrays)
+                    compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
                 result = compiled(*inputs)
             except OutOfWords:
                 with self._leaving_alone(call):
-                    compiled.retrace_without_buffers(call.body(self._function), arrays)
+                    compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)
                 result = compiled(*inputs)
         except (Discarded, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
@@ -448,7 +499,10 @@ class Compiler:
             return bound(of_unknown_lengths(self._function)(*args, **kwargs))
         self._jitted.inline_count += 1
         with entered.trace.calls.entering(self._jitted, entered):
-            return returned(bound(self._function(*args, **kwargs)))
+            function = self._function
+            if entered.trace.unknown_lengths:
+                function = of_unknown_lengths(function)
+            return returned(bound(function(*args, **kwargs)))
 
     def left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python what cannot be compiled (it is known why), or is faster on the host."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from np2tf.counts import Fallback
 from np2tf.runtime.compiled import Compiled
+from np2tf.runtime.open_arrays import Bounds, bounds_of
 from np2tf.runtime.signature import Signature, number_key
 from np2tf.staging import StagingError
 
@@ -36,6 +37,7 @@ class Family:
         on_host: whether the calls stay on the host from now on.
         discarded: how many compiled calls have been repeated on the host, where exceptions are handled.
         fallback: why they cannot be compiled, if they cannot.
+        bounded: the inputs that are integers of which XLA needs to know how large they can be.
         own_seconds: what they have taken on the host, without long calls of other jitted functions.
     """
 
@@ -54,6 +56,7 @@ class Family:
     integers: set[int] = field(default_factory=set)
     changing: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
+    bounded: set[int] = field(default_factory=set)
 
     @property
     def wants_host(self) -> bool:
@@ -124,6 +127,17 @@ class Family:
         if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
             raise StagingError("XLA needs to know the integers", "NP2TF514")
 
+    def bound(self, inputs: tuple[int, ...], signature: Signature) -> bool:
+        """Let the integers among the inputs be bounded; whether there are any that have not been."""
+        new = {k for k in inputs if bounds_of(signature.numbers[k]) is not None} - self.bounded
+        self.bounded |= new
+        return bool(new)
+
+    def bounds(self, inputs: tuple[int, ...], signature: Signature) -> dict[int, Bounds]:
+        """The bounds of the bounded inputs: powers of 2, so that there are few of them."""
+        bounds = {k: bounds_of(signature.numbers[k]) for k in inputs if k in self.bounded}
+        return {k: bound for k, bound in bounds.items() if bound is not None}
+
     def pin(self, inputs: tuple[int, ...], signature: Signature) -> None:
         """Some of these inputs must be known while staging: the integers as a rule, else all of them."""
         integers = {k for k in inputs if isinstance(signature.numbers[k], _INTEGERS)}
@@ -132,7 +146,7 @@ class Family:
     def key(self, signature: Signature, inputs: tuple[int, ...]) -> Any:
         """What the code for these numbers is found by."""
         fixed = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
-        return inputs, tuple(fixed), signature.constants
+        return inputs, tuple(fixed), signature.constants, tuple(self.bounds(inputs, signature).items())
 
     def find(self, signature: Signature) -> Compiled | None:
         """The code for a call, if there is any."""

@@ -6,8 +6,10 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from np2tf.runtime.instances import is_instance
+from np2tf.runtime.open_arrays import Pattern
 from np2tf.runtime.signature import Signature
 from np2tf.runtime.twins import Twins, is_plain
+from np2tf.runtime.unknown_lengths import of_unknown_lengths
 from np2tf.tnp.cells import current_region
 
 
@@ -17,6 +19,7 @@ class Call:
     Attributes:
         read: what the function reads as globals and closure variables.
         by_name: the objects among that.
+        open_pattern: which axes of arrays have lengths that are inputs.
 
     Args:
         follows: whether it is known what another function reads by name.
@@ -40,9 +43,16 @@ class Call:
         self.kwargs = kwargs
         self.changing = changing
         self.is_plain = True
+        self.open_pattern: Pattern = {}
 
-    def body(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The function as it is traced: of staged arrays and numbers."""
+    def body(self, function: Callable[..., Any], unknown_lengths: bool = False) -> Callable[..., Any]:
+        """The function as it is traced: of staged arrays and numbers.
+
+        Args:
+            function: it.
+            unknown_lengths: whether there are arrays whose lengths are known only at run time.
+        """
+        traced = of_unknown_lengths(function) if unknown_lengths else function
 
         def run(arrays: Any, numbers: Any) -> Any:
             twins = Twins(self.signature, arrays, numbers)
@@ -53,7 +63,8 @@ class Call:
             entered.trace.follows = self._follows
             entered.trace.instances = [*twins.instances, *self.by_name]
             entered.trace.attributes_are_named = self.signature.attributes_are_named
-            outcome = twins.outcome(function(*args, **kwargs))
+            entered.trace.unknown_lengths = unknown_lengths
+            outcome = twins.outcome(traced(*args, **kwargs))
             self.is_plain = is_plain(outcome)
             return outcome.result if self.is_plain else outcome
 

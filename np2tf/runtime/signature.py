@@ -62,6 +62,7 @@ class Signature:
         "_naming",
         "_places",
         "_seen",
+        "_shapes",
         "arrays",
         "assigned",
         "changing",
@@ -100,6 +101,7 @@ class Signature:
         self._named: dict[int, int] = {}
         self._naming = 0
         self._in_arguments = False
+        self._shapes: list[int] = []
 
     def begin_arguments(self) -> None:
         """What has been taken apart so far are dependencies; what follows are arguments."""
@@ -127,6 +129,15 @@ class Signature:
         return tuple(self.parts)
 
     @property
+    def key_without_lengths(self) -> tuple[Any, ...]:
+        """The same, with the ranks of arrays in the places of their shapes."""
+        parts = list(self.parts)
+        for k in self._shapes:
+            place, kind, dtype, shape, order = parts[k]
+            parts[k] = place, kind, dtype, len(shape), order
+        return ("open", *parts)
+
+    @property
     def number_key(self) -> tuple[Any, ...]:
         """The numbers, so that equal keys mean equal bits."""
         return tuple(map(number_key, self.numbers))
@@ -138,6 +149,7 @@ class Signature:
         if place is None:
             place = self._places[identity] = len(self.arrays)
             self.arrays.append(value)
+        self._shapes.append(len(self.parts))
         self.parts.append((place, type(value), value.dtype, value.shape, order_of_memory(value)))
 
     def add_generator(self, value: Any) -> None:

@@ -61,6 +61,7 @@ class Trace:
         loops: for each staged loop "xla" or "graph".
         at_once: whether the code being staged now stands for all iterations of a loop at once.
         throw_aways: the throw-away graphs of loops and branches that are traced into now, the innermost last.
+        unknown_lengths: whether there are arrays whose lengths are known only at run time.
         calls: the calls of jitted functions that have been entered.
         follows: whether it is known what a function reads by name, so that this is an input or a constant.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
@@ -86,6 +87,7 @@ class Trace:
         self.attributes_are_named = False
         self.loops: list[str] = []
         self.throw_aways: list[ThrowAway] = []
+        self.unknown_lengths = False
         self.calls = Calls()
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Cell(tf.constant(False))

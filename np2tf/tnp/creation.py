@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, as_view, assigned, is_guest, to_numpy
 from np2tf.tnp.hosted import hosted
 from np2tf.tnp.layout import copied, is_laid_out, laid_out, named, order_of_new, settled, shadow
@@ -17,23 +19,24 @@ from np2tf.tnp.memory import made_over
 from np2tf.tnp.ndarray import array_over, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp.normalize import (
     OPS,
+    BoundedShape,
     COrF,
     DType,
     Int,
     MemoryOrder,
-    Shape,
     View,
     attach,
+    bounded_shape_of,
     checked_device,
     copy_mode,
     memory_order,
     on_host,
     op,
-    shape_of,
 )
 from np2tf.tnp.promotion import tf_dtype
 from np2tf.tnp.residence import eager_on_host, has_tensor, placed
-from np2tf.tnp.selection import selected_array, selection_of
+from np2tf.tnp.selection import MOST_BOUNDED, part_of_whole, selected_array, selection_of
+from np2tf.tnp.symint import SymInt
 
 __all__ = [
     "array",
@@ -67,11 +70,27 @@ def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> 
     Raises:
         ValueError: a length is negative.
     """
+    if any(isinstance(n, SymInt) for n in shape):
+        return _bounded(shape, value, order)
     return laid_out(_filled(shape, value), order_of_new(len(shape), order))
+
+
+def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
+    """An array whose lengths are known only at run time: a part of one that is as long as they can be."""
+    for n in shape:
+        if isinstance(n, SymInt) and (n.low is None or n.low < 0):
+            record_violation(n.tensor < 0)
+    most = tuple(max(n.high or 0, 0) if isinstance(n, SymInt) else n for n in shape)
+    known = [n for n in most if isinstance(n, int)]
+    if len(known) < len(most) or math.prod(known) > MOST_BOUNDED:
+        return fill(tuple(n.tensor if isinstance(n, SymInt) else n for n in shape), value, order)
+    return part_of_whole(fill(most, value, order), shape)
 
 
 def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
     """The same, laid out like `source`, or in C order where it has other axes."""
+    if any(isinstance(n, SymInt) for n in shape):
+        return fill(shape, value, order if order in ("C", "F") else "C")
     if order in (None, "A", "K") and source.tensor.shape.rank != len(shape):
         return fill(shape, value, settled(shadow(source), order))
     return copied(_filled(shape, value), source, order)
@@ -93,28 +112,28 @@ def _lengths(shape: tuple[Any, ...]) -> Any:
 
 @op(np.zeros)
 def zeros(
-    shape: Shape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
+    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
 @op(np.empty)
 def empty(
-    shape: Shape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
+    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
 @op(np.ones)
 def ones(
-    shape: Shape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
+    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
     return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
 
 
 @op(np.full)
 def full(
-    shape: Shape,
+    shape: BoundedShape,
     fill_value: Any,
     dtype: DType = None,
     order: COrF = "C",
@@ -128,10 +147,12 @@ def full(
 
 def _shape_like(source: ndarray, shape: Any) -> tuple[Any, ...]:
     if shape is not None:
-        return shape_of(shape)
+        return bounded_shape_of(shape)
     a = source.tensor
     if a.shape.is_fully_defined():
         return tuple(a.shape.as_list())
+    if staging_for_xla() and a.shape.rank is not None:
+        return bounded_shape_of(source.shape)
     return tuple(tf.unstack(tf.shape(a, tf.int64), num=a.shape.rank))
 
 

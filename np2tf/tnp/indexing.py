@@ -16,6 +16,7 @@ from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.advanced import Advanced
 from np2tf.tnp.backwards import forwards
 from np2tf.tnp.cells import staging_for_xla
+from np2tf.tnp.composed_keys import composed
 from np2tf.tnp.conversion import assigned, to_numpy
 from np2tf.tnp.fitting import refuse_unfit
 from np2tf.tnp.keys import expand, holds, holds_0d_array, is_parted
@@ -34,6 +35,9 @@ def getitem(array: ndarray, key: Any) -> Any:
     Raises:
         IndexError: as NumPy does.
     """
+    inner = composed(array, key)
+    if inner is not None:
+        return _of_whole(*inner, key)
     tensor = array.tensor
     index = selected_index(tensor, key)
     if index is not None:
@@ -59,6 +63,18 @@ def getitem(array: ndarray, key: Any) -> Any:
     return tensor_array(Advanced(tensor, items, is_parted(key)).gather())
 
 
+def _of_whole(whole: ndarray, items: list[Any], key: Any) -> Any:
+    """What the composed key of a slice takes of the whole array."""
+    if any(isinstance(item, tf.Tensor) for item in items):
+        return tensor_array(Advanced(whole.tensor, items, is_parted(key)).gather())
+    if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
+        return tensor_scalar(slicing.read(whole.tensor, tuple(items)))
+    view = whole.view_through(Basic(tuple(items)))
+    if selection_of(view) is None:
+        _ = view.tensor
+    return view
+
+
 def setitem(array: ndarray, key: Any, value: Any) -> None:
     """``array[key] = value`` of a tensor array.
 
@@ -69,17 +85,21 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         raise TypeError("'numpy.generic' object does not support item assignment")
     if array.is_read_only:
         raise ValueError("assignment destination is read-only")
+    inner = composed(array, key)
+    if inner is not None:
+        whole, items = inner
+        _set(whole, whole.tensor, items, key, value)
+        return
     tensor = array.tensor
     filled = _filled(tensor, key, value)
     if filled is not None:
         array.store(filled)
     else:
-        _set(array, tensor, key, value)
+        _set(array, tensor, expand(key, tensor.shape.rank), key, value)
 
 
-def _set(array: ndarray, tensor: tf.Tensor, key: Any, value: Any) -> None:
-    """``array[key] = value``, where `tensor` is what the array holds."""
-    items = expand(key, tensor.shape.rank)
+def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: Any) -> None:
+    """``array[key] = value``, where `tensor` is what the array holds, and `items` the expanded key."""
     picks = any(isinstance(item, tf.Tensor) for item in items)
     if not picks and forwards(items, tensor.shape.as_list()):
         setitem(getitem(array, key), ..., value)

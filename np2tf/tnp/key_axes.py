@@ -102,6 +102,24 @@ def axis_per_item(key: BasicKey, axes: Sequence[Axis]) -> list[Axis | None]:
     return [None if item is None else next(rest) for item in key]
 
 
+def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:
+    """The lengths of the axes of ``base[key]``, with what is known about them; None if that is too little."""
+    axes = axes_of(base, key)
+    if axes is None:
+        return None
+    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
+    return [1 if axis is None else _length(axis) for axis in kept]
+
+
+def _length(axis: Axis) -> Int:
+    if axis.size is not None:
+        return axis.size
+    if axis.start == 0 and isinstance(axis.stop, SymInt):
+        return axis.stop
+    length = tf.maximum(symint.tensor_of(axis.stop) - symint.tensor_of(axis.start), 0)
+    return SymInt.fresh(length, 0, axis.length)
+
+
 def vector(values: Sequence[Int]) -> tf.Tensor | list[int]:
     if all(isinstance(value, int) for value in values):
         return [value for value in values if isinstance(value, int)]

@@ -17,7 +17,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp import key_axes, slicing
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import staging_for_xla
-from np2tf.tnp.symint import SymInt
+from np2tf.tnp.symint import Int, SymInt
 
 
 class Lens(Protocol):
@@ -236,6 +236,14 @@ def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
     return base
 
 
+def lengths(base: tf.Tensor, path: Sequence[Lens]) -> list[Int] | None:
+    """The lengths of what is seen through `path`, with what is known about them; None if nothing more is
+    known than the shape of the value tells.
+    """
+    last = path[-1] if path else None
+    return key_axes.lengths(read_path(base, path[:-1]), last.key) if isinstance(last, Basic) else None
+
+
 def write_path(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
     """`base` with what is seen through `path` replaced by `value`."""
     return _write(base, _shortened(path), value)
@@ -312,6 +320,25 @@ def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
     return buffer
 
 
+def run_time_ends(path: Sequence[Lens]) -> list[SymInt]:
+    """The integers in the keys of a path that are known only at run time, in their order."""
+    keys = [lens.key for lens in path if isinstance(lens, Basic)]
+    return [end for key in keys for item in key for end in _ends(item) if isinstance(end, SymInt)]
+
+
+def with_ends(path: Sequence[Lens], values: Sequence[int]) -> tuple[Lens, ...]:
+    """The path with these integers in the places of those that were known only at run time."""
+    rest = iter(values)
+
+    def known(end: Any) -> Any:
+        return next(rest) if isinstance(end, SymInt) else end
+
+    def item_of(item: Any) -> Any:
+        return slice(*map(known, _ends(item))) if isinstance(item, slice) else known(item)
+
+    return tuple(Basic(tuple(map(item_of, lens.key))) if isinstance(lens, Basic) else lens for lens in path)
+
+
 _ON_HOST = (Basic, Transpose, Reshape, Part, Diagonal, Bitcast, ReadOnly, Sealed)
 
 
@@ -319,15 +346,12 @@ def check_host_view(path: Sequence[Lens]) -> None:
     """Refuse views that NumPy cannot make of a buffer on the host once the code has run.
 
     Raises:
-        StagingError: the view is of an unknown kind, or its place or shape is known only at run time.
+        StagingError: the view is of an unknown kind, or its shape is known only at run time.
     """
     for lens in path:
-        ends = [end for item in lens.key for end in _ends(item)] if isinstance(lens, Basic) else []
         shape = lens.shape if isinstance(lens, (Reshape, ReadOnly)) else ()
-        if any(isinstance(end, SymInt) for end in ends) or not isinstance(
-            shape, (tuple, list, tf.TensorShape)
-        ):
-            raise StagingError("a view whose place is known only at run time is returned", "NP2TF507")
+        if not isinstance(shape, (tuple, list, tf.TensorShape)):
+            raise StagingError("a view whose shape is known only at run time is returned", "NP2TF507")
         if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(lens, _ON_HOST):
             raise StagingError("a view of a kind that cannot be returned", "NP2TF507")
 

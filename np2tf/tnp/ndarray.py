@@ -183,10 +183,14 @@ class ndarray(metaclass=_ArrayType):
             return tuple(tensor.shape.as_list())
         if tensor.shape.rank is None:
             raise StagingError("the shape of an array of unknown rank is needed while staging")
-        sizes = tf.shape(tensor, out_type=tf.int64)
+        lengths = lenses.lengths(self._cell.value, self._path)
+        if lengths is None:
+            sizes = tf.shape(tensor, out_type=tf.int64)
+            known = enumerate(tensor.shape.as_list())
+            lengths = [SymInt.fresh(sizes[k], 0) if size is None else size for k, size in known]
         return tuple(
-            weak_scalar(sizes[k], int, SymInt.fresh(sizes[k], 0)) if size is None else size
-            for k, size in enumerate(tensor.shape.as_list())
+            weak_scalar(length.tensor, int, length) if isinstance(length, SymInt) else length
+            for length in lengths
         )
 
     @property

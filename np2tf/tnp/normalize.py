@@ -112,6 +112,22 @@ def shape_of(value: Any) -> tuple[Any, ...]:
     return (_length(value),)
 
 
+def bounded_shape_of(value: Any) -> tuple[Any, ...]:
+    """The same; a length with a known bound, where XLA is to compile the code, is a symbolic integer."""
+    if not staging_for_xla() or isinstance(value, (tf.Tensor, np.ndarray, tf.TensorShape)):
+        return shape_of(value)
+    if not isinstance(value, (tuple, list)):
+        return (_bounded_length(value),)
+    checked_rank(len(value))
+    return tuple(map(_bounded_length, value))
+
+
+def _bounded_length(value: Any) -> Any:
+    length = _length(value)
+    known = value.known if isinstance(length, tf.Tensor) and type(value) is scalar else None
+    return length if known is None or known.high is None else known
+
+
 def checked_device(value: Any) -> Any:
     """A device by the name that `x.device` has.
 
@@ -176,6 +192,7 @@ Axis = Annotated[Any, _axis]
 Int = Annotated[Any, _int]
 OptionalInt = Annotated[Any, _optional_int]
 Shape = Annotated[tuple[Any, ...], shape_of]
+BoundedShape = Annotated[tuple[Any, ...], bounded_shape_of]
 MemoryOrder = Annotated[Any, memory_order]
 COrF = Annotated[Any, _c_or_f]
 

@@ -42,6 +42,9 @@ def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: b
 
 
 def _bool(self: ndarray) -> bool:
+    known = self.known if type(self) is scalar and self.weak is int else None
+    if known is not None and known.excludes_zero:
+        return True
     return bool(self.numpy())
 
 

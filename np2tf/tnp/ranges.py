@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor, cast
 from np2tf.tnp.hosted import SMALL, hosted, known
 from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
@@ -17,6 +18,8 @@ from np2tf.tnp.normalize import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, r
 from np2tf.tnp.operand_kinds import operands_in
 from np2tf.tnp.promotion import inexact_type, kind_of, result_type_of, tf_dtype
 from np2tf.tnp.residence import has_tensor, lifted, placed
+from np2tf.tnp.selection import MOST_BOUNDED, part_of_whole
+from np2tf.tnp.symint import SymInt
 
 __all__ = [
     "arange",
@@ -95,11 +98,25 @@ def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> 
     return as_tensor(first, dtype) + cast(places, dtype) * as_tensor(difference, dtype)
 
 
+def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
+    """``arange(start, stop)`` as a part of the longest one that it can be; None if there is no bound."""
+    bound = stop.known.high if stop.known is not None else None
+    if bound is None or not 0 < bound - start <= MOST_BOUNDED:
+        return None
+    count = tf.clip_by_value(cast(stop.tensor, np.int64) - start, 0, bound - start)
+    whole = tensor_array(cast(tf.range(start, bound, dtype=tf.int64), dtype))
+    return part_of_whole(whole, [SymInt.fresh(count, 0, bound - start)])
+
+
 def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     wanted = (
         result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
     )
     if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
+        if staging_for_xla() and type(start) is int and step == 1 and type(stop) is scalar:
+            part = _bounded(start, stop, wanted)
+            if part is not None:
+                return part
         low, high, by = (as_tensor(value, np.int64) for value in (start, stop, step))
         record_violation(tf.equal(by, 0))
         return tensor_array(cast(tf.range(low, high, by), wanted))

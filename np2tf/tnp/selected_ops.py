@@ -13,6 +13,7 @@ from np2tf.tnp.conversion import as_tensor
 from np2tf.tnp.ndarray import is_array, tensor_array, wrap_tensor
 from np2tf.tnp.selection import Cut, Selection, aligned, selected_array, selection_of
 from np2tf.tnp.strands import inner_product
+from np2tf.tnp.symint import tensor_of
 
 #: What a reduction must find in the place of what does not count.
 _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
@@ -24,6 +25,8 @@ _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
     "max": lambda dtype: dtype.min if dtype.is_integer or dtype.is_bool else float("-inf"),
     "min": lambda dtype: dtype.max if dtype.is_integer or dtype.is_bool else float("inf"),
 }
+#: Of these the result has the array's axes, or places along one: a part that begins later is no other part.
+_ALONG = {"cumsum": "sum", "cumprod": "prod", "argmax": "max", "argmin": "min"}
 _PRODUCTS = ("dot", "vdot", "inner", "matmul")
 
 
@@ -105,6 +108,8 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     """``name(selection, axis)``, None where it is not one of those that can be computed on the whole."""
     if name == "mean":
         return _mean(function, args, kwargs)
+    if name in _ALONG:
+        return _along(name, function, args, kwargs)
     if name not in _NEUTRAL or len(args) > 2 or kwargs.keys() - {"axis"}:
         return None
     found = selection_of(args[0])
@@ -137,6 +142,26 @@ def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
         size = tf.math.count_nonzero(part.mask) if part is not None else found.whole.shape[k]
         count *= tf.cast(size, found.whole.dtype)
     return wrap_tensor(tf.reduce_sum(found.filled(0, axes), axes) / count)
+
+
+def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Running sums and products, and places of extremes, along an axis of which an interval counts."""
+    found = selection_of(args[0])
+    if found is None or len(args) > 2 or kwargs.keys() - {"axis"}:
+        return None
+    axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(found.parts))
+    part = found.parts[axes[0]] if axes is not None and len(axes) == 1 else None
+    if axes is None or part is None or part.interval is None:
+        return None
+    made = function(tensor_array(found.filled(_NEUTRAL[_ALONG[name]](found.whole.dtype), axes)), axis=axes[0])
+    if name in ("cumsum", "cumprod"):
+        return selected_array(Selection(made.tensor, found.parts))
+    start, stop = (tensor_of(end) for end in part.interval)
+    record_violation(start >= stop)  # NumPy raises
+    # Where all that counts is as the rest has been filled, the first place of all was found.
+    place = tf.maximum(made.tensor, start) - start
+    rest = tuple(one for k, one in enumerate(found.parts) if k not in axes)
+    return selected_array(Selection(place, rest)) if any(rest) else wrap_tensor(place)
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:

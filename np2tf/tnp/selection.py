@@ -19,10 +19,13 @@ from np2tf.tnp import key_axes, slicing, symint
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, staging_for_xla
 from np2tf.tnp.lenses import Basic, Lens, read_path
-from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of, tensor_array
+from np2tf.tnp.ndarray import array_over, cell_of, is_array, ndarray, path_of, tensor_array
 from np2tf.tnp.symint import Int, SymInt
 from np2tf.tnp.xla_updates import slice_under_xla
 
+#: An array whose length is known only at run time takes the memory of its greatest length, up to so many
+#: elements.
+MOST_BOUNDED = 2**24
 #: What a reversal leaves as it is of an axis, and what it does.
 _WHOLE = (slice(None), slice(None, None, -1))
 
@@ -103,10 +106,25 @@ class SelectedCell(Cell):
 
 
 def selected_array(selection: Selection) -> ndarray:
-    """An array that is a selection."""
+    """An array that is a selection; of intervals alone it is a slice of an array that nobody else has."""
+    if all(part is None or part.interval is not None for part in selection.parts):
+        key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
+        return _owner(Cell(selection.whole), Basic(key))
     array = tensor_array(selection.whole)
     array.move_to(SelectedCell(selection))
     return array
+
+
+def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
+    """The part of a new array that begins where it begins, and has these lengths."""
+    key = tuple(slice(0, n) if isinstance(n, SymInt) else slice(None) for n in lengths)
+    return _owner(cell_of(whole), Basic(key))
+
+
+def _owner(cell: Cell, lens: Basic) -> ndarray:
+    """An array that is a part of a cell that nobody else sees: it is no view to anybody."""
+    cell.owner_path = (lens,)
+    return array_over(cell, (lens,))
 
 
 def selection_of(operand: Any) -> Selection | None:

@@ -39,6 +39,11 @@ class SymInt:
         """Whether 0 <= self < length is certain."""
         return self.low is not None and self.high is not None and self.low >= 0 and self.high < length
 
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether it is certainly not zero."""
+        return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
+
     def shifted(self, amount: int) -> SymInt:
         """self + amount."""
         low = None if self.low is None else self.low + amount

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.ndarray import scalar, weak_scalar
-from np2tf.tnp.symint import Int, SymInt, combine, high, low
+from np2tf.tnp.symint import Int, SymInt, combine, distance, high, low
 
 _TF_KIND: dict[type, tf.DType] = {bool: tf.bool, int: tf.int64, float: tf.float64, complex: tf.complex128}
 _ORDER = (bool, int, float, complex)
@@ -41,6 +42,17 @@ _COMPARISON: dict[str, Callable[[Any, Any], tf.Tensor]] = {
     "greater_equal": tf.greater_equal,
     "equal": tf.equal,
     "not_equal": tf.not_equal,
+}
+
+
+#: The same of integers whose difference is known.
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
 }
 
 
@@ -180,7 +192,7 @@ def _nonzero(value: Any) -> bool:
         return bool(value)
     if value.weak is not int or value.known is None:
         return False
-    return (value.known.low or 0) > 0 or (value.known.high or 0) < 0
+    return value.known.excludes_zero
 
 
 def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
@@ -193,6 +205,9 @@ def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
 
 def _decided(name: str, left: Int, right: Int) -> bool | None:
     """The answer of a comparison that follows from the bounds alone."""
+    apart = distance(left, right)
+    if apart is not None:
+        return bool(_COMPARED[name](0, apart))
     a, b, c, d = low(left), high(left), low(right), high(right)
     if a is None or b is None or c is None or d is None:
         return None
@@ -200,6 +215,8 @@ def _decided(name: str, left: Int, right: Int) -> bool | None:
         return (b < c) == (name == "less")
     if name in ("greater", "less_equal") and (a > d or b <= c):
         return (a > d) == (name == "greater")
+    if name in ("equal", "not_equal") and (b < c or d < a or a == b == c == d):
+        return (a == b == c == d) == (name == "equal")
     return None
 
 

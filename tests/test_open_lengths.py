@@ -1,0 +1,286 @@
+"""Calls that differ in the lengths of their arrays, or in numbers that are lengths, share XLA programs."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+from differential import load, translation
+
+import np2tf
+from np2tf import tnp
+
+LENGTHS = (20, 21, 22, 23, 30, 31, 33, 40, 60, 0, 1, 2, 3, 16, 17, 100)
+#: Programs of arrays whose lengths vary; `f` is given what `given` makes of a length.
+PROGRAMS: dict[str, tuple[str, str]] = {
+    "a table of two lengths": (
+        """
+        def f(x, y):
+            n, m = len(x), len(y)
+            table = np.full((n + 1, m + 1), np.inf)
+            table[0, 0] = 0.0
+            for i in range(1, n + 1):
+                for j in range(1, m + 1):
+                    best = min(table[i - 1, j], table[i, j - 1], table[i - 1, j - 1])
+                    table[i, j] = abs(x[i - 1] - y[j - 1]) + best
+            return table[n, m]
+        """,
+        "(rng.random(n), rng.random(n + 3))",
+    ),
+    "slices": (
+        """
+        def f(x, k=5):
+            y = x.copy()
+            for _ in range(k + 9):
+                y[1:-1] = 0.25 * (y[:-2] + 2 * y[1:-1] + y[2:])
+            return y
+        """,
+        "(rng.random(n),)",
+    ),
+    "an array that is gone through": (
+        """
+        def f(x, pairs):
+            out = np.zeros_like(x)
+            for i, j in pairs:
+                d = x[i] - x[j]
+                out[i] += d
+                out[j] -= d
+            return out
+        """,
+        "(rng.random((30, 2)), rng.integers(0, 30, (n, 2)))",
+    ),
+    "an argument that is written and returned": (
+        """
+        def f(x):
+            for i in range(1, len(x)):
+                x[i] += 0.5 * x[i - 1]
+            return x
+        """,
+        "(rng.random(n),)",
+    ),
+    "an argument that is returned in part": (
+        """
+        def f(x):
+            for i in range(len(x)):
+                x[i] = x[i] * x[-1]
+            return x[2:], x[::-1], len(x)
+        """,
+        "(rng.random(n),)",
+    ),
+    "enumerate and zip": (
+        """
+        def f(x, y):
+            out = np.empty(x.shape[0])
+            s = 0
+            for i, v in enumerate(x):
+                s = s + i * v
+                out[i] = s
+            for v, w in zip(x, y):
+                s = s - v * w
+            return out, s
+        """,
+        "(rng.integers(0, 9, n), rng.integers(0, 9, n))",
+    ),
+    "means and running sums": (
+        """
+        def f(x):
+            y = x - x.mean()
+            s = 0.0
+            for v in y:
+                s += v * v
+            return np.cumsum(x), y / (1 + s), np.argmax(x) if len(x) else -1
+        """,
+        "(rng.random(n),)",
+    ),
+    "lengths that are tested": (
+        """
+        def f(x):
+            if len(x) < 3:
+                raise ValueError("too short")
+            s = 0.0
+            for k in range(len(x) - 2):
+                s += abs(x[k] - 2 * x[k + 1] + x[k + 2])
+            return s
+        """,
+        "(rng.random(n),)",
+    ),
+    "a matrix with one open axis": (
+        """
+        def f(x):
+            s = np.zeros(x.shape[1])
+            for row in x:
+                s = s * 0.5 + row * np.sum(row)
+            return s, x.sum(axis=0), x.max(axis=1)
+        """,
+        "(rng.random((n, 3)),)",
+    ),
+    "square matrices": (
+        """
+        def f(a):
+            n = a.shape[0]
+            for k in range(n):
+                for i in range(k + 1, n):
+                    a[i, k] = a[i, k] / (a[k, k] + n)
+                    a[i, k + 1:] -= a[i, k] * a[k, k + 1:]
+            return a
+        """,
+        "(rng.random((n % 12, n % 12)),)",
+    ),
+    "beyond the end": (
+        """
+        def f(x, k=7):
+            s = 0.0
+            for i in range(12):
+                s += x[i + k]
+            return s
+        """,
+        "(rng.random(n),)",
+    ),
+    "an index array": (
+        """
+        def f(x, index):
+            s = np.zeros(4)
+            for k in range(len(index) - 4):
+                s = s + x[index[k:k + 4]] * k
+            return s, x[index[2]]
+        """,
+        "(rng.random(n + 1), rng.integers(-n - 1, n + 1, n))",
+    ),
+    "another function": (
+        """
+        def half(x):
+            s = 0.0
+            for i in range(len(x) // 2):
+                s += x[i] * 2
+            return s
+
+        def f(x):
+            y = x.copy()
+            for i in range(len(x)):
+                y[i] = half(x[:i]) + i
+            return y
+        """,
+        "(rng.random(n),)",
+    ),
+}
+#: Functions of a number that is a length: the first argument has 64 elements.
+OF_NUMBERS: dict[str, str] = {
+    "a part": "return x[:n] * 2, x[n:], x[-n:]",
+    "the last element": "return x[:n][-1] + x[:n][0]",
+    "new arrays": "z, o = np.zeros(n), np.ones((n, 2))\n    z[:] = 3\n    return z, o + z[:, None], np.arange(n)",
+    "a part of a part": "y = x[2:n]\n    return y[1:].sum(), y[:-1].sum(), y[3:5].sum(), y[-3:] + 1",
+    "a write into a part": "y = x[:n]\n    y[1:] = 5.0\n    y[0] += 1.0\n    return y",
+    "places": "return np.argmin(x[3:n]), np.cumsum(x[3:n])",
+    "a matrix": "a = x.reshape(8, 8)[:n, 1:n]\n    return a * 2, a.sum(axis=0), a.T + 1",
+    "elements by index": "return x[:n][[0, -1]]",
+    "a new axis": "return (x[:n][:, None] * x[None, :3]).sum(axis=1)",
+    "two parts": "return x[:n] - x[-n:] if n else x",
+    "size": "return x[:n].size, x[:n].shape, len(x[:n])",
+}
+
+
+def _same(found: Any, wanted: Any) -> bool:
+    if isinstance(wanted, tuple):
+        return isinstance(found, tuple) and len(found) == len(wanted) and all(map(_same, found, wanted))
+    if type(found) is not type(wanted) or np.shape(found) != np.shape(wanted):
+        return False
+    if isinstance(wanted, (np.ndarray, np.generic)) and found.dtype != wanted.dtype:
+        return False
+    return np.allclose(found, wanted, rtol=1e-12, atol=1e-14, equal_nan=True)
+
+
+def _outcome(function: Any, args: tuple[Any, ...]) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return function(*args)
+    except Exception as error:
+        return type(error)
+
+
+def _assert_same_call(ours: Any, numpys: Any, args: tuple[Any, ...]) -> None:
+    others = copy.deepcopy(args)
+    found, wanted = _outcome(ours, args), _outcome(numpys, others)
+    if isinstance(wanted, type):
+        assert found is wanted
+        return
+    assert _same(found, wanted), (found, wanted)
+    results = (found, wanted) if isinstance(found, tuple) else ((found,), (wanted,))
+    for mine, theirs in zip(args, others):
+        assert _same(mine, theirs)
+    for mine, theirs in zip(*results):
+        if isinstance(theirs, np.ndarray):
+            assert mine.flags.owndata == theirs.flags.owndata
+            assert [mine is one for one in args] == [theirs is one for one in others]
+            for one, other in zip(args, others):
+                if isinstance(other, np.ndarray):
+                    assert np.shares_memory(mine, one) == np.shares_memory(theirs, other)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_lengths_of_arrays(name: str) -> None:
+    text, given = PROGRAMS[name]
+    source = "import numpy as np\n\n\n" + "\n".join(line[8:] for line in text.strip("\n").split("\n"))
+    numpys, ours = load(source)["f"], load(translation(source))["f"]
+    rng = np.random.default_rng(1)
+    with np2tf.config.using(tier="compile"):
+        for n in LENGTHS:
+            _assert_same_call(ours, numpys, eval(given, {"rng": rng, "n": n}))
+        traces = ours.trace_count
+        for n in range(41, 60):
+            _assert_same_call(ours, numpys, eval(given, {"rng": rng, "n": n}))
+        assert ours.trace_count - traces <= 4
+        assert not ours.graph_count
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", OF_NUMBERS)
+def test_numbers_that_are_lengths(name: str) -> None:
+    source = f"import numpy as np\n\n\ndef f(x, n):\n    {OF_NUMBERS[name]}\n"
+    space = load(translation(source))
+    numpys, ours = load(source)["f"], np2tf.jit(space["f"])
+    with np2tf.config.using(tier="compile"):
+        for n in (7, 6, 5, 4, 3, 8, 0, 1, 2, 70, -1, -70):
+            _assert_same_call(ours, numpys, (np.arange(64.0) % 7, n))
+        assert not ours.graph_count
+
+
+def test_what_depends_on_lengths_is_compiled_for_each():
+    @np2tf.jit
+    def doubled(x):
+        return tnp.concatenate([tnp.sort(x), x])
+
+    with np2tf.config.using(tier="compile"):
+        for n in range(2, 12):
+            x = np.arange(float(n))[::-1].copy()
+            np.testing.assert_array_equal(doubled(x), np.concatenate([np.sort(x), x]))
+    # One attempt has been in vain.
+    assert doubled.trace_count == 11, doubled.trace_count
+
+
+def test_lengths_that_have_been_equal_need_not_be():
+    @np2tf.jit
+    def total(x, y):
+        return (x * 2).sum() + (x + y).sum()
+
+    with np2tf.config.using(tier="compile"):
+        for n in range(20, 26):
+            assert total(np.ones(n), np.ones(n)) == 4 * n
+        assert total.trace_count == 3
+        assert total(np.ones(24), np.ones(1)) == 24 * 4
+        with pytest.raises(ValueError, match="broadcast"):
+            total(np.ones(24), np.ones(23))
+        assert total(np.ones(24), np.ones(24)) == 96
+
+
+def test_other_lengths_of_a_static_axis():
+    @np2tf.jit
+    def weighed(x):
+        return (x * tnp.arange(x.shape[1])).sum()
+
+    with np2tf.config.using(tier="compile"):
+        for shape in [(20, 3), (21, 3), (22, 3), (23, 3), (23, 4), (24, 4), (24, 5), (25, 6), (26, 7)]:
+            x = np.random.default_rng(2).random(shape)
+            np.testing.assert_allclose(weighed(x), (x * np.arange(shape[1])).sum(), rtol=1e-13)
