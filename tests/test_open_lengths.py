@@ -141,10 +141,10 @@ PROGRAMS: dict[str, tuple[str, str]] = {
     "an index array": (
         """
         def f(x, index):
-            s = np.zeros(4)
-            for k in range(len(index) - 4):
-                s = s + x[index[k:k + 4]] * k
-            return s, x[index[2]]
+            s = 0.0
+            for k in range(len(index)):
+                s += x[index[k]] * k
+            return s, index[0]
         """,
         "(rng.random(n + 1), rng.integers(-n - 1, n + 1, n))",
     ),
@@ -169,7 +169,7 @@ PROGRAMS: dict[str, tuple[str, str]] = {
 OF_NUMBERS: dict[str, str] = {
     "a part": "return x[:n] * 2, x[n:], x[-n:]",
     "the last element": "return x[:n][-1] + x[:n][0]",
-    "new arrays": "z, o = np.zeros(n), np.ones((n, 2))\n    z[:] = 3\n    return z, o + z[:, None], np.arange(n)",
+    "new arrays": "z = np.zeros(n)\n    z[:] = 3\n    return z, np.ones((n, 2)) + z[:, None], np.arange(n)",
     "a part of a part": "y = x[2:n]\n    return y[1:].sum(), y[:-1].sum(), y[3:5].sum(), y[-3:] + 1",
     "a write into a part": "y = x[:n]\n    y[1:] = 5.0\n    y[0] += 1.0\n    return y",
     "places": "return np.argmin(x[3:n]), np.cumsum(x[3:n])",
