@@ -40,7 +40,7 @@ class Project:
         for path, root in self._files:
             outcome = translated(path, root, self._options)
             if outcome.facts is not None and not outcome.failed:
-                summary = summarise(outcome.facts, str(path), self._options)
+                summary = summarise(outcome.facts, outcome.before, str(path), self._options)
                 self._summaries[str(path)] = summary
                 if any(one.is_staged for one in summary.functions.values()):
                     self._texts[str(path)] = outcome.before
@@ -83,7 +83,7 @@ class Project:
         if path not in self._plain:
             return None
         facts = facts_of(Outcome(Path(path), Path(path).parent, self._plain[path]))
-        return summarise(facts, path, self._options) if facts is not None else None
+        return summarise(facts, self._plain[path], path, self._options) if facts is not None else None
 
     def _deriving_from(self, name: str) -> Iterator[str]:
         """The files in which nothing is to be translated, and which derive a class from one of that name."""

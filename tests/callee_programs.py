@@ -505,7 +505,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return x
         """,
         "loud.run(x), len(LOG)",
-        "changed",
+        "calls `LOG.append`",
     ),
     "a method of the object's own": CalleeProgram(
         """

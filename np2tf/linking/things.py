@@ -61,7 +61,9 @@ class Resolution:
         self._read = read
         self._mentioning = mentioning
         self._added: set[str] = set()
+        self._looked_for: set[str] = set()
         self._names: dict[tuple[str, str], Things] = {}
+        self._members: dict[tuple[Thing, str], Things] = {}
         self._derived: dict[tuple[str, str], list[Thing]] = {}
         self._far = 0
 
@@ -233,6 +235,14 @@ class Resolution:
                 yield from self._own(derived, name)
 
     def _own(self, kind: Thing, name: str) -> Things:
+        """What a class itself defines under a name."""
+        key = kind, name
+        if key not in self._members:
+            self._members[key] = _ANYTHING  # of an attribute that is made of itself
+            self._members[key] = self._find_own(kind, name)
+        return self._members[key]
+
+    def _find_own(self, kind: Thing, name: str) -> Things:
         summary = self._class(kind)
         if summary is None:
             return _ANYTHING
@@ -277,15 +287,21 @@ class Resolution:
         pending, seen = [kind], {kind}
         while pending:
             top = pending.pop()
-            for path in self._mentioning(top.name):
-                summary = self._read(path)
-                if summary is not None:
-                    self.add(summary)
+            self._look_for_derived(top.name)
             for one in self._derived.get((top.path, top.name), ()):
                 if one not in seen:
                     seen.add(one)
                     pending.append(one)
                     yield one
+
+    def _look_for_derived(self, name: str) -> None:
+        """Read the files that nobody has read yet, and which derive classes from one of that name."""
+        if name not in self._looked_for:
+            self._looked_for.add(name)
+            for path in self._mentioning(name):
+                summary = self._read(path)
+                if summary is not None:
+                    self.add(summary)
 
 
 def _item(thing: Thing | None) -> Things:

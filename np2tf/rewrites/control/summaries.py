@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import libcst as cst
@@ -11,11 +12,10 @@ from np2tf.facts import Facts
 from np2tf.facts.classes import decorators
 from np2tf.facts.effects import Effects
 from np2tf.facts.references import References, module_of
-from np2tf.facts.uses import certain
+from np2tf.facts.uses import Certain
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness, Unfit
 from np2tf.summary import UNKNOWN, FunctionSummary, ModuleSummary, Ref, Use
-from np2tf.tree.walk import walk
 
 _ABSTRACT = frozenset({"abstractmethod", "abc.abstractmethod"})
 _SEEN_THROUGH = {
@@ -28,17 +28,23 @@ _SEEN_THROUGH = {
 _PROPERTIES = frozenset({"property", "cached_property", "functools.cached_property"})
 
 
-def summarise(facts: Facts, path: str, options: Options) -> ModuleSummary:
-    """The summary of one module."""
-    return _Summaries(facts, options).module(path)
+def summarise(facts: Facts, text: str, path: str, options: Options) -> ModuleSummary:
+    """The summary of one module; `text` is its source."""
+    return _Summaries(facts, text, options).module(path)
 
 
 class _Summaries:
-    def __init__(self, facts: Facts, options: Options) -> None:
+    def __init__(self, facts: Facts, text: str, options: Options) -> None:
         self._facts = facts
+        self._certain = Certain(facts)
+        self._lines = _lines(facts, text)
         self._effects = Effects(facts)
         self._fitness = Fitness.of(facts, options)
         self._references = References(facts, self._effects.classes)
+        self._returns: dict[cst.CSTNode | None, list[cst.Name]] = {}
+        for node in facts.nodes(cst.Return):
+            if isinstance(node.value, cst.Name):
+                self._returns.setdefault(facts.scopes.function_of(node.value), []).append(node.value)
 
     def module(self, path: str) -> ModuleSummary:
         references, facts = self._references, self._facts
@@ -97,7 +103,7 @@ class _Summaries:
         of = decorators(function)
         yield FunctionSummary(
             name,
-            self._facts.position(function)[0],
+            self._lines[function],
             self._why(function),
             tuple(dict.fromkeys(self._uses(function))),
             tuple(
@@ -114,15 +120,12 @@ class _Summaries:
 
     def _returned(self, function: cst.FunctionDef) -> tuple[cst.FunctionDef | None, str]:
         inside = self._facts.scopes.inside(function)
-        for node in walk(function.body):
-            if isinstance(node, cst.Return) and isinstance(node.value, cst.Name):
-                bindings = inside.bindings.get(node.value.value, [])
-                if self._facts.scopes.function_of(node.value) is not function or len(bindings) != 1:
-                    continue
-                if isinstance(bindings[0], cst.FunctionDef):
-                    return bindings[0], ""
-                if isinstance(bindings[0], cst.Param):
-                    return None, node.value.value
+        for name in self._returns.get(function, ()):
+            bindings = inside.bindings.get(name.value, [])
+            if len(bindings) == 1 and isinstance(bindings[0], cst.FunctionDef):
+                return bindings[0], ""
+            if len(bindings) == 1 and isinstance(bindings[0], cst.Param):
+                return None, name.value
         return None, ""
 
     def _why(self, function: cst.FunctionDef) -> str:
@@ -137,17 +140,36 @@ class _Summaries:
 
     def _uses(self, function: cst.FunctionDef) -> Iterator[Use]:
         called = set()
-        for node in certain(function, self._facts):
-            if isinstance(node, cst.Call):
-                called.add(node.func)
-            if not isinstance(node, (cst.Call, cst.Attribute)) or node in called:
-                continue
-            what = node.func if isinstance(node, cst.Call) else node
-            if self._facts.imports.qualified(what):
-                continue
-            ref = self._references.of(what)
+        for node in self._certain.nodes(function):
+            kind = type(node)
+            if kind is cst.Call:
+                called.add(node.func)  # type: ignore[attr-defined]
+                yield from self._use(node.func, is_call=True)  # type: ignore[attr-defined]
+            elif kind is cst.Attribute and node not in called:
+                yield from self._use(node, is_call=False)
+
+    def _use(self, node: cst.CSTNode, is_call: bool) -> Iterator[Use]:
+        if self._facts.imports.qualified(node) is None:
+            ref = self._references.of(node)
             if ref.kind not in ("unknown", "module"):
-                yield Use(ref, isinstance(node, cst.Call))
+                yield Use(ref, is_call)
+
+
+_DEF = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]", re.MULTILINE)
+
+
+def _lines(facts: Facts, text: str) -> dict[cst.FunctionDef, int]:
+    """Where functions begin: nearly always as many lines look like a definition as there are."""
+    functions = facts.nodes(cst.FunctionDef)
+    starts = [found.start() for found in _DEF.finditer(text)]
+    if len(starts) != len(functions):
+        return {function: facts.position(function)[0] for function in functions}
+    lines, line, end = [], 1, 0
+    for start in starts:
+        line += text.count("\n", end, start)
+        end = start
+        lines.append(line)
+    return dict(zip(functions, lines))
 
 
 def _reason(unfit: Unfit) -> str:
