@@ -109,7 +109,7 @@ def facts_of(outcome: Outcome) -> Facts | None:
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
     """What becomes of the functions of a file that have loops or compute with arrays."""
     facts = facts_of(outcome) if "def " in outcome.before else None
-    return list(fates(facts, options)) if facts is not None else []
+    return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
 
 
 def _problem(code: str, path: Path, reason: str) -> Diagnostic:

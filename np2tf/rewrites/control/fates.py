@@ -53,9 +53,13 @@ class Fate:
         return f"{self.line}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
 
 
-def fates(facts: Facts, options: Options) -> Iterator[Fate]:
+def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterator[Fate]:
     """The functions and methods of a module that have loops or compute with arrays, in the order of the
-    source. Of an inner function the one around it tells."""
+    source. Of an inner function the one around it tells.
+
+    Args:
+        is_translated: whether the module is; in one that is not, nothing is staged by itself.
+    """
     effects = Effects(facts)
     fitness = Fitness.of(facts, options)
     for name, function in _functions(facts.module):
@@ -72,7 +76,7 @@ def fates(facts: Facts, options: Options) -> Iterator[Fate]:
         elif decision is None:
             yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts))
         else:
-            fate = STAGED if function in fitness.staged else CALLED
+            fate = STAGED if function in fitness.staged and is_translated else CALLED
             asks = len(decision.callees) + len(decision.contexts)
             yield Fate(name, line, work.loops, fate, asks)
 
