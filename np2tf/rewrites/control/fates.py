@@ -23,7 +23,7 @@ STAGED, CALLED, HOST, PLAIN = "staged", "staged where it is called", "host", "pl
 _PARTS = (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
 _LOOPS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
 #: Where a callee stands, and why it cannot be staged.
-_PLACE = re.compile(r" \([^()]*:\d+\), which cannot be staged: .*", re.DOTALL)
+_PLACE = re.compile(r" \([^()]*:\d+\)(, which cannot be staged): .*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -89,8 +89,8 @@ def share(found: Sequence[Fate], fate: str) -> tuple[int, str]:
 
 def reasons(found: Sequence[Fate], most: int) -> list[tuple[str, int]]:
     """The most frequent reasons why functions stay on the host, without the names of what they call."""
-    plain = (_PLACE.sub("", one.reason) for one in found if one.fate == HOST)
-    told = (re.sub("`[^`]*`", "`…`", reason) for reason in plain)
+    plain = (_PLACE.sub(r"\1", one.reason) for one in found if one.fate == HOST)
+    told = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
     return Counter(told).most_common(most)
 
 
