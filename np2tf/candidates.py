@@ -1,14 +1,22 @@
-"""Which sources are worth a look: those that say NumPy, and those whose loops may be over somebody's arrays.
+"""Which sources are worth a look: those that say NumPy, and those with functions that may be over somebody's
+arrays.
 
-A quick look with Python's own parser; what it finds is judged by the translator.
+A quick look with Python's own parser; what it finds is judged by the translator, which looks for the same
+(`facts/array_work.py`). A text whose loops do what lists, dicts and texts are for is no candidate.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 #: Operators of numbers and arrays that texts and lists have no use for.
 _NUMERIC = (ast.Div, ast.Pow, ast.MatMult, ast.BitXor, ast.BitAnd, ast.LShift, ast.RShift, ast.Mult, ast.Sub)
+#: Those that slices of lists and texts do not have.
+_OF_ARRAYS = (ast.Sub, ast.Div, ast.Pow, ast.MatMult)
+_REPEATS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_ATTRIBUTES = frozenset({"T", "shape", "ndim", "dtype"})
 
 
 def is_candidate(text: str) -> bool:
@@ -21,5 +29,63 @@ def is_candidate(text: str) -> bool:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return False
-    loops = (node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While)))
-    return any(isinstance(node, _NUMERIC) for loop in loops for node in ast.walk(loop))
+    return any(map(_calculates, ast.walk(tree))) or any(map(_loops_over_arrays, _outermost(tree)))
+
+
+def _calculates(node: ast.AST) -> bool:
+    """Whether a node is a loop that calculates."""
+    return isinstance(node, (ast.For, ast.While)) and any(isinstance(one, _NUMERIC) for one in ast.walk(node))
+
+
+def _outermost(node: ast.AST) -> Iterator[ast.AST]:
+    """The functions that are in no other."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, _FUNCTIONS):
+            yield child
+        elif isinstance(child, ast.stmt):
+            yield from _outermost(child)
+
+
+def _loops_over_arrays(function: ast.AST) -> bool:
+    """Whether a function has a loop, and does what can only be done with arrays."""
+    nodes = list(_evaluated(function))
+    return any(isinstance(node, _REPEATS) for node in nodes) and any(map(_shows_arrays, nodes))
+
+
+def _evaluated(function: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function, without what only says of what type something is."""
+    stack = [function]
+    while stack:
+        node = stack.pop()
+        yield node
+        annotations = (getattr(node, "annotation", None), getattr(node, "returns", None))
+        stack += [child for child in ast.iter_child_nodes(node) if child not in annotations]
+
+
+def _shows_arrays(node: ast.AST) -> bool:
+    """Whether a node can only be about arrays: several axes, shapes, slices that are calculated with."""
+    if isinstance(node, ast.Subscript):
+        return isinstance(node.slice, ast.Tuple) and len(node.slice.elts) > 1
+    if isinstance(node, ast.Attribute):
+        return node.attr in _ATTRIBUTES
+    if isinstance(node, ast.BinOp):
+        return isinstance(node.op, ast.MatMult) or _calculates_with_slices(node)
+    if isinstance(node, ast.AugAssign):
+        matrices = isinstance(node.op, ast.MatMult)
+        return matrices or (isinstance(node.op, _OF_ARRAYS) and _is_sliced(node.target))
+    if isinstance(node, ast.Assign):
+        return isinstance(node.value, ast.Constant) and any(map(_is_sliced, node.targets))
+    return isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and _is_sliced(node.operand)
+
+
+def _calculates_with_slices(node: ast.BinOp) -> bool:
+    if isinstance(node.op, _OF_ARRAYS):
+        return _is_sliced(node.left) or _is_sliced(node.right)
+    return isinstance(node.op, ast.Mult) and (_is_sliced(node.left) or _is_sliced(node.right))
+
+
+def _is_sliced(node: ast.AST) -> bool:
+    """Whether an expression is a slice, or a sum of slices."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return _is_sliced(node.left) or _is_sliced(node.right)
+    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)

@@ -95,9 +95,21 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options) -> O
         return Outcome(path, root, data=data, diagnostics=[_problem("NP2TF905", path, reason)])
 
 
+def facts_of(outcome: Outcome) -> Facts | None:
+    """What is known of a file, also where nothing in it can be translated; None for one that has failed."""
+    if outcome.facts is not None or outcome.failed:
+        return outcome.facts
+    path = str(outcome.path)
+    try:
+        return Facts.of(Source.of(outcome.before, path).module, path)
+    except (SourceError, RecursionError):
+        return None
+
+
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
-    """What becomes of the functions of a file that compute with arrays; nothing for one that has failed."""
-    return [] if outcome.failed or outcome.facts is None else list(fates(outcome.facts, options))
+    """What becomes of the functions of a file that have loops or compute with arrays."""
+    facts = facts_of(outcome) if "def " in outcome.before else None
+    return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
 
 
 def _problem(code: str, path: Path, reason: str) -> Diagnostic:

@@ -505,7 +505,167 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return x
         """,
         "loud.run(x), len(LOG)",
-        "changed",
+        "calls `LOG.append`",
+    ),
+    "a property elsewhere that prints": CalleeProgram(
+        """
+        from .base import Base
+
+        class Model(Base):
+            def __init__(self, k):
+                self.k = k
+
+            def run(self, x):
+                for i in range(5):
+                    x = x * 0.5 + self.rate
+                return x
+
+        model = Model(2.0)
+        # file base.py
+        class Base:
+            @property
+            def rate(self):
+                print("rate", self.k)
+                return self.k * 2
+        """,
+        "model.run(x)",
+        "which is not staged: it prints",
+    ),
+    "an operator elsewhere that calls what prints": CalleeProgram(
+        """
+        from .base import Vector
+
+        def run(x, v):
+            for i in range(5):
+                x = x * 0.5 + (v + v).x
+            return x
+
+        vector = Vector(2.0)
+        # file base.py
+        from .utils import shouted
+
+        class Vector:
+            def __init__(self, x):
+                self.x = x
+
+            def __add__(self, other):
+                return type(self)(shouted(self.x + other.x))
+        """,
+        "run(x, vector)",
+        "which is not staged: it prints",
+    ),
+    "an operator elsewhere that only computes": CalleeProgram(
+        """
+        from .base import Vector
+
+        def run(x, v):
+            for i in range(5):
+                x = x * 0.5 + (v + v).x
+            return x
+
+        vector = Vector(2.0)
+        # file base.py
+        from .utils import scaled
+
+        class Vector:
+            def __init__(self, x):
+                self.x = x
+
+            def __add__(self, other):
+                return type(self)(scaled(self.x + other.x) + self.twice())
+
+            def twice(self):
+                return self.x * 2
+        """,
+        "run(x, vector)",
+    ),
+    "a method that overrides and prints": CalleeProgram(
+        """
+        from .base import Base
+
+        class Loud(Base):
+            def step(self, x):
+                print("step")
+                return x * 0.5
+
+        loud = Loud()
+        # file base.py
+        import numpy as np
+
+        class Base:
+            def step(self, x):
+                return np.sin(x)
+
+            def run(self, x):
+                for i in range(5):
+                    x = x * 0.5 + self.step(x)
+                return x
+        """,
+        "loud.run(x)",
+        "which is not staged: it prints",
+    ),
+    "what a dataclass elsewhere runs, and prints": CalleeProgram(
+        """
+        from .base import Pair
+
+        def run(x):
+            for i in range(5):
+                x = x * 0.5 + Pair(x).x
+            return x
+        # file base.py
+        from dataclasses import dataclass
+
+        @dataclass
+        class Pair:
+            x: object
+
+            def __post_init__(self):
+                print("made")
+                self.x = self.x * 2
+        """,
+        "run(x)",
+        "which is not staged: it prints",
+    ),
+    "a method of an enumeration": CalleeProgram(
+        """
+        from .modes import Mode
+
+        def run(x, mode):
+            for i in range(5):
+                x = x * 0.5 + mode.applied(x)
+            return x
+        # file modes.py
+        from enum import Enum
+
+        class Mode(Enum):
+            FAST = 1
+            SLOW = 2
+
+            def applied(self, x):
+                return x * self.value if self.name == 'FAST' else x / self.value
+        """,
+        "run(x, __import__('pk.modes').modes.Mode.FAST), run(x, __import__('pk.modes').modes.Mode.SLOW)",
+    ),
+    "a method of an enumeration of arrays": CalleeProgram(
+        """
+        from .modes import Mode
+
+        def run(x, mode):
+            for i in range(5):
+                x = x * 0.5 + mode.applied(x)
+            return x
+        # file modes.py
+        import numpy as np
+        from enum import Enum
+
+        class Mode(Enum):
+            FAST = np.arange(6.0)
+
+            def applied(self, x):
+                return x * self.value
+        """,
+        "run(x, __import__('pk.modes').modes.Mode.FAST)",
+        "whose effects are unknown",
     ),
     "a method of the object's own": CalleeProgram(
         """

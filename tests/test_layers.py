@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
 # What each part of the package may import of it. Longest name first decides which part a module belongs to.
 FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.diagnostics")
 TREE = ("np2tf.tree", *FLOOR)
-FACTS = ("np2tf.facts", *TREE)
+FACTS = ("np2tf.facts", "np2tf.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", "np2tf.candidates", *REWRITES)
 RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
@@ -37,11 +37,17 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rewrites": REWRITES,
     "np2tf.pipeline": TRANSLATE,
     "np2tf.files": TRANSLATE,
+    "np2tf.summary": (),
+    "np2tf.linking": ("np2tf.linking", "np2tf.summary"),
+    "np2tf.project": ("np2tf.files", "np2tf.linking", *TRANSLATE),
     "np2tf.tnp": TNP,
     "np2tf.scipy": SCIPY,
     "np2tf.runtime": RUNTIME,
 }
-LEFT = ("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options")
+LEFT = (
+    *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
+    *("np2tf.summary", "np2tf.linking", "np2tf.project"),
+)
 RIGHT = (
     "np2tf.tnp",
     "np2tf.scipy",

@@ -14,9 +14,9 @@ import click
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from np2tf.files import fates_of, python_files, translated
-from np2tf.options import Options
-from np2tf.rewrites.control.fates import CALLED, HOST, STAGED, Fate, reasons, share
+from np2tf.files import python_files
+from np2tf.project import Project
+from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 from tools.packages import fetch
 from tools.packages.catalogue import ROOT, catalogue
 
@@ -54,11 +54,17 @@ def _sources(folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def _fates(path: Path) -> Iterator[Fate]:
-    for file, root in python_files([path]):
-        if not {"tests", "test"}.intersection(file.relative_to(root).parts) and not file.name.startswith(
-            "test_"
-        ):
-            yield from fates_of(translated(file, root, Options()), Options())
+    """What becomes of the functions over arrays, each judged by what it calls in the other files too."""
+    files = [
+        (file, root)
+        for file, root in python_files([path])
+        if not {"tests", "test"}.intersection(file.relative_to(root).parts)
+        and not file.name.startswith("test_")
+    ]
+    project = Project(files, with_fates=True)
+    for _ in project.outcomes():
+        pass
+    yield from (fate for _, fate in project.fates() if fate.fate != PLAIN)
 
 
 def _table(found: dict[str, list[Fate]]) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from rich.table import Table
 
 from np2tf.commands.output import wide_console
-from np2tf.rewrites.control.fates import CALLED, HOST, STAGED, Fate, reasons, share
+from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 
 #: So many reasons are shown.
 ROWS = 20
@@ -20,11 +20,17 @@ def show_summary(fates: Sequence[Fate]) -> None:
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):
         table.add_column(name, justify="right")
+    plain = sum(one.fate == PLAIN for one in fates)
+    fates = [one for one in fates if one.fate != PLAIN]
     loops = [one for one in fates if one.loops]
     for fate in (STAGED, CALLED, HOST):
         table.add_row(fate, *map(str, (*share(fates, fate), *share(loops, fate))))
     table.add_row("in all", str(len(fates)), "", str(len(loops)), "")
     console.print(table)
+    if plain:
+        console.print(
+            f"{plain} more have loops, and nothing in them shows arrays or calculates: plain Python"
+        )
     told = Table(title="Why functions stay on the host")
     told.add_column("functions", justify="right")
     told.add_column("reason")

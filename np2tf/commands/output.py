@@ -66,12 +66,12 @@ def status(outcomes: Iterable[Outcome]) -> int:
     return FINDINGS if any(outcome.changed or outcome.findings for outcome in all_of) else CLEAN
 
 
-def summary(outcomes: list[Outcome], verb: str) -> str:
+def summary(outcomes: list[Outcome], verb: str, further: int = 0) -> str:
     """`3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
     failed = sum(outcome.failed for outcome in outcomes)
     changed = sum(outcome.changed for outcome in outcomes)
     rest = len(outcomes) - failed - changed
-    notes = sum(len(outcome.diagnostics) for outcome in outcomes if not outcome.failed)
+    notes = further + sum(len(outcome.diagnostics) for outcome in outcomes if not outcome.failed)
     parts = [f"{_files(changed)} {verb}"]
     if failed:
         parts.append(f"{failed} failed")

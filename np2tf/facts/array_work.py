@@ -76,12 +76,21 @@ class ArrayWork:
     def _shows_arrays(self, node: cst.CSTNode) -> bool:
         """Whether a node can only be about arrays."""
         if isinstance(node, cst.Subscript):
-            return len(node.slice) > 1 and not isinstance(self._facts.parents[node], cst.Annotation)
+            return len(node.slice) > 1 and not self._is_of_a_type(node)
         if isinstance(node, cst.Attribute):
             return node.attr.value in ("T", "shape", "ndim", "dtype")
         if isinstance(node, cst.BinaryOperation):
             return isinstance(node.operator, cst.MatrixMultiply) or _calculates_with_slices(node)
+        if isinstance(node, (cst.Assign, cst.AugAssign, cst.UnaryOperation)):
+            return _changes_slices(node)
         return looks_like_a_draw(node) or self._is_numpy_call(node)
+
+    def _is_of_a_type(self, node: cst.Subscript) -> bool:
+        """Whether a subscript says of what type something is: `x: Optional[Dict[str, int]]`."""
+        up = self._facts.parents[node]
+        while isinstance(up, (cst.SubscriptElement, cst.Index, cst.Subscript, cst.BinaryOperation)):
+            up = self._facts.parents[up]
+        return isinstance(up, cst.Annotation)
 
     def _is_numpy_call(self, node: cst.CSTNode) -> bool:
         if not isinstance(node, cst.Call):
@@ -156,6 +165,17 @@ def _calculates_with_slices(node: cst.BinaryOperation) -> bool:
         return False
     one, other = (node.left, node.right) if _is_sliced(node.left) else (node.right, node.left)
     return _is_sliced(one) and (isinstance(other, cst.Float) or _is_sliced(other))
+
+
+def _changes_slices(node: cst.Assign | cst.AugAssign | cst.UnaryOperation) -> bool:
+    """Whether slices are negated, set to one number, or changed by an operator that lists and texts lack."""
+    if isinstance(node, cst.UnaryOperation):
+        return isinstance(node.operator, cst.Minus) and _is_sliced(node.expression)
+    if isinstance(node, cst.Assign):
+        return isinstance(node.value, cst.BaseNumber) and any(_is_sliced(one.target) for one in node.targets)
+    if isinstance(node.operator, (cst.SubtractAssign, cst.DivideAssign, cst.PowerAssign)):
+        return _is_sliced(node.target)
+    return isinstance(node.operator, cst.MatrixMultiplyAssign)
 
 
 def _is_sliced(node: cst.CSTNode) -> bool:

@@ -11,9 +11,12 @@ from np2tf.imports.blocks import Block, block_of, block_of_loop
 from np2tf.imports.decorator import Refused
 from np2tf.imports.functions import translated
 from np2tf.options import Options
+from np2tf.pipeline import translate
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.loop_function import LoopFunction
+from np2tf.staging import StagingError
+from np2tf.tree.source import Source, SourceError
 
 _OPTIONS = Options(everything=True)
 #: What a lambda is called where it is translated as a definition.
@@ -38,6 +41,27 @@ def staged_version(function: types.FunctionType) -> tuple[str, Any]:
         return "", found
     why = [dict(one.args)["reason"] for one in findings if "reason" in dict(one.args)]
     return (why or [one.message for one in findings] or ["is not of a kind that is staged"])[0], None
+
+
+def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
+    """Which of np2tf's operators a function's staged version uses, and what it has looked at by `np2tf.call`.
+
+    Raises:
+        StagingError: its source cannot be had any more.
+    """
+    try:
+        tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
+    except (Refused, SourceError) as error:
+        raise StagingError(str(error), "NP2TF539") from None
+    used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_np2tf(node.value)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    asked = [node for node in calls if isinstance(node.func, ast.Attribute) and _is_np2tf(node.func.value)]
+    callees = [ast.unparse(node.args[0]) for node in asked if node.func.attr == "call"]  # type: ignore[attr-defined]
+    return {node.attr for node in used}, callees
+
+
+def _is_np2tf(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "np2tf"
 
 
 def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:

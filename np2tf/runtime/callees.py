@@ -21,6 +21,7 @@ import numpy as np
 from np2tf import rules
 from np2tf.runtime import asserted, known_callees, ordered
 from np2tf.runtime.appended import AppendedList
+from np2tf.runtime.as_it_is import AsItIs
 from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
@@ -35,6 +36,8 @@ from np2tf.tnp.ndarray import is_array
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
 #: Modules of Python's that put methods into classes which only compute: orders, copies.
 _MAKING_METHODS = ("dataclasses", "functools")
+#: What members of an enumeration have of their own.
+_OF_MEMBERS = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
 CODE = "NP2TF539"  # of errors that tell of such a callee
 
 
@@ -173,6 +176,7 @@ def check_class(kind: type, names: set[str]) -> None:
     Raises:
         StagingError: something among that does more than to compute.
     """
+    checked = AsItIs(staged_version, CODE)
     defined: dict[str, list[type]] = {}
     for base, name, member in class_members(kind, names):
         if is_of_library(base):
@@ -181,20 +185,20 @@ def check_class(kind: type, names: set[str]) -> None:
         owners.append(base)
         is_operator = name.startswith("__") and name != "__call__"
         if is_operator or isinstance(member, (property, functools.cached_property)):
-            _check_all(member)
+            _check_all(member, kind, checked)
     for name, owners in defined.items():
         modules = {base.__module__ for base in owners}
         if len(modules) > 1 or (len(owners) > 1 and any("<locals>" in base.__qualname__ for base in owners)):
             for base in owners[:-1]:
-                _check_all(vars(base)[name])
+                _check_all(vars(base)[name], kind, checked)
 
 
-def _check_all(member: Any) -> None:
+def _check_all(member: Any, kind: type, checked: AsItIs) -> None:
     for function in functions_of(member):
         if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
             continue
         if has_source(function):
-            staged_version(function)
+            checked.check(function, kind)
 
 
 def _refused(function: types.FunctionType, reason: str) -> StagingError:
@@ -217,7 +221,7 @@ def _method(method: types.MethodType) -> Any:
         raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
     if isinstance(owner, AppendedList):
         return method
-    if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner):
+    if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner) or _is_constant(owner):
         return types.MethodType(staged(function), owner)
     raise _unknown(method)
 
@@ -225,6 +229,13 @@ def _method(method: types.MethodType) -> Any:
 def _is_only_fields(owner: Any) -> bool:
     """Whether an object is a named tuple that can hold nothing else."""
     return _is_named_tuple(type(owner)) and not hasattr(owner, "__dict__")
+
+
+def _is_constant(owner: Any) -> bool:
+    """Whether an object is a member of an enumeration that stands for a number, text or nothing else."""
+    if not isinstance(owner, enum.Enum) or not vars(owner).keys() <= _OF_MEMBERS:
+        return False
+    return type(owner.value) in (int, float, complex, bool, str, bytes, type(None))
 
 
 def _is_named_tuple(kind: type) -> bool:
@@ -264,7 +275,7 @@ def _construction(kind: type) -> Any:
         if isinstance(further, types.FunctionType):
             # Python calls it as it is: it must only compute, without a branch on data.
             _refuse_new(further)
-            staged_version(further)
+            AsItIs(staged_version, CODE).check(further, kind)
         return kind
     initialise = staged(initialise)
 

@@ -1,4 +1,5 @@
-"""What becomes of each function of a module that computes with arrays: the table behind `np2tf check`."""
+"""What becomes of each function of a module that has a loop or computes with arrays: the table behind
+`np2tf check`."""
 
 from __future__ import annotations
 
@@ -13,13 +14,16 @@ from np2tf.diagnostics import Diagnostic
 from np2tf.facts import Facts
 from np2tf.facts.array_work import ArrayWork
 from np2tf.facts.effects import Effects
-from np2tf.facts.flow import block
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness, is_taken
-from np2tf.tree.walk import walk
+from np2tf.tree.walk import children, walk
 
 #: In the order of a table.
-STAGED, CALLED, HOST = "staged", "staged where it is called", "host"
+STAGED, CALLED, HOST, PLAIN = "staged", "staged where it is called", "host", "plain Python"
+_PARTS = (cst.Else, cst.Finally, cst.ExceptHandler, cst.ExceptStarHandler, cst.MatchCase)
+_LOOPS = (cst.For, cst.While, cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+#: Where a callee stands, and why it cannot be staged.
+_PLACE = re.compile(r" \([^()]*:\d+\)(, which cannot be staged): .*", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -30,7 +34,8 @@ class Fate:
         name: qualified, within the module.
         line: where it begins.
         loops: whether it has a loop that computes with what may be arrays.
-        fate: "staged" with `@np2tf.jit`, "staged where it is called" by something staged, or "host".
+        fate: "staged" with `@np2tf.jit`, "staged where it is called" by something staged, "host", or "plain
+            Python" where it has loops, and nothing in it shows arrays or calculates.
         asks: how many calls `np2tf.call` looks at.
         reason: why it stays on the host.
     """
@@ -48,20 +53,30 @@ class Fate:
         return f"{self.line}: {self.name}: {self.fate}{asks}{': ' if self.reason else ''}{self.reason}"
 
 
-def fates(facts: Facts, options: Options) -> Iterator[Fate]:
-    """The functions and methods of a module that visibly compute with arrays, in the order of the source."""
+def fates(facts: Facts, options: Options, is_translated: bool = True) -> Iterator[Fate]:
+    """The functions and methods of a module that have loops or compute with arrays, in the order of the
+    source. Of an inner function the one around it tells.
+
+    Args:
+        is_translated: whether the module is; in one that is not, nothing is staged by itself.
+    """
     effects = Effects(facts)
     fitness = Fitness.of(facts, options)
-    for name, function in _functions(facts.module.body):
+    for name, function in _functions(facts.module):
         work = ArrayWork(function, facts, effects)
-        if is_taken(function, facts) or not (work.loops or work.is_there):
+        about_arrays = work.loops or work.is_there
+        if not about_arrays and not any(isinstance(node, _LOOPS) for node in walk(function.body)):
             continue
         line = facts.position(function)[0]
         decision = fitness.fit.get(function)
-        if decision is None:
+        if is_taken(function, facts):
+            yield _taken(name, line, function, facts)
+        elif not about_arrays:
+            yield Fate(name, line, True, PLAIN)
+        elif decision is None:
             yield Fate(name, line, work.loops, HOST, reason=_reason(function, fitness, facts))
         else:
-            fate = STAGED if function in fitness.staged else CALLED
+            fate = STAGED if function in fitness.staged and is_translated else CALLED
             asks = len(decision.callees) + len(decision.contexts)
             yield Fate(name, line, work.loops, fate, asks)
 
@@ -74,18 +89,26 @@ def share(found: Sequence[Fate], fate: str) -> tuple[int, str]:
 
 def reasons(found: Sequence[Fate], most: int) -> list[tuple[str, int]]:
     """The most frequent reasons why functions stay on the host, without the names of what they call."""
-    told = (re.sub("`[^`]*`", "`…`", one.reason) for one in found if one.fate == HOST)
+    plain = (_PLACE.sub(r"\1", one.reason) for one in found if one.fate == HOST)
+    told = (re.sub("`[^`]*`", "`…`", reason).removeprefix("`…` is not jitted: ") for reason in plain)
     return Counter(told).most_common(most)
 
 
-def _functions(body: object, prefix: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:
-    for statement in body if isinstance(body, (list, tuple)) else ():
-        if isinstance(statement, cst.FunctionDef):
-            yield prefix + statement.name.value, statement
-        elif isinstance(statement, cst.ClassDef):
-            yield from _functions(block(statement.body), f"{prefix}{statement.name.value}.")
-        elif isinstance(statement, (cst.If, cst.Try)):
-            yield from _functions(block(statement.body), prefix)
+def _functions(node: cst.CSTNode, prefix: str = "") -> Iterator[tuple[str, cst.FunctionDef]]:
+    for child in children(node):
+        if isinstance(child, cst.FunctionDef):
+            yield prefix + child.name.value, child
+        elif isinstance(child, cst.ClassDef):
+            yield from _functions(child.body, f"{prefix}{child.name.value}.")
+        elif isinstance(child, (cst.BaseSuite, cst.BaseCompoundStatement, *_PARTS)):
+            yield from _functions(child, prefix)
+
+
+def _taken(name: str, line: int, function: cst.FunctionDef, facts: Facts) -> Fate:
+    """Of a function that is jitted already, or that another compiler reads."""
+    if function in facts.foreign:
+        return Fate(name, line, False, PLAIN, reason="another compiler reads it")
+    return Fate(name, line, True, STAGED)
 
 
 def _reason(function: cst.FunctionDef, fitness: Fitness, facts: Facts) -> str:

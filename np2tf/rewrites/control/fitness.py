@@ -33,11 +33,16 @@ _CACHE: WeakKeyDictionary[Facts, dict[Options, Fitness]] = WeakKeyDictionary()
 
 @dataclass(frozen=True)
 class Unfit:
-    """Why a function is not staged: a diagnostic's code, its place and its words."""
+    """Why a function is not staged: a diagnostic's code, its place and its words.
+
+    `is_own`: whether what it does itself is the reason, and not what it calls or where it stands: then it
+    cannot be traced where it is called either.
+    """
 
     code: str
     node: cst.CSTNode
     words: dict[str, str]
+    is_own: bool = True
 
 
 @dataclass
@@ -83,9 +88,9 @@ def _judge(facts: Facts, options: Options) -> Fitness:
         verdict = (None if every else _out_of_reach(function, effects)) or _alone(function, facts, effects)
         if isinstance(verdict, Decision) and verdict.lowers_anything and not every:
             if _is_property(function):
-                verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"})
+                verdict = Unfit("NP2TF401", function, {"reason": "is a property with control flow"}, False)
             elif _is_special(function):
-                verdict = Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"})
+                verdict = Unfit("NP2TF401", function, {"reason": "is a constructor with control flow"}, False)
         if isinstance(verdict, Unfit):
             unfit[function] = verdict
         else:
@@ -139,15 +144,13 @@ def _out_of_reach(function: cst.FunctionDef, effects: Effects) -> Unfit | None:
     for item in function.decorators:
         if not _takes_any_callable(item.decorator, effects.facts):
             name = effects.facts.code(item.decorator)
-            return Unfit(
-                "NP2TF401", item, {"reason": f"is decorated with `{name}`, which may want a function"}
-            )
+            reason = f"is decorated with `{name}`, which may want a function"
+            return Unfit("NP2TF401", item, {"reason": reason}, False)
     kind = effects.classes.class_of(function)
     if kind is None or "staticmethod" in decorators(function) or effects.classes.is_simple(kind):
         return None
-    return Unfit(
-        "NP2TF401", function, {"reason": "is a method of a class whose objects are more than attributes"}
-    )
+    reason = "is a method of a class whose objects are more than attributes"
+    return Unfit("NP2TF401", function, {"reason": reason}, False)
 
 
 def _takes_any_callable(decorator: cst.BaseExpression, facts: Facts) -> bool:
@@ -214,7 +217,7 @@ def _spread(
                 del calls[function][bad]
             else:
                 words = {"reason": f"calls `{bad.name.value}`, which cannot be staged"}
-                unfit[function] = Unfit("NP2TF401", calls[function][bad], words)
+                unfit[function] = Unfit("NP2TF401", calls[function][bad], words, False)
                 del decisions[function]
 
 

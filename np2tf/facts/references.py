@@ -1,0 +1,205 @@
+"""What expressions refer to beyond their own file, in a form that outlives the file's tree."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.classes import Classes, decorators
+from np2tf.facts.flow import block
+from np2tf.summary import UNKNOWN, ClassSummary, Ref
+from np2tf.tree.names import dotted
+from np2tf.tree.walk import walk
+
+#: So many elements of a table are looked at.
+_WIDEST = 64
+_DISPLAYS = (cst.Dict, cst.List, cst.Tuple, cst.Set)
+_FIELD = frozenset({"field", "dataclasses.field"})
+
+
+class References:
+    """Answers for the expressions of one module."""
+
+    def __init__(self, facts: Facts, classes: Classes) -> None:
+        self._facts = facts
+        self._classes = classes
+        self._open: set[cst.CSTNode] = set()
+
+    # -- expressions ----------------------------------------------------------------------------------------
+
+    def of(self, node: cst.CSTNode) -> Ref:
+        """What an expression refers to."""
+        if node in self._open:
+            return UNKNOWN
+        self._open.add(node)
+        try:
+            return self._of(node)
+        finally:
+            self._open.discard(node)
+
+    def _of(self, node: cst.CSTNode) -> Ref:
+        if isinstance(node, cst.Name):
+            return self._name(node)
+        if isinstance(node, cst.Attribute):
+            return self._below("attribute", node.value, node.attr.value)
+        if isinstance(node, cst.Subscript):
+            return self._below("item", node.value)
+        if isinstance(node, cst.Call):
+            return self._call(node)
+        if isinstance(node, cst.IfExp):
+            return Ref("any", "", (self.of(node.body), self.of(node.orelse)))
+        if isinstance(node, cst.BooleanOperation):
+            return Ref("any", "", (self.of(node.left), self.of(node.right)))
+        if isinstance(node, _DISPLAYS) and len(node.elements) <= _WIDEST:
+            return Ref("table", "", tuple(self.of(element.value) for element in node.elements))
+        return UNKNOWN
+
+    def _below(self, kind: str, base: cst.CSTNode, name: str = "") -> Ref:
+        known = self.of(base)
+        return UNKNOWN if known is UNKNOWN else Ref(kind, name, (known,))
+
+    def _call(self, node: cst.Call) -> Ref:
+        if isinstance(node.func, cst.Name) and node.func.value == "super" and not node.args:
+            kind = self._class_around(node)
+            return UNKNOWN if kind is None else Ref("super", kind.name.value)
+        func = self.of(node.func)
+        if func is UNKNOWN:
+            return UNKNOWN
+        first = [self.of(arg.value) for arg in node.args[:1] if not arg.star and arg.keyword is None]
+        return Ref("call", "", (func, *first))
+
+    def _class_around(self, node: cst.CSTNode) -> cst.ClassDef | None:
+        for up in self._facts.parents.above(node):
+            kind = self._classes.class_of(up) if isinstance(up, cst.FunctionDef) else None
+            if kind is not None:
+                return kind
+        return None
+
+    def _name(self, node: cst.Name) -> Ref:
+        name, scopes = node.value, self._facts.scopes
+        owner = scopes.of(node).owner_of(name)
+        if owner is None:
+            # A builtin, unless a star import brings the name.
+            return Ref("top", name) if self._facts.imports.other_stars else UNKNOWN
+        if owner.is_module:
+            return Ref("top", name)
+        bindings = owner.bindings[name]
+        if len(bindings) != 1 or not isinstance(owner.node, cst.FunctionDef):
+            return UNKNOWN
+        if isinstance(bindings[0], cst.Param):
+            return self._parameter(bindings[0], owner.node, node)
+        return self.bound(bindings[0])
+
+    def _parameter(self, param: cst.Param, function: cst.FunctionDef, node: cst.Name) -> Ref:
+        kind = self._classes.class_of(function)
+        if kind is not None and "staticmethod" not in decorators(function) and param is _first(function):
+            return Ref("class" if "classmethod" in decorators(function) else "self", kind.name.value)
+        if param.annotation is not None:
+            return self._object(param.annotation.annotation)
+        inside = self._facts.scopes.function_of(node)
+        return UNKNOWN if inside is function else Ref("around", param.name.value)
+
+    def _object(self, annotation: cst.BaseExpression) -> Ref:
+        if isinstance(annotation, cst.SimpleString):
+            name = str(annotation.evaluated_value)
+            return Ref("object", "", (Ref("top", name),)) if name.isidentifier() else UNKNOWN
+        plain = isinstance(annotation, (cst.Name, cst.Attribute))
+        return self._below("object", annotation) if plain else UNKNOWN
+
+    # -- bindings -------------------------------------------------------------------------------------------
+
+    def bound(self, binding: cst.CSTNode) -> Ref:
+        """What a name stands for that is bound here."""
+        if isinstance(binding, cst.ImportAlias):
+            return self._imported(binding)
+        top = self._facts.parents[binding]
+        if isinstance(top, cst.Module) or self._facts.scopes.of(binding).is_module:
+            if isinstance(binding, cst.FunctionDef):
+                return Ref("function", binding.name.value)
+            if isinstance(binding, cst.ClassDef):
+                return Ref("class", binding.name.value)
+        value = self._assigned(binding)
+        return UNKNOWN if value is None else self.of(value)
+
+    def _assigned(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
+        target = self._facts.parents[binding]
+        if isinstance(target, cst.AnnAssign):
+            return target.value
+        assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
+        return assign.value if isinstance(assign, cst.Assign) else None
+
+    def _imported(self, alias: cst.ImportAlias) -> Ref:
+        around = self._facts.parents[alias]
+        if isinstance(around, cst.ImportFrom):
+            return Ref("attribute", alias.evaluated_name, (module_of(around),))
+        whole = alias.evaluated_name
+        return Ref("module", whole if alias.asname is not None else whole.partition(".")[0])
+
+    # -- classes --------------------------------------------------------------------------------------------
+
+    def class_summary(self, node: cst.ClassDef) -> ClassSummary:
+        """What is known of a class at the top of the module."""
+        bases = [arg.value.value if isinstance(arg.value, cst.Subscript) else arg.value for arg in node.bases]
+        found: dict[str, list[Ref]] = {}
+        for name, ref in self._assignments(node):
+            found.setdefault(name, []).append(ref)
+        attributes = {
+            name: refs[0] if len(refs) == 1 else Ref("any", "", tuple(refs)) for name, refs in found.items()
+        }
+        methods = frozenset(one.name.value for one in block(node.body) if isinstance(one, cst.FunctionDef))
+        return ClassSummary(node.name.value, tuple(map(self.of, filter(_brings, bases))), methods, attributes)
+
+    def _assignments(self, node: cst.ClassDef) -> Iterator[tuple[str, Ref]]:
+        for statement in block(node.body):
+            for part in statement.body if isinstance(statement, cst.SimpleStatementLine) else ():
+                if isinstance(part, cst.Assign):
+                    names = [one.target.value for one in part.targets if isinstance(one.target, cst.Name)]
+                    yield from ((name, self.of(part.value)) for name in names)
+                elif isinstance(part, cst.AnnAssign) and isinstance(part.target, cst.Name):
+                    yield part.target.value, self._field(part)
+            if isinstance(statement, cst.FunctionDef):
+                yield from self._set_by(statement)
+
+    def _field(self, node: cst.AnnAssign) -> Ref:
+        """A field of a dataclass or a named tuple: what makes it, or what it is said to be."""
+        if isinstance(node.value, cst.Call) and dotted(node.value.func) in _FIELD:
+            for arg in node.value.args:
+                if arg.keyword is not None and arg.keyword.value == "default_factory":
+                    return self._below("call", arg.value)
+        return self._object(node.annotation.annotation)
+
+    def _set_by(self, method: cst.FunctionDef) -> Iterator[tuple[str, Ref]]:
+        first = _first(method)
+        if first is None or {"staticmethod", "classmethod"}.intersection(decorators(method)):
+            return
+        for part in walk(method.body):
+            for target, value in _stores(part):
+                base = target.value if isinstance(target, cst.Attribute) else None
+                if isinstance(base, cst.Name) and base.value == first.name.value:
+                    yield target.attr.value, UNKNOWN if value is None else self.of(value)  # type: ignore[attr-defined]
+
+
+def _stores(node: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.BaseExpression | None]]:
+    """What a node assigns to, each with what it assigns if that is seen."""
+    if isinstance(node, cst.Assign):
+        yield from ((one.target, node.value) for one in node.targets)
+    elif isinstance(node, cst.AnnAssign):
+        yield node.target, node.value
+    elif isinstance(node, cst.AugAssign):
+        yield node.target, None
+
+
+def module_of(node: cst.ImportFrom) -> Ref:
+    """The module that a `from … import` statement names."""
+    return Ref("module", "." * len(node.relative) + (dotted(node.module) or ""))
+
+
+def _brings(base: cst.BaseExpression) -> bool:
+    return not (isinstance(base, cst.Name) and base.value == "object")
+
+
+def _first(function: cst.FunctionDef) -> cst.Param | None:
+    params = [*function.params.posonly_params, *function.params.params]
+    return params[0] if params else None

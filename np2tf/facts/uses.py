@@ -1,0 +1,83 @@
+"""What a function certainly calls and reads: the expressions that every call of it evaluates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.flow import block
+from np2tf.tree.walk import children
+
+#: What runs at other times, if at all: inner definitions where they are called, handlers on the host alone.
+_LATER = frozenset(
+    {cst.FunctionDef, cst.Lambda, cst.ClassDef, cst.ExceptHandler, cst.ExceptStarHandler, cst.Raise}
+)
+_TESTS = frozenset({cst.If, cst.IfExp, cst.Assert})
+_SUITES = frozenset({cst.IndentedBlock, cst.SimpleStatementSuite})
+
+
+class Certain:
+    """Answers for the functions of one module."""
+
+    def __init__(self, facts: Facts) -> None:
+        self._facts = facts
+        self._leaving: set[cst.CSTNode] = set()
+        for node in facts.nodes(cst.Return):
+            for up in facts.parents.above(node):
+                if type(up) is cst.FunctionDef or up in self._leaving:
+                    break
+                self._leaving.add(up)
+
+    def nodes(self, function: cst.FunctionDef) -> Iterator[cst.CSTNode]:
+        """The nodes of a function that no test keeps from being evaluated; a loop is taken to have rounds.
+
+        What stands behind a `return` under a test is not certain. The bodies of inner functions are, where a
+        certain call is of one.
+        """
+        seen: set[cst.CSTNode] = {function}
+        stack: list[cst.CSTNode] = [function.body]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(self._parts(node)))
+            if type(node) is cst.Call and type(node.func) is cst.Name:
+                inner = self._inner(node.func)
+                if inner is not None and inner not in seen:
+                    seen.add(inner)
+                    stack.append(inner.body)
+
+    def _parts(self, node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+        """What of a node is evaluated whenever it is."""
+        kind = type(node)
+        if kind in _LATER:
+            return ()
+        if kind in _TESTS:
+            return (node.test,)  # type: ignore[attr-defined]
+        if kind in _SUITES:
+            return self._until_a_return(node)
+        if kind is cst.BooleanOperation:
+            return (node.left,)  # type: ignore[attr-defined]
+        return (node.subject,) if kind is cst.Match else children(node)  # type: ignore[attr-defined]
+
+    def _until_a_return(self, body: cst.CSTNode) -> Sequence[cst.CSTNode]:
+        """The statements of a block up to the first that may leave the function."""
+        statements = block(body)
+        for place, statement in enumerate(statements):
+            if statement in self._leaving:
+                return statements[: place + 1]
+        return statements
+
+    def _inner(self, name: cst.Name) -> cst.FunctionDef | cst.Lambda | None:
+        """The inner function that a name of a function is."""
+        owner = self._facts.scopes.of(name).owner_of(name.value)
+        if owner is None or owner.is_module or len(owner.bindings[name.value]) != 1:
+            return None
+        binding = owner.bindings[name.value][0]
+        if type(binding) is cst.FunctionDef:
+            return binding
+        target = self._facts.parents[binding]
+        assign = self._facts.parents[target] if type(target) is cst.AssignTarget else None
+        value = assign.value if isinstance(assign, cst.Assign) else None
+        return value if isinstance(value, cst.Lambda) else None

@@ -1,0 +1,1 @@
+"""Summaries joined over a project's imports."""

@@ -1,0 +1,137 @@
+"""Which functions of a project certainly end a trace, by what they and their callees do.
+
+Only what the texts show counts: a call is followed where everything that it may be of is known. This forbids
+nothing: a trace need not come to a call, and `np2tf.call` decides at run time. `np2tf check` says what it
+will decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+from np2tf.linking.modules import Modules
+from np2tf.linking.things import Resolution, Thing
+from np2tf.summary import ModuleSummary, Use
+
+#: Modules of Python's whose functions do more than to compute, whichever of them is called.
+_ACTING = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subprocess", "time"})
+#: One thing that a call may be of: the functions that run then, or why none can be traced.
+_Candidate = tuple[Thing, ...] | str
+
+
+class Linked:
+    """The summaries of a project, joined.
+
+    Args:
+        files: those of the project, each with the folder that it was found under.
+        summaries: of the files that have been read.
+        read: gives the summary of any other of the files; None where there is none.
+        mentioning: gives those of the others that derive classes from one of that name.
+    """
+
+    def __init__(
+        self,
+        files: Iterable[tuple[str, str]],
+        summaries: Iterable[ModuleSummary],
+        read: Callable[[str], ModuleSummary | None] = lambda path: None,
+        mentioning: Callable[[str], Iterable[str]] = lambda name: (),
+    ) -> None:
+        self._summaries: dict[str, ModuleSummary | None] = {one.path: one for one in summaries}
+        self._reader = read
+        self._resolution = Resolution(Modules(files), self._read, mentioning)
+        first = [one for one in self._summaries.values() if one is not None]
+        for summary in first:
+            self._resolution.add(summary)
+        self._uses: dict[Thing, list[list[_Candidate]]] = {}
+        for summary in first:
+            self._follow(Thing("function", summary.path, name) for name in summary.functions)
+        self._why = self._spread()
+
+    def why(self, path: str, name: str) -> str | None:
+        """A clause on why a trace of a function of a file certainly ends; None if it may not."""
+        return self._why.get(Thing("function", path, name))
+
+    def _read(self, path: str) -> ModuleSummary | None:
+        if path not in self._summaries:
+            self._summaries[path] = self._reader(path)
+        return self._summaries[path]
+
+    # -- calls ----------------------------------------------------------------------------------------------
+
+    def _follow(self, functions: Iterable[Thing]) -> None:
+        """Find what functions call, and what those call."""
+        pending = list(functions)
+        while pending:
+            function = pending.pop()
+            if function in self._uses:
+                continue
+            summary = self._resolution.function(function)
+            uses = summary.uses if summary is not None else ()
+            found = [list(self._candidates(function, use)) for use in uses]
+            self._uses[function] = found
+            pending += [one for use in found for run in use if not isinstance(run, str) for one in run]
+
+    def _candidates(self, function: Thing, use: Use) -> Iterator[_Candidate]:
+        """What a use may run; nothing if that may be something that no text shows."""
+        things = self._resolution.things(function.path, use.ref, function.bound)
+        if None in things:
+            return
+        for thing in things:
+            assert thing is not None
+            if use.is_call and not (thing.kind == "function" and self._is(thing, "is_abstract")):
+                yield self._run_by(thing)
+            elif thing.kind == "function" and self._is(thing, "is_property"):
+                yield (thing,)
+
+    def _run_by(self, thing: Thing) -> _Candidate:
+        """What calling a thing runs."""
+        if thing.kind == "function":
+            return (thing,)
+        if thing.kind == "external":
+            module, _, rest = thing.name.partition(".")
+            called = thing.name.removesuffix("()")
+            return (
+                f"it calls `{called}`, which does more than to compute" if rest and module in _ACTING else ()
+            )
+        names = {"class": ("__init__", "__post_init__"), "object": ("__call__",)}.get(thing.kind, ())
+        found = (one for name in names for one in self._resolution.members(thing, name))
+        return tuple(one for one in found if one is not None and one.kind == "function")
+
+    def _is(self, function: Thing, fact: str) -> bool:
+        return bool(getattr(self._resolution.function(function), fact, False))
+
+    # -- reasons --------------------------------------------------------------------------------------------
+
+    def _spread(self) -> dict[Thing, str]:
+        """Why functions end a trace: for what they do, or for what each of the things does that a call may
+        be of."""
+        why = {}
+        for function in self._uses:
+            summary = self._resolution.function(function)
+            if summary is not None and summary.why:
+                why[function] = summary.why
+        pending = [(function, uses) for function, uses in self._uses.items() if function not in why and uses]
+        changed = True
+        while changed:
+            changed = False
+            for function, uses in pending:
+                reason = next(filter(None, (self._ending(use, why) for use in uses)), None)
+                if function not in why and reason is not None:
+                    why[function] = reason
+                    changed = True
+        return why
+
+    def _ending(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
+        """Why everything that a use may run ends the trace: of the first such thing; None if one may not."""
+        reasons = [self._ending_of(run, why) for run in use]
+        return reasons[0] if reasons and None not in reasons else None
+
+    def _ending_of(self, run: _Candidate, why: dict[Thing, str]) -> str | None:
+        if isinstance(run, str):
+            return run
+        bad = next((one for one in run if one in why), None)
+        if bad is None:
+            return None
+        summary = self._resolution.function(bad)
+        assert summary is not None
+        return f"it calls `{bad.name}` ({bad.path}:{summary.line}), which cannot be staged: {why[bad]}"

@@ -1,0 +1,317 @@
+"""What references stand for: functions, classes, objects and modules of a project."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import NamedTuple
+
+from np2tf.linking.modules import Modules
+from np2tf.summary import ClassSummary, FunctionSummary, ModuleSummary, Ref
+
+
+class Thing(NamedTuple):
+    """One thing that an expression may stand for.
+
+    Attributes:
+        kind: "module", "function", "class", "object" of a class, "super" of one, "table", "getter" of a
+            table, or "external": something of a module that is not among the files.
+        path: the file.
+        name: qualified within the file; of what is external, the whole dotted name.
+        bound: what parameters of functions around an inner function stand for.
+        is_exact: whether an object is of no class derived from this one.
+        parts: the elements of a table.
+    """
+
+    kind: str
+    path: str = ""
+    name: str = ""
+    bound: tuple[tuple[str, Thing], ...] = ()
+    is_exact: bool = True
+    parts: tuple[Thing | None, ...] = ()
+
+
+#: What an expression may stand for; None is among them where it may be something that no text shows.
+Things = tuple[Thing | None, ...]
+_ANYTHING: Things = (None,)
+#: What classes are derived from without getting methods that do not show.
+_PLAIN_BASES = frozenset({"abc.ABC", "typing.Generic", "typing.NamedTuple", "typing.Protocol"})
+_ENUMS = frozenset({"enum.Enum", "enum.Flag", "enum.IntEnum", "enum.IntFlag", "enum.StrEnum"})
+#: Decorators from outside that leave a function what it is.
+_TRANSPARENT = frozenset({"functools.wraps()", "np2tf.jit", "abc.abstractmethod", "typing.overload"})
+#: So many steps lead from a name to what it stands for, and so many things it may be.
+_FARTHEST, _MOST = 60, 64
+
+
+class Resolution:
+    """Finds what references stand for.
+
+    Args:
+        modules: the project's files.
+        read: gives a file's summary; None where there is none.
+        mentioning: gives the files that derive classes from one of that name.
+    """
+
+    def __init__(
+        self,
+        modules: Modules,
+        read: Callable[[str], ModuleSummary | None],
+        mentioning: Callable[[str], Iterable[str]],
+    ) -> None:
+        self._modules = modules
+        self._read = read
+        self._mentioning = mentioning
+        self._added: set[str] = set()
+        self._looked_for: set[str] = set()
+        self._names: dict[tuple[str, str], Things] = {}
+        self._members: dict[tuple[Thing, str], Things] = {}
+        self._derived: dict[tuple[str, str], list[Thing]] = {}
+        self._far = 0
+
+    def add(self, summary: ModuleSummary) -> None:
+        """Take note of the classes of a module, which may override methods of their bases."""
+        if summary.path in self._added:
+            return
+        self._added.add(summary.path)
+        for kind in summary.classes.values():
+            for base in self._bases(summary.path, kind):
+                if base is not None and base.kind == "class":
+                    derived = self._derived.setdefault((base.path, base.name), [])
+                    derived.append(Thing("class", summary.path, kind.name))
+
+    def function(self, thing: Thing) -> FunctionSummary | None:
+        """The summary of a function."""
+        summary = self._read(thing.path)
+        return summary.functions.get(thing.name) if summary is not None else None
+
+    def things(self, path: str, ref: Ref, bound: tuple[tuple[str, Thing], ...] = ()) -> Things:
+        """What a reference in a file may stand for; `bound` is what parameters around it stand for."""
+        if self._far > _FARTHEST:
+            return _ANYTHING
+        self._far += 1
+        try:
+            found = tuple(dict.fromkeys(self._things(path, ref, bound)))
+        finally:
+            self._far -= 1
+        return found if 0 < len(found) <= _MOST else _ANYTHING
+
+    def _things(self, path: str, ref: Ref, bound: tuple[tuple[str, Thing], ...]) -> Iterable[Thing | None]:
+        kind, name = ref.kind, ref.name
+        if kind == "top":
+            return self._global(path, name)
+        if kind == "module":
+            return (self._module(path, name),)
+        if kind == "function":
+            return self._decorated(Thing("function", path, name, bound))
+        if kind in ("class", "super"):
+            return (Thing(kind, path, name),)
+        if kind == "self":
+            return (Thing("object", path, name, is_exact=False),)
+        if kind == "around":
+            return (dict(bound).get(name),)
+        inside = [self.things(path, part, bound) for part in ref.parts]
+        if kind == "any":
+            return [one for found in inside for one in found]
+        if kind == "table":
+            return (Thing("table", parts=tuple(one for found in inside for one in found)),)
+        if kind == "call":
+            arguments = inside[1] if len(inside) > 1 else _ANYTHING
+            return [one for func in inside[0] for one in self._result(func, arguments)]
+        if kind in ("attribute", "item", "object"):
+            step = {"attribute": lambda one: self._attribute(one, name), "item": _item, "object": _object}[
+                kind
+            ]
+            return [found for one in inside[0] for found in step(one)]
+        return _ANYTHING
+
+    # -- modules --------------------------------------------------------------------------------------------
+
+    def _module(self, path: str, name: str) -> Thing | None:
+        if name.startswith("."):
+            found = self._modules.relative(path, name)
+            return Thing("module", found) if found is not None else None
+        found = self._modules.absolute(name)
+        return Thing("module", found) if found is not None else Thing("external", name=name)
+
+    def _global(self, path: str, name: str) -> Things:
+        """What a name at the top of a file stands for."""
+        key = path, name
+        if key not in self._names:
+            self._names[key] = _ANYTHING  # of a name that is defined by itself
+            self._names[key] = self._find_global(path, name)
+        return self._names[key]
+
+    def _find_global(self, path: str, name: str) -> Things:
+        summary = self._read(path)
+        if summary is None:
+            return _ANYTHING
+        if name in summary.names:
+            return self.things(path, summary.names[name])
+        for star in reversed(summary.stars):
+            module = self._module(path, star.name)
+            if module is None or module.kind != "module":
+                return _ANYTHING
+            if self._exports(module.path, name, {path}):
+                return self._global(module.path, name)
+        return _ANYTHING
+
+    def _exports(self, path: str, name: str, seen: set[str]) -> bool:
+        """Whether a star import of a file brings a name."""
+        summary = self._read(path)
+        if summary is None or path in seen:
+            return False
+        if summary.exports is not None:
+            return name in summary.exports
+        if name.startswith("_"):
+            return False
+        stars = (self._module(path, star.name) for star in summary.stars)
+        seen.add(path)
+        return name in summary.names or any(
+            star is not None and star.kind == "module" and self._exports(star.path, name, seen)
+            for star in stars
+        )
+
+    # -- steps ----------------------------------------------------------------------------------------------
+
+    def _attribute(self, thing: Thing | None, name: str) -> Things:
+        if thing is None:
+            return _ANYTHING
+        if thing.kind == "module":
+            found = self._global(thing.path, name)
+            if found != _ANYTHING:
+                return found
+            below = self._modules.below(thing.path, name)
+            return (Thing("module", below),) if below is not None else _ANYTHING
+        if thing.kind == "external":
+            full = f"{thing.name}.{name}"
+            known = self._modules.absolute(full)
+            return (Thing("module", known) if known is not None else Thing("external", name=full),)
+        if thing.kind == "table":
+            return (Thing("getter", parts=thing.parts),) if name == "get" else _ANYTHING
+        return tuple(self.members(thing, name)) or _ANYTHING
+
+    def _result(self, func: Thing | None, arguments: Things) -> Things:
+        """What calling a thing gives."""
+        if func is None:
+            return _ANYTHING
+        if func.kind == "class":
+            return (Thing("object", func.path, func.name, is_exact=not self._is_enum(func)),)
+        if func.kind == "getter":
+            return func.parts
+        if func.kind == "external":
+            if func.name == "functools.partial":
+                return arguments
+            return (Thing("external", name=f"{func.name}()"),)
+        summary = self.function(func) if func.kind == "function" else None
+        if summary is None or not summary.returns:
+            return _ANYTHING
+        if summary.returns == summary.first:
+            return arguments
+        made = [((summary.first, one),) if one is not None else () for one in arguments]
+        return tuple(Thing("function", func.path, summary.returns, (*func.bound, *more)) for more in made)
+
+    def _decorated(self, function: Thing) -> Things:
+        """What stands under a function's name, when its decorators have been called."""
+        summary = self.function(function)
+        found: Things = (function,)
+        for ref in reversed(summary.decorators if summary is not None else ()):
+            made: list[Thing | None] = []
+            for one in self.things(function.path, ref):
+                transparent = one is not None and one.kind == "external" and one.name in _TRANSPARENT
+                made += found if transparent else self._result(one, found)
+            found = tuple(made)
+        return found
+
+    # -- classes --------------------------------------------------------------------------------------------
+
+    def members(self, thing: Thing, name: str) -> Iterator[Thing | None]:
+        """What the attribute `name` of an object or a class may be; nothing if there is none."""
+        if thing.kind not in ("class", "object", "super"):
+            yield None
+            return
+        kind = Thing("class", thing.path, thing.name)
+        yield from self._inherited(kind, name, only_bases=thing.kind == "super")
+        if thing.kind == "object" and not thing.is_exact:
+            for derived in self._all_derived(kind):
+                yield from self._own(derived, name)
+
+    def _own(self, kind: Thing, name: str) -> Things:
+        """What a class itself defines under a name."""
+        key = kind, name
+        if key not in self._members:
+            self._members[key] = _ANYTHING  # of an attribute that is made of itself
+            self._members[key] = self._find_own(kind, name)
+        return self._members[key]
+
+    def _find_own(self, kind: Thing, name: str) -> Things:
+        summary = self._class(kind)
+        if summary is None:
+            return _ANYTHING
+        if name in summary.methods:
+            return self._decorated(Thing("function", kind.path, f"{kind.name}.{name}"))
+        if name in summary.attributes:
+            if self._is_enum(kind):
+                return (Thing("object", kind.path, kind.name),)
+            return self.things(kind.path, summary.attributes[name])
+        return ()
+
+    def _inherited(self, kind: Thing, name: str, only_bases: bool = False) -> Things:
+        found = () if only_bases else self._own(kind, name)
+        summary = self._class(kind)
+        for base in self._bases(kind.path, summary) if summary is not None and not found else ():
+            if base is None or base.kind != "class":
+                if base is not None and base.name in _PLAIN_BASES | _ENUMS:
+                    continue
+                return _ANYTHING
+            found = self._inherited(base, name)
+            if found:
+                break
+        return found
+
+    def _class(self, kind: Thing) -> ClassSummary | None:
+        summary = self._read(kind.path)
+        return summary.classes.get(kind.name) if summary is not None else None
+
+    def _bases(self, path: str, kind: ClassSummary) -> list[Thing | None]:
+        return [one for base in kind.bases for one in self.things(path, base)]
+
+    def _is_enum(self, kind: Thing, depth: int = 0) -> bool:
+        summary = self._class(kind)
+        bases = self._bases(kind.path, summary) if summary is not None and depth < _FARTHEST else []
+        return any(
+            base is not None
+            and (base.name in _ENUMS if base.kind == "external" else self._is_enum(base, depth + 1))
+            for base in bases
+        )
+
+    def _all_derived(self, kind: Thing) -> Iterator[Thing]:
+        pending, seen = [kind], {kind}
+        while pending:
+            top = pending.pop()
+            self._look_for_derived(top.name)
+            for one in self._derived.get((top.path, top.name), ()):
+                if one not in seen:
+                    seen.add(one)
+                    pending.append(one)
+                    yield one
+
+    def _look_for_derived(self, name: str) -> None:
+        """Read the files that nobody has read yet, and which derive classes from one of that name."""
+        if name not in self._looked_for:
+            self._looked_for.add(name)
+            for path in self._mentioning(name):
+                summary = self._read(path)
+                if summary is not None:
+                    self.add(summary)
+
+
+def _item(thing: Thing | None) -> Things:
+    if thing is not None and thing.kind == "table":
+        return thing.parts or _ANYTHING
+    return _ANYTHING
+
+
+def _object(thing: Thing | None) -> Things:
+    """An object of a class, or of one derived from it."""
+    if thing is None or thing.kind != "class":
+        return _ANYTHING
+    return (Thing("object", thing.path, thing.name, is_exact=False),)
