@@ -25,6 +25,7 @@ from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.random.streams import Draws
+from np2tf.runtime.unjitted import CALLEE as CODE
 from np2tf.scipy import lookup
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -35,7 +36,6 @@ from np2tf.tnp.ndarray import is_array
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
 #: Modules of Python's that put methods into classes which only compute: orders, copies.
 _MAKING_METHODS = ("dataclasses", "functools")
-CODE = "NP2TF539"  # of errors that tell of such a callee
 
 
 class NewCallee(Exception):
