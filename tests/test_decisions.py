@@ -326,11 +326,14 @@ ROWS: list[tuple[str, bool, Record, float, bool | None]] = [
     ("it pays, and TensorFlow is there", True, record(4.0), 0.0, True),
     ("it does not pay", True, record(1.0), 0.0, False),
     ("one of two processes was short", True, record(1.0, 20.0), 0.0, False),
-    ("it may pay a little", True, record(1.5), 0.0, None),
-    ("little is left", True, record(1.5), 1.0, False),
-    ("it takes longer than ever", True, record(1.0), 1.3, None),
+    ("it may pay a little", True, record(1.5), 0.0, False),
+    ("it takes a little longer than ever", True, record(1.0), 1.9, False),
+    ("it takes a little longer than in the longest process", True, record(1.0, 4.0), 7.0, False),
+    ("it takes much longer than ever", True, record(1.0), 2.1, None),
+    ("it takes much longer, but others may not", False, record(1.0), 2.1, False),
     ("it has only been traced", True, record(4.0, ratio=-1.0), 0.0, None),
-    ("it has only been traced, for long", True, record(4.0, ratio=-1.0, cost=5.0), 0.0, False),
+    ("it has only been traced, and little is left", True, record(4.0, ratio=-1.0), 1.5, False),
+    ("it has only been traced, for long", True, record(4.0, ratio=-1.0, cost=2.0), 0.0, False),
     ("these calls are slower", True, record(20.0, way=SLOWER), 0.0, False),
     ("these calls are slower, however long", True, record(20.0, way=SLOWER), 50.0, False),
     ("nothing is known of such calls", True, record(20.0)._replace(ways={"x": Way()}), 0.0, None),
@@ -349,6 +352,7 @@ def test_what_is_advised(
     advice: bool | None,
 ) -> None:
     monkeypatch.setattr(tensorflow, "is_known", is_known)
+    monkeypatch.setattr(module.clock, "spent", 0.0)
     assert prospect(found, spent).advice(ARGUMENTS, {}) is advice
 
 

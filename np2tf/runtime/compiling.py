@@ -25,6 +25,7 @@ from np2tf.runtime.callees import CODE, NewCallee, check_class
 from np2tf.runtime.causes import code_of, first_line, place_of
 from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.compiled import Compiled, Discarded
+from np2tf.runtime.decisions import key_of
 from np2tf.runtime.dependencies import Dependencies, current, functions_among
 from np2tf.runtime.digests import digest_of_call
 from np2tf.runtime.explanation import Explanation
@@ -35,6 +36,7 @@ from np2tf.runtime.prepared import Call
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.signature import Signature, share_memory, take_arguments, take_dependencies
+from np2tf.runtime.stable_names import stable_names
 from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
 from np2tf.runtime.unbound import bound
@@ -372,7 +374,9 @@ class Compiler:
                 self._checked.add(kind)
             try:
                 body, handled = call.body(self._function), self._handles_exceptions
-                with self._leaving_alone(call), self._budget.tracing():
+                shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
+                names = stable_names(key_of(self.code), family.digest, shapes, signature.number_key, inputs)
+                with self._leaving_alone(call), self._budget.tracing(), names:
                     given = body, signature.arrays, signature.numbers, inputs, handled
                     made = Compiled(*given, signature.generators, self._deadline)
                     family.check_inputs(inputs, made)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from np2tf.config import config
 from np2tf.counts import Fallback
-from np2tf.runtime.clock import IMPORT_SECONDS
+from np2tf.runtime.clock import IMPORT_SECONDS, clock
 from np2tf.runtime.digests import digest_of_code
 from np2tf.runtime.xla_options import with_loop_limit
 
@@ -38,6 +38,9 @@ PROCESSES = 2
 FOLLOWED = 8
 #: So many functions are kept of a program, and so many kinds of calls of a function.
 FUNCTIONS, KINDS = 500, 16
+#: Seconds on the host from which on the cache is loaded, where no module has been imported translated.
+NOTICED = 0.05
+_STORE = "np2tf.imports.store"
 #: Under these settings functions run as they do for anybody; under others nothing is kept or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
 
@@ -166,6 +169,11 @@ class Decisions:
         self.is_usual = False
 
     @property
+    def is_at_hand(self) -> bool:
+        """Whether reading costs nothing that would be noticed: nothing is loaded for a short program."""
+        return self._records is not None or _STORE in sys.modules or clock.spent >= NOTICED
+
+    @property
     def records(self) -> dict[str, Record]:
         """What earlier processes have left, by function."""
         if self._records is None:
@@ -192,9 +200,9 @@ class Decisions:
         return sum(record.saving for record in self.records.values()) > IMPORT_SECONDS
 
     @property
-    def expected(self) -> float:
-        """Seconds that the host has taken in the functions that are known."""
-        return sum(record.expected for record in self.records.values())
+    def spent(self) -> float:
+        """Seconds that the host has taken in the functions that are known, in the longest process."""
+        return sum(max(record.spent, default=0.0) for record in self.records.values())
 
     def keep(self, outcome: Callable[[], tuple[str, Record | None]]) -> None:
         """Ask at the end of the process what is known of a function then, and keep that."""
@@ -259,7 +267,7 @@ def _stamp(path: str) -> tuple[int, int]:
 def _cache() -> Any:
     """The cache of decisions, or None where it is turned off."""
     # Only here: who imports a module translated has loaded it already.
-    return importlib.import_module("np2tf.imports.store").decisions()
+    return importlib.import_module(_STORE).decisions()
 
 
 def _read() -> dict[str, Record]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Iterator
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -46,8 +47,14 @@ def _constant(value: Any) -> str:
 
 def digest_of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
     """One word for a kind of calls: dtypes, ranks and rough sizes of arrays, types of everything else."""
-    told = repr((*(_kind(value, 0) for value in args), *((k, _kind(kwargs[k], 0)) for k in sorted(kwargs))))
-    return blake2b(told.encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+    kinds = [_kind(value, 0) for value in args]
+    kinds += [(name, _kind(kwargs[name], 0)) for name in sorted(kwargs)]
+    return _word(tuple(kinds))
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _word(kinds: tuple[Any, ...]) -> str:
+    return blake2b(repr(kinds).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
 
 
 def _kind(value: Any, depth: int) -> Any:
@@ -55,7 +62,7 @@ def _kind(value: Any, depth: int) -> Any:
     if kind in _NUMBERS:
         return kind.__name__
     if kind in _WORDS:
-        return kind.__name__, value[:_CHARACTERS] if isinstance(value, (str, bytes)) else value
+        return kind.__name__, repr(value[:_CHARACTERS] if isinstance(value, (str, bytes)) else value)
     if kind in _CONTAINERS:
         if depth == _DEPTH:
             return kind.__name__
@@ -63,7 +70,7 @@ def _kind(value: Any, depth: int) -> Any:
         return kind.__name__, tuple(_kind(item, depth + 1) for item in items[:_ITEMS])
     dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
     if dtype is not None and shape is not None and not isinstance(value, type):
-        return str(dtype), _rough_size(shape)
+        return getattr(dtype, "str", None) or str(dtype), _rough_size(shape)
     # A method's object, and what a function is called, are all that lasts of them.
     return f"{kind.__module__}.{kind.__qualname__}", str(getattr(value, "__qualname__", ""))
 

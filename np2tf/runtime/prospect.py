@@ -17,6 +17,12 @@ if TYPE_CHECKING:
     from np2tf.runtime.family import Family
 
 
+#: A process is taken for another kind once it takes so many times as long as those before.
+LONGER = 2.0
+#: What has been traced, and not run, is tried again where the host takes so many times what that has cost.
+UNKNOWN = 3.0
+
+
 class Prospect:
     """What earlier processes have left of a function, and what this one will leave.
 
@@ -63,11 +69,11 @@ class Prospect:
         if self._pays and (tensorflow.is_known or decisions.imports):
             return True
         spent = self._spent()
-        if spent >= record.expected:
-            # It takes longer than ever before: that it did not pay then means nothing.
-            return None if tensorflow.is_known or clock.spent >= decisions.expected else False
-        left = (record.expected - spent) * (1.0 - max(record.ratio, 0.0))
-        return False if not tensorflow.is_known or left < record.cost else None
+        if spent >= LONGER * max(record.spent, default=0.0):
+            # It takes much longer than before: that it did not pay then means nothing.
+            return None if tensorflow.is_known or clock.spent >= LONGER * decisions.spent else False
+        may_pay = record.ratio < 0.0 and record.expected - spent >= UNKNOWN * record.cost
+        return None if may_pay and tensorflow.is_known else False
 
     def _tell(self, refusal: Refusal) -> None:
         """Say what would be said if compiling were tried, once it would be."""
