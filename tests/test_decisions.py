@@ -433,6 +433,18 @@ def test_the_next_process_compiles_at_once_what_has_paid(
     assert made.advice(ARGUMENTS, {}) is True
 
 
+def test_no_more_is_compiled_at_once_than_has_paid(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tensorflow, "is_known", True)
+    made, host = _processes(record(20.0)._replace(tries=2))
+    budget = Budget(host)
+    made.follow(budget, tuple)
+    for _ in range(2):
+        assert made.advice(ARGUMENTS, {}) is True
+        with budget.tracing():
+            pass
+    assert made.advice(ARGUMENTS, {}) is None
+
+
 def test_a_process_that_is_shorter_than_expected_revises_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -512,7 +524,7 @@ def test_numbers_that_have_varied_are_inputs_of_the_first_code(
 
     kind = digest_of_call((np.arange(4.0), 0.5), {})
     # The host is never asked, as it seems to be much slower.
-    known = Record((1e6,), 0.1, 1, 0.0, 0, {kind: Way(1e3, 1e-4, (0,), (), 1)})
+    known = Record((1e6,), 0.1, 2, 0.0, 0, {kind: Way(1e3, 1e-4, (0,), (), 1)})
     key = key_of(scaled.__code__)
     monkeypatch.setitem(module.decisions.records, key, known)
     made = traces_of_four_calls()

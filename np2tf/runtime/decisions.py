@@ -221,7 +221,10 @@ class Decisions:
             return
         found: dict[str, Record | None] = {}
         for outcome in self._outcomes:
-            key, record = outcome()
+            try:
+                key, record = outcome()
+            except RuntimeError:  # a thread that still runs has changed what is looked at
+                continue
             before = found.get(key)
             found[key] = record if before is None or record is None else _both(before, record)
         records = _read()

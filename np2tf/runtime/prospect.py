@@ -67,7 +67,8 @@ class Prospect:
         if way.is_slower:
             return False
         if self._pays and (tensorflow.is_known or decisions.imports):
-            return True
+            # Arrays of sizes that never come again look alike: beyond what is known, the budget has a say.
+            return True if self._tries < record.tries else None
         spent = self._spent()
         if spent >= LONGER * max(record.spent, default=0.0):
             # It takes much longer than before: that it did not pay then means nothing.
@@ -84,6 +85,11 @@ class Prospect:
             why = counts.fell_back(refusal.fallback)
             if why.code not in QUIET:
                 tell(why)
+
+    @property
+    def _tries(self) -> int:
+        """How often the function has been traced in this process."""
+        return 0 if self._budget is None else self._budget.tries
 
     # -- what is found out -----------------------------------------------------------------------------------
 
@@ -120,7 +126,7 @@ class Prospect:
                 ran += family.calls * family.usual_compiled
         spent = self._spent() + sum(family.calls * family.usual_host for family in families)
         seconds = (spent, *before.spent)[:PROCESSES]
-        tries = 0 if self._budget is None else self._budget.tries
+        tries = self._tries
         if not tries and not self._refused:
             left = before._replace(spent=seconds, followed=before.followed + 1)
             return None if left.followed > FOLLOWED else left
