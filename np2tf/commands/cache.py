@@ -27,19 +27,23 @@ def info(json: bool) -> None:
     entries = list(kept.entries())
     translations = sum(entry.path.endswith(".bin") for entry in entries)
     size = sum(entry.size for entry in entries)
+    programs = len(list(decided.entries())) if (decided := store.decisions()) is not None else 0
     if json:
         told = {"folder": kept.folder, "translations": translations, "bytes": size, "limit": kept.limit}
+        told["programs"] = programs
         click.echo(to_json.dumps(told))
         return
     click.echo(f"folder: {kept.folder}")
     click.echo(f"translations: {translations}")
+    click.echo(f"programs of which it is known what to compile: {programs}")
     click.echo(f"size: {size / 1e6:.1f} MB of at most {kept.limit / 1e6:.0f}")
 
 
 @cache.command()
 def clear() -> None:
-    """Remove every translation; nothing else in the folder is touched."""
-    removed = _kept().clear()
+    """Remove every translation and decision; nothing else in the folder is touched."""
+    decided = store.decisions()
+    removed = _kept().clear() + (0 if decided is None else decided.clear())
     click.echo(f"{removed} files removed")
 
 

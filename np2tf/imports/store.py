@@ -1,6 +1,7 @@
 """Which cache is used: the platform's folder for caches, or what the environment says.
 
-`NP2TF_CACHE=off` turns it off, `NP2TF_CACHE_DIR` names another folder, `NP2TF_CACHE_SIZE` the most megabytes.
+`NP2TF_CACHE=off` turns it off, `NP2TF_DECISIONS=off` the part that holds decisions, `NP2TF_CACHE_DIR` names
+another folder, `NP2TF_CACHE_SIZE` the most megabytes.
 """
 
 from __future__ import annotations
@@ -22,13 +23,26 @@ if TYPE_CHECKING:
     from np2tf.options import Options
 
 _MEGABYTES = 256
+_OFF = ("off", "0", "no", "false")
 
 
 @lru_cache(maxsize=1)
 def cache() -> Cache | None:
-    """The cache of this process, or None where it is turned off."""
+    """The translations that this process may use, or None where the cache is turned off."""
+    return _cache("translations")
+
+
+@lru_cache(maxsize=1)
+def decisions() -> Cache | None:
+    """The same of decisions (`np2tf.runtime.decisions`), which can be turned off by themselves."""
+    if os.environ.get("NP2TF_DECISIONS", "on").lower() in _OFF:
+        return None
+    return _cache("decisions")
+
+
+def _cache(part: str) -> Cache | None:
     switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
-    if switch.lower() in ("off", "0", "no", "false"):
+    if switch.lower() in _OFF:
         return None
     number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", os.environ.get("NP2TF_CACHE_SIZE", ""))
     limit = int(float(number[1] if number else _MEGABYTES) * 1e6)
@@ -36,7 +50,7 @@ def cache() -> Cache | None:
         from platformdirs import user_cache_dir
 
         folder = user_cache_dir("np2tf", appauthor=False)
-    return Cache(os.path.join(folder, "translations"), limit)
+    return Cache(os.path.join(folder, part), limit)
 
 
 def prepare(options: Options) -> None:

@@ -19,6 +19,8 @@ from np2tf.runtime.host_function import HostFunction
 
 #: A trace may take so many seconds, and so many times what the host has spent in the function.
 PATIENCE, PATIENCE_PER_SECOND = 1.5, 1.0
+#: … or so many times what compiling it took in an earlier process.
+KNOWN = 2.0
 #: Of its seconds on the host, a function may spend all on compiling; after each trace that has come to
 #: nothing or to slower code, and for each of the compilations after so many that have not paid, the share is
 #: divided by this.
@@ -73,6 +75,16 @@ class Budget:
         self.slower: set[int] = set()
 
     @property
+    def tries(self) -> int:
+        """How often the function has been traced."""
+        return self._costs.tries
+
+    @property
+    def seconds(self) -> float:
+        """What that has taken, with the first calls."""
+        return self._costs.seconds
+
+    @property
     def own_seconds(self) -> float:
         """What the function has taken on the host."""
         return self._host.own_seconds
@@ -82,6 +94,9 @@ class Budget:
         """What compiling the function once more will cost, in seconds."""
         if self._costs.tries:
             return self._costs.seconds / self._costs.tries
+        known = self._host.prospect.record
+        if known is not None and known.tries:
+            return known.cost / known.tries
         # What has been compiled of the functions that it calls becomes a part of it.
         return max(_all.mean, self._host.callees_cost)
 
@@ -104,7 +119,9 @@ class Budget:
     @property
     def deadline(self) -> float:
         """When, by `time.monotonic`, a trace that begins now is given up."""
-        return time.monotonic() + PATIENCE + PATIENCE_PER_SECOND * self.own_seconds
+        known = self._host.prospect.record
+        enough = KNOWN * known.cost if known is not None else 0.0
+        return time.monotonic() + max(PATIENCE + PATIENCE_PER_SECOND * self.own_seconds, enough)
 
     @contextmanager
     def tracing(self) -> Iterator[None]:
@@ -133,10 +150,16 @@ class Budget:
         for costs in (self._costs, _all):
             costs.seconds += seconds
 
-    def note_gain(self, seconds: float) -> None:
-        """Note how long a warm compiled call has taken, in place of one on the host."""
+    def note_gain(self, seconds: float, usual: float = 0.0) -> None:
+        """Note how long a warm compiled call has taken, in place of one on the host.
+
+        Args:
+            seconds: that it has taken.
+            usual: what it would have taken there, if the host has not been tried; 0.0 if nobody knows.
+        """
         long_calls.seconds += max(seconds - CALL_SECONDS, 0.0)
         long_calls.cost = max(long_calls.cost, self._costs.mean)
-        if self._host.timed_calls:
+        usual = self._host.average if self._host.timed_calls else usual
+        if usual:
             for costs in (self._costs, _all):
-                costs.gained += self._host.average - seconds
+                costs.gained += usual - seconds

@@ -26,6 +26,7 @@ from np2tf.runtime.instances import class_members, functions_of, has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.libraries import is_of_library
 from np2tf.runtime.random.streams import Draws
+from np2tf.runtime.unjitted import CALLEE as CODE
 from np2tf.scipy import lookup
 from np2tf.staging import StagingError
 from np2tf.tnp.cells import current_region
@@ -38,7 +39,6 @@ _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingErr
 _MAKING_METHODS = ("dataclasses", "functools")
 #: What members of an enumeration have of their own.
 _OF_MEMBERS = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
-CODE = "NP2TF539"  # of errors that tell of such a callee
 
 
 class NewCallee(Exception):

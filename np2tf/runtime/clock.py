@@ -7,6 +7,9 @@ from time import perf_counter
 
 #: What importing TensorFlow takes, in seconds: compiling must have a prospect of gaining as much.
 IMPORT_SECONDS = 3.0
+#: Seconds on the host from which on the half of np2tf that needs TensorFlow is loaded, where the program has
+#: imported TensorFlow by itself: that takes half a second, and compiling is expected to take as long again.
+LOAD_SECONDS = 2.0
 #: What compiling a function is expected to take as long as this process has compiled nothing.
 COMPILE_SECONDS = 0.5
 #: What it takes to call compiled code, in seconds, and how long a call of a jitted function must take that is

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 import types
-import warnings
+import weakref
 from collections.abc import Collection
 from contextlib import AbstractContextManager
 from functools import partial
@@ -25,21 +25,25 @@ from np2tf.runtime.callees import CODE, NewCallee, check_class
 from np2tf.runtime.causes import code_of, first_line, place_of
 from np2tf.runtime.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.compiled import Compiled, Discarded
+from np2tf.runtime.decisions import key_of
 from np2tf.runtime.dependencies import Dependencies, current, functions_among
+from np2tf.runtime.digests import digest_of_call
 from np2tf.runtime.explanation import Explanation
 from np2tf.runtime.family import Family
 from np2tf.runtime.host_function import ENOUGH_CALLS, WORTH_COMPILING
-from np2tf.runtime.jit import Jitted, UnjittedWarning
+from np2tf.runtime.jit import Jitted
 from np2tf.runtime.open_arrays import OpenArrays, bounds_of
 from np2tf.runtime.open_lengths import Lengths, LengthsAreNeeded, shapes_of
 from np2tf.runtime.prepared import Call
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.signature import Signature, share_memory, take_arguments, take_dependencies
+from np2tf.runtime.stable_names import stable_names
 from np2tf.runtime.surroundings import compiles_at_once, has_tensor
 from np2tf.runtime.twins import settle
 from np2tf.runtime.unbound import bound
 from np2tf.runtime.unchanged import leaving_alone
+from np2tf.runtime.unjitted import OF_THE_MOMENT, QUIET, tell
 from np2tf.runtime.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.values import returned
 from np2tf.staging import PromotionError, StagingError
@@ -78,6 +82,8 @@ class Compiler:
         self._functions: list[Any] = []
         self._checked: set[type] = set()
         self._budget = Budget(self._host)
+        # Whether it is a loop's, which is never called as functions are.
+        self._is_loop = False
         # When tracing has to be over that is under way, by `time.monotonic`.
         self._until: float | None = None
         self._lock = threading.RLock()
@@ -111,9 +117,11 @@ class Compiler:
             return self.left_on_host(None, args, kwargs)
         if (host.is_short or self._trusted > 0) and self._may_stay(args, kwargs):
             return self._without_a_look(args, kwargs)
-        if not self._jitted.trace_count and not self._budget.is_open and self._may_stay(args, kwargs):
-            # Nothing is compiled, and nothing will be for now.
-            return host.run_timed(args, kwargs)
+        if not self._jitted.trace_count and self._may_stay(args, kwargs):
+            advice = host.prospect.advice(args, kwargs)
+            if not (self._budget.is_open if advice is None else advice):
+                # Nothing is compiled, and nothing will be for now.
+                return host.run_timed(args, kwargs)
         return self._with_a_look(args, kwargs)
 
     @property
@@ -172,6 +180,8 @@ class Compiler:
         """Whether a call that could be compiled runs on the host, for now."""
         if family.find(call.signature) is not None:
             wants_host = family.wants_host
+        elif (advice := self._host.prospect.advice(call.args, call.kwargs)) is not None:
+            wants_host = not advice
         elif self._jitted.trace_count:
             worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
             wants_host = family.own_seconds < worth or not self._budget.is_open
@@ -195,7 +205,7 @@ class Compiler:
             changing: the places of arguments that are others in the next call, if they are numbers.
             seconds: that it may take.
         """
-        self._until = time.monotonic() + seconds
+        self._until, self._is_loop = time.monotonic() + seconds, True
         try:
             call = self._prepare(args, {}, changing)
             self._compile(self._family(call), call)
@@ -314,18 +324,19 @@ class Compiler:
         return known.follows(function) or signature.follows(function)
 
     def _family(self, call: Call) -> Family:
-        exact = self._family_of(call.signature.key)
+        exact = self._family_of(call.signature.key, call)
         if exact.compiled or exact.on_host:
             return exact
         return self._open_family(call, exact) or exact
 
-    def _family_of(self, key: Any) -> Family:
+    def _family_of(self, key: Any, call: Call) -> Family:
         found = self.families.get(key)
         if found is None:
             if len(self.families) >= MOST_FAMILIES:
                 self.families.clear()
                 self._lengths.clear()
             found = self.families.setdefault(key, Family())
+            found.begin_with(self._host.prospect.way(call.args, call.kwargs), call.signature)
         return found
 
     def _open_family(self, call: Call, exact: Family) -> Family | None:
@@ -346,7 +357,7 @@ class Compiler:
             return None
         key = loose, known.static(shapes), tuple(known.pattern.items()), tuple(bounds.values())
         is_new = key not in self.families
-        family = self._family_of(key)
+        family = self._family_of(key, call)
         if is_new:
             family.own_seconds = known.seconds(lengths)
             family.bounded.update(bounds)
@@ -399,6 +410,7 @@ class Compiler:
             if found is not None:
                 return found, False
             family.check_growth()
+            self._keep(family, call)
             self._jitted.trace_count += 1
             counts.traces += 1
             inputs = family.inputs()
@@ -408,7 +420,9 @@ class Compiler:
             try:
                 bounds = family.bounds(inputs, signature)
                 body, handled = call.body(self._function, bool(bounds)), self._handles_exceptions
-                with self._leaving_alone(call), self._budget.tracing():
+                shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
+                names = stable_names(key_of(self.code), family.digest, shapes, signature.number_key, inputs)
+                with self._leaving_alone(call), self._budget.tracing(), names:
                     given = body, signature.arrays, signature.numbers, inputs, handled
                     made = Compiled(*given, signature.generators, self._deadline, bounds, call.open_pattern)
                     family.check_inputs(inputs, made)
@@ -428,6 +442,16 @@ class Compiler:
             made.is_plain = call.is_plain
             family.compiled[family.key(signature, inputs)] = made
             return made, True
+
+    def _keep(self, family: Family, call: Call) -> None:
+        """Let the next process know what comes of compiling these calls."""
+        family.digest = digest_of_call(call.args, call.kwargs)
+        family.assumed_host = self._host.average
+        if self._tier == "auto" and self._jitted.promotion is None and not self._is_loop:
+            known = weakref.ref(self)
+            self._host.prospect.follow(
+                self._budget, lambda: () if (made := known()) is None else [*made.families.values()]
+            )
 
     def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
         known = self._dependencies.readers if self._dependencies is not None else []
@@ -482,9 +506,10 @@ class Compiler:
             # XLA compiles at the first call.
             self._budget.note_compiling(seconds)
         else:
-            self._budget.note_gain(seconds)
+            self._budget.note_gain(seconds, family.usual_host)
             if not family.settled and not is_new:
                 family.took_compiled(seconds)
+        family.ran_compiled(seconds, compiled.is_warm)
         compiled.is_warm = True
         if compiled.how == "xla":
             self._jitted.compiled_count += 1
@@ -518,22 +543,22 @@ class Compiler:
         if isinstance(error, PromotionError) or (strict and isinstance(error, StagingError)):
             raise error
         result = self._host.run_timed(args, kwargs)
-        name, reason = self.name, first_line(error)
         if strict:
-            raise StagingError(f"{name} cannot be staged: {reason}") from error
+            raise StagingError(f"{self.name} cannot be staged: {first_line(error)}") from error
         fallback = self._note(error)
-        code, file, line = fallback.code, fallback.path, fallback.line
+        code = fallback.code
         self._belongs_on_host(fallback)
+        if isinstance(error, StagingError) and code not in OF_THE_MOMENT:
+            self._host.prospect.refuse(args, kwargs, fallback)
         if family is not None and code != TOO_LONG_TO_TRACE:
             family.on_host, family.fallback = True, fallback
             self._host.is_refused = True
         # That what is called belongs on the host is no fault to be told of, where NumPy's rules hold.
-        is_quiet = code in (CODE, TOO_LONG_TO_TRACE) and by_numpys_rules()
+        is_quiet = code in QUIET and by_numpys_rules()
         if mode() not in self._warned and not is_quiet:
             self._warned.add(mode())
-            told = f"{code} {file}:{line}: {name} runs unjitted: {reason}"
-            told += "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
-            warnings.warn_explicit(told, UnjittedWarning, file, line)
+            more = "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
+            tell(fallback, more)
         return result
 
     def _note(self, error: Exception) -> Fallback:

@@ -9,6 +9,7 @@ import numpy as np
 
 from np2tf.counts import Fallback
 from np2tf.runtime.compiled import Compiled
+from np2tf.runtime.decisions import Way
 from np2tf.runtime.open_arrays import Bounds, bounds_of
 from np2tf.runtime.signature import Signature, number_key
 from np2tf.staging import StagingError
@@ -23,6 +24,9 @@ A_LITTLE, MANY_WARM_CALLS = 1.5, 12
 #: One warm call is enough where it took more seconds than this, and so many times as long as on the host:
 #: calls that are long do not vary as much.
 LONG, WORSE = 0.02, 1.5
+#: What an earlier process has found out is measured again once compiled calls have taken so many times what
+#: that costs.
+REVIEWED = 10.0
 _INTEGERS = (int, np.integer, np.bool_)
 #: A function that keeps needing new code is not compiled any more.
 MAX_TRACES = 16
@@ -39,6 +43,11 @@ class Family:
         fallback: why they cannot be compiled, if they cannot.
         bounded: the inputs that are integers of which XLA needs to know how large they can be.
         own_seconds: what they have taken on the host, without long calls of other jitted functions.
+        digest: the word for calls like these, once there is code for them.
+        known_host: what they took on the host in an earlier process; 0.0 if that is not known.
+        assumed_host: what calls of the function took on the host when the code was made.
+        calls: how many compiled ones there have been, in this process.
+        seconds: what these have taken but for the first, in which XLA compiles.
     """
 
     compiled: dict[Any, Compiled] = field(default_factory=dict)
@@ -57,6 +66,11 @@ class Family:
     changing: set[int] = field(default_factory=set)
     pinned: set[int] = field(default_factory=set)
     bounded: set[int] = field(default_factory=set)
+    digest: str = ""
+    known_host: float = 0.0
+    assumed_host: float = 0.0
+    calls: int = 0
+    seconds: float = 0.0
 
     @property
     def wants_host(self) -> bool:
@@ -65,9 +79,13 @@ class Family:
 
     @property
     def _is_compared(self) -> bool:
-        """Whether there have been enough calls on the host: a few, or one where it is far ahead or behind."""
+        """Whether there have been enough calls on the host: a few, or one where it is far ahead or behind, or
+        none where it was clearly behind in an earlier process; one call tells later whether it still is.
+        """
         if self.host_calls >= WARM_CALLS:
             return True
+        if not self.host_calls and self.known_host >= WORSE * self.best_compiled:
+            return self.seconds < REVIEWED * self.known_host
         far = self.best_compiled >= BEHIND * self.best_host or self.best_host >= AHEAD * self.best_compiled
         return self.host_calls > 0 and far
 
@@ -88,6 +106,30 @@ class Family:
         self.best_compiled = min(self.best_compiled, seconds)
         self._settle()
 
+    def begin_with(self, way: Way | None, signature: Signature) -> None:
+        """Begin with what an earlier process has found out about calls like these."""
+        if way is None:
+            return
+        self.known_host = way.host
+        if way.numbers == len(signature.numbers):
+            self.varying, self.pinned = set(way.varying), set(way.pinned)
+            self.integers = {k for k in self.varying if isinstance(signature.numbers[k], _INTEGERS)}
+
+    def ran_compiled(self, seconds: float, is_warm: bool) -> None:
+        """Count a compiled call; XLA compiles in one that is not warm."""
+        self.calls += 1
+        self.seconds += seconds if is_warm else 0.0
+
+    @property
+    def usual_host(self) -> float:
+        """Seconds that a call takes on the host, as far as that is known."""
+        return self.best_host if self.host_calls else self.known_host or self.assumed_host
+
+    @property
+    def usual_compiled(self) -> float:
+        """Seconds that a compiled call takes; 0.0 where only the first is known."""
+        return self.best_compiled if self.warm_calls else 0.0
+
     def was_discarded(self) -> None:
         """Note that a compiled call has been in vain; where most are, the calls stay on the host."""
         self.discarded += 1
@@ -98,7 +140,7 @@ class Family:
         """Choose the faster way once both have been measured well enough."""
         is_little = self.best_host < self.best_compiled < A_LITTLE * self.best_host
         enough = self.warm_calls >= (MANY_WARM_CALLS if is_little else WARM_CALLS)
-        if (enough and self._is_compared) or self._is_hopeless:
+        if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
             self.settled = True
             self.on_host = self.best_compiled > self.best_host
 

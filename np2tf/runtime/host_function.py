@@ -10,6 +10,7 @@ from np2tf.counts import counts
 from np2tf.runtime.clock import LONG_CALL, Stopwatch, clock, long_calls
 from np2tf.runtime.code_names import all_names
 from np2tf.runtime.originals import original_of, watched_original_of
+from np2tf.runtime.prospect import Prospect
 from np2tf.runtime.recursion import HostCalls, deeply
 from np2tf.runtime.surroundings import is_on_host
 from np2tf.runtime.unbound import bound
@@ -43,6 +44,11 @@ class HostFunction:
         self.own_seconds = self.average = self.callees_cost = 0.0
         self.latest = self.latest_own = 0.0
         self.is_refused = False
+
+    @functools.cached_property
+    def prospect(self) -> Prospect:
+        """What is to be expected of compiling the function."""
+        return Prospect(self._function, lambda: self.own_seconds)
 
     @functools.cached_property
     def plain(self) -> Callable[..., Any]:

@@ -21,10 +21,12 @@ from np2tf.runtime import patches as patches  # which keep AutoGraph off
 from np2tf.runtime.applied import applied
 from np2tf.runtime.array_search import code_says_numpy, holds_array
 from np2tf.runtime.boundary import across, has_raw, raw
-from np2tf.runtime.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
-from np2tf.runtime.host_function import WORTH_COMPILING, HostFunction
+from np2tf.runtime.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOAD_SECONDS, clock
+from np2tf.runtime.decisions import decisions
+from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow, tier
 from np2tf.runtime.unbound import bound
+from np2tf.runtime.unjitted import UnjittedWarning as UnjittedWarning
 from np2tf.staging import StagingError
 from np2tf.tnp.promotion_mode import by_numpys_rules, promoting
 from np2tf.tnp.quick import quick
@@ -39,10 +41,6 @@ UNTIMED = 7
 
 # Read at every call.
 _modules = sys.modules
-
-
-class UnjittedWarning(UserWarning):
-    """A function that should be compiled runs as Python."""
 
 
 class Jitted:
@@ -150,13 +148,16 @@ class Jitted:
         if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not by_numpys_rules():
             return True
         host = self._host
-        least = WORTH_COMPILING if tensorflow.is_known else COMPILE_SECONDS
-        if host.is_short or host.own_seconds < least:
+        if host.is_short:
+            return False
+        if decisions.is_at_hand and (advice := host.prospect.advice(args, kwargs)) is not None:
+            return advice
+        if host.own_seconds < COMPILE_SECONDS:
             return False
         if not (self._says_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         # Where the program has imported TensorFlow by itself, that time is spent already.
-        return tensorflow.is_known or clock.spent >= IMPORT_SECONDS
+        return clock.spent >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS)
 
     def leave_alone(self) -> None:
         """Run on the host what comes next, as long as calls are short and nothing around them has changed."""

@@ -10,6 +10,7 @@ See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type f
 
 from __future__ import annotations
 
+import functools
 import importlib
 import sys
 import types
@@ -23,8 +24,11 @@ import numpy as np
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Costs, Stopwatch, clock
+from np2tf.runtime.decisions import FOLLOWED, PAYS, Record, Refusal, Way, decisions, key_of
+from np2tf.runtime.digests import digest_of_call
 from np2tf.runtime.loop_function import LoopFunction
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
+from np2tf.runtime.unjitted import OF_THE_MOMENT
 from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 
@@ -55,6 +59,9 @@ class _Loop:
         least: seconds that tracing it takes at least.
         per_round: seconds that its rounds took, on average, when the clock was last looked at.
         unwatched: how often it has run since without anybody looking.
+        ratio: of the seconds that its rounds take as compiled code to those on the host; -1.0 where it is not
+            known.
+        cost: what compiling it has taken, in seconds; 0.0 if it has not been.
         changing: the places of the arguments that are other numbers every time.
     """
 
@@ -66,6 +73,8 @@ class _Loop:
         count = len(known.parameters)
         changing = {k for k, name in enumerate(known.parameters) if name in known.results}
         self.changing = frozenset({*changing, count, count + 1})
+        self.ratio, self.cost = -1.0, 0.0
+        self._ways: dict[str, Way] = {}
         self._code = code
         self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
 
@@ -78,6 +87,48 @@ class _Loop:
     def translated(self) -> list[Jitted]:
         """What has been made of it, for each module that it has run in."""
         return [jitted for _, jitted in self._made.values() if jitted is not None]
+
+    @functools.cached_property
+    def record(self) -> Record | None:
+        """What an earlier process has found out."""
+        found = decisions.record_of(self._code)
+        if found is not None:
+            decisions.keep(self._outcome)
+        return found
+
+    def is_refused(self, given: tuple[Any, ...]) -> bool:
+        """Whether it is known from an earlier process that it cannot be compiled with these arguments."""
+        way = None if self.record is None else self.record.ways.get(digest_of_call(given, {}))
+        if way is None or way.refusal is None:
+            return False
+        counts.fell_back(way.refusal.fallback)
+        return True
+
+    @property
+    def expected(self) -> float:
+        """Seconds that compiling it takes at least."""
+        if self.record is None:
+            return max(_costs.mean, self.least)
+        # Without a ratio, it has been given up.
+        return max(self.record.cost if self.record.ratio >= 0.0 else 2 * self.record.cost, self.least)
+
+    def note(self, cost: float) -> None:
+        """Note what compiling it has cost."""
+        if not self.cost and self.record is None:
+            decisions.keep(self._outcome)
+        self.cost += cost
+
+    def refuse(self, given: tuple[Any, ...], why: Fallback) -> None:
+        """Note why it cannot be compiled with these arguments."""
+        self._ways[digest_of_call(given, {})] = Way(refusal=Refusal.made(why))
+
+    def _outcome(self) -> tuple[str, Record | None]:
+        """What the next process is to know."""
+        before = self.record
+        if not self.cost and before is not None:
+            left = before._replace(followed=before.followed + 1)
+            return key_of(self._code), None if left.followed > FOLLOWED else left
+        return key_of(self._code), Record((), self.cost, 1, self.ratio, 0, self._ways)
 
     def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, Jitted | None]:
         """The loop's function as the source has it, with these globals, and translated."""
@@ -160,8 +211,12 @@ class Rounds:
 
     def _pays(self, passed: float, left: float) -> bool:
         """Whether what is left of the loop, but for long calls, takes longer than compiling it."""
-        cost = max(_costs.mean, self._loop.least) + (0.0 if quick.tensors else IMPORT_SECONDS)
-        return left > WORTH * cost and _is_possible() and _costs.seconds < clock.spent + passed + left
+        loop, loading = self._loop, 0.0 if quick.tensors else IMPORT_SECONDS
+        if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
+            pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected + loading)
+        else:
+            pays = left > WORTH * (loop.expected + loading)
+        return pays and _is_possible() and _costs.seconds < clock.spent + passed + left
 
     def _is_taken_over(self, frame: types.FrameType, left: float) -> bool:
         """Whether the loop of a frame has been traced, while it would have taken `left` seconds more."""
@@ -169,11 +224,16 @@ class Rounds:
         if any(name not in variables for name in loop.known.parameters):
             return False
         self._frame = variables, frame.f_globals
+        given = self._arguments(variables, self._numbers)
+        if loop.is_refused(given):
+            loop.refused = True
+            return False
         load()
         begun, compiling = perf_counter(), clock.compiling
         _, jitted = loop.functions(frame.f_globals)
-        given = self._arguments(variables, self._numbers)
         limit = left / WORTH
+        if loop.record is not None:
+            limit = max(limit, PAYS * loop.record.cost)
         why = None if jitted is None else jitted._compiler.get_ready(given, loop.changing, limit)
         seconds = perf_counter() - begun
         # Translating it is a part of compiling, too.
@@ -182,7 +242,11 @@ class Rounds:
         _costs.tries += 1
         if why is not None and why.code == TOO_LONG_TO_TRACE:
             loop.least = 2 * limit
+            loop.note(seconds)
             return False
+        loop.note(seconds)
+        if why is not None and why.code not in OF_THE_MOMENT:
+            loop.refuse(given, why)
         loop.refused = jitted is None or why is not None
         return not loop.refused
 
@@ -217,11 +281,13 @@ class Rounds:
                 return result
             if seconds == FIRST_TRIAL:
                 _costs.seconds += passed
+                self._loop.note(passed)
                 traces = jitted.trace_count
+        self._loop.ratio = passed / (size * self._per_round)
         if passed > FASTER * size * self._per_round or jitted.trace_count > traces:
             self._loop.refused = True
             return plain(*self._arguments(variables, left))  # type: ignore[no-any-return]
-        run(left)
+        self._loop.ratio = run(left) / (len(left) * self._per_round)
         return result
 
 

@@ -19,6 +19,7 @@ from np2tf.counts import Fallback, counts
 from np2tf.runtime.causes import code_of, place_of
 from np2tf.runtime.compiled import Compiled
 from np2tf.runtime.compiling import Compiler
+from np2tf.runtime.decisions import decisions
 from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
@@ -42,6 +43,7 @@ class Watch:
         self._called: set[int] = set()
         self._kept: list[Compiled] = []
         self._undo = [entries.replace(self._operation), self._methods()]
+        decisions.leave_alone()
         self._started = perf_counter()
 
     def stop(self) -> Report:

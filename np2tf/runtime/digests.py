@@ -1,0 +1,86 @@
+"""Names for functions and kinds of calls that are the same in every process, and need no TensorFlow."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from typing import Any
+
+_NUMBERS = (int, float, complex)
+_WORDS = (str, bytes, bool, type(None))
+_CONTAINERS = (list, tuple, dict)
+#: Of a container so many items are looked at, so many deep; text is told apart by so many characters.
+_ITEMS, _DEPTH, _CHARACTERS = 4, 3, 40
+
+
+def digest_of_code(code: types.CodeType) -> str:
+    """One word for what a function does and where it stands; that lines before it move does not count."""
+    whole = blake2b(digest_size=16)
+    for part in (code.co_filename, *_parts(code)):
+        content = part if isinstance(part, bytes) else repr(part).encode("utf-8", "backslashreplace")
+        whole.update(len(content).to_bytes(8, "little") + content)
+    return whole.hexdigest()
+
+
+def _parts(code: types.CodeType) -> Iterator[Any]:
+    yield code.co_qualname
+    yield code.co_code
+    yield code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars
+    yield code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _parts(constant)
+        else:
+            yield _constant(constant)
+
+
+def _constant(value: Any) -> str:
+    """A constant as text; sets have no order of their own."""
+    if isinstance(value, frozenset):
+        return f"{{{', '.join(sorted(map(_constant, value)))}}}"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(_constant, value))})"
+    return f"{type(value).__name__} {value!r}"
+
+
+def digest_of_call(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    """One word for a kind of calls: dtypes, ranks and rough sizes of arrays, types of everything else."""
+    kinds = [_kind(value, 0) for value in args]
+    kinds += [(name, _kind(kwargs[name], 0)) for name in sorted(kwargs)]
+    return _word(tuple(kinds))
+
+
+@lru_cache(maxsize=4096, typed=True)
+def _word(kinds: tuple[Any, ...]) -> str:
+    return blake2b(repr(kinds).encode("utf-8", "backslashreplace"), digest_size=8).hexdigest()
+
+
+def _kind(value: Any, depth: int) -> Any:
+    kind = type(value)
+    if kind in _NUMBERS:
+        return kind.__name__
+    if kind in _WORDS:
+        return kind.__name__, repr(value[:_CHARACTERS] if isinstance(value, (str, bytes)) else value)
+    if kind in _CONTAINERS:
+        if depth == _DEPTH:
+            return kind.__name__
+        items = [value.get(name) for name in sorted(map(str, value))] if kind is dict else value
+        return kind.__name__, tuple(_kind(item, depth + 1) for item in items[:_ITEMS])
+    dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+    if dtype is not None and shape is not None and not isinstance(value, type):
+        return getattr(dtype, "str", None) or str(dtype), _rough_size(shape)
+    # A method's object, and what a function is called, are all that lasts of them.
+    return f"{kind.__module__}.{kind.__qualname__}", str(getattr(value, "__qualname__", ""))
+
+
+def _rough_size(shape: Any) -> tuple[int, int]:
+    """The rank, and the size as a power of two."""
+    try:
+        size = 1
+        for length in shape:
+            size *= int(length)
+        return len(shape), size.bit_length()
+    except (TypeError, ValueError):  # not known
+        return -1, 0
