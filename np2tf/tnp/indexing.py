@@ -24,7 +24,8 @@ from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
 from np2tf.tnp.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.ordering import compute_before_write
 from np2tf.tnp.selected_indices import filled_at, gathered_at, selected_index
-from np2tf.tnp.selection import mask_selection, selected_array, selection_of, write_selection
+from np2tf.tnp.selected_writes import write_selection
+from np2tf.tnp.selection import mask_selection, selected_array, selection_of
 from np2tf.tnp.symint import SymInt
 
 
