@@ -22,6 +22,10 @@ from np2tf.tnp.cells import staging_at_once
 #: 256 elements 0.42 and 0.42, 512 elements 0.24 and 0.25, 1,024 elements 0.45 and 0.18, 2,048 elements 0.78
 #: and 0.19).
 FEW = 600
+#: In arrays of so many elements, parts of so many are written in rounds all the same: what XLA writes by a
+#: kernel it likes to compute once more for whatever reads the array next, and copies the whole for that
+#: (a column and the trailing block of 500 × 500, an LU step: 105 µs, with rounds for both 30 µs).
+MANY, FEW_OF_MANY = 2**14, 64
 #: Elements of one round: 64 for short arrays (8,192 inner products as above: 64 elements 5.1 ms, 16 elements
 #: 45, 512 elements 9), more for long ones (`b[w:] = maximum(b[w:], b[:-w] + v)` of 60,000: 64 elements
 #: 61 µs, 1,024 elements 35 µs), so that no strand of a sum has many more than 128 terms.
@@ -35,18 +39,21 @@ _FEW_AT_A_TIME = 8
 Step = Callable[[tf.Tensor, int, tf.Tensor, Any], Any]
 
 
-def elements_of_round(shape: list[int | None], axis: int, least: int | None = None) -> int | None:
+def elements_of_round(
+    shape: list[int | None], axis: int, least: int | None = None, room: int = 0
+) -> int | None:
     """How many elements along an axis a round takes; None where the whole array is quicker.
 
     Args:
         shape: of the whole array.
         axis: along which its part is cut.
         least: the length of the shortest of the arrays along this axis.
+        room: how many elements there are of the array that is written to, if one is.
     """
     if staging_at_once() or None in shape:
         return None
     sizes = [size for size in shape if size is not None]
-    if prod(sizes) < FEW:
+    if prod(sizes) < (FEW if room < MANY else FEW_OF_MANY):
         return None
     length = sizes[axis]
     fitting = max(_ALL // max(prod(sizes) // length, 1), 1)

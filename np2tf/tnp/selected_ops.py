@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.tnp import sources
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor
@@ -157,10 +158,24 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     result = function(tensor_array(filled), axis=axes)
     rest = tuple(part for k, part in enumerate(found.parts) if k not in axes)
     if any(rest):
-        return selected_array(Selection(result.tensor, rest))
+        source = _of_rest(found, axes, _NEUTRAL[name](found.whole.dtype), function)
+        return selected_array(Selection(result.tensor, rest, source))
     whole = result.tensor
     quicker = reduced(name, found, axes, whole)
     return result if quicker is whole else wrap_tensor(quicker)
+
+
+def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]) -> Source:
+    """The source of a reduction over `axes`, of which an axis that is left is cut."""
+    kept = [k - len(found.parts) for k in range(len(found.parts)) if k not in axes]
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        part = found.read(kept[axis], first, count, entered)
+        mask = found.mask(axes)
+        filled = part if mask is None else tf.where(mask, part, tf.cast(neutral, part.dtype))
+        return function(tensor_array(filled), axis=tuple(axes)).tensor
+
+    return read
 
 
 def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -221,7 +236,32 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     if vectors and cut is not None:
         return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
     rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
-    return selected_array(Selection(result.tensor, rest)) if any(rest) else result
+    if not any(rest):
+        return result
+    source = _of_product(a, b, inner_a, inner_b, function)
+    return selected_array(Selection(result.tensor, rest, source))
+
+
+def _of_product(
+    a: Selection, b: Selection, inner_a: int, inner_b: int, function: Callable[..., Any]
+) -> Source:
+    """The source of a product, of which an axis that is not summed over is cut."""
+    # The axes of the result that are not the last one's own are the left operand's.
+    own = len(b.parts) - 1
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        left, right = a.whole, b.whole
+        if -axis > own:
+            left = a.read(-2, first, count, entered)
+        else:
+            right = b.read(-1, first, count, entered)
+        filled = (
+            one if mask is None else tf.where(mask, one, tf.zeros((), one.dtype))
+            for one, mask in ((left, a.mask([inner_a])), (right, b.mask([inner_b])))
+        )
+        return function(*map(tensor_array, filled)).tensor
+
+    return read
 
 
 def _outer(a: Any, b: Any) -> Any:
@@ -229,8 +269,10 @@ def _outer(a: Any, b: Any) -> Any:
     left, right = (selection_of(one) or _uncut(one) for one in (a, b))
     if len(left.parts) != 1 or len(right.parts) != 1:
         return None
-    column = selected_array(Selection(left.whole[:, None], (*left.parts, None)))
-    row = selected_array(Selection(right.whole[None, :], (None, *right.parts)))
+    columns = left.source and sources.with_axis(left.source, -1)
+    rows = right.source and sources.with_axis(right.source, -2)
+    column = selected_array(Selection(left.whole[:, None], (*left.parts, None), columns))
+    row = selected_array(Selection(right.whole[None, :], (None, *right.parts), rows))
     return column * row  # type: ignore[operator]
 
 

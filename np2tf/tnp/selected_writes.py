@@ -10,11 +10,14 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.tnp import key_axes, rounds, slicing, symint
+from np2tf.tnp.cells import current_region
+from np2tf.tnp.ordering import pinned
 from np2tf.tnp.selection import (
     Cut,
     Selection,
     aligned,
     cut_items,
+    is_dynamic,
     mask_selection,
     slice_selection,
     span,
@@ -22,8 +25,17 @@ from np2tf.tnp.selection import (
 from np2tf.tnp.sources import Round, Written, place_of, sizes_of, starts_of
 
 
-def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> tf.Tensor | None:
-    """`base` after ``base[items] = selection``; None unless it is a selection of the part that is written."""
+def write_selection(
+    base: tf.Tensor, items: list[Any], selection: Selection, in_rounds: bool = False
+) -> tf.Tensor | None:
+    """`base` after ``base[items] = selection``; None unless it is a selection of the part that is written.
+
+    Args:
+        base: the array.
+        items: the key, expanded.
+        selection: what is written.
+        in_rounds: None also where the whole array would be written.
+    """
     if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
         target = mask_selection(base, items[0])
         if target is None or not _same_parts(target.parts, selection.parts):
@@ -41,10 +53,17 @@ def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> 
     whole_key = tuple(slice(None) if flag else item for item, flag in zip(key, flags, strict=True))
     new = tf.where(target.mask(), tf.cast(fitting.whole, base.dtype), target.whole)
     whole = slicing.write(base, whole_key, new)
-    chosen = _axis_of_rounds(key, axes, target, selection.whole.shape.as_list())
+    chosen = _axis_of_rounds(key, axes, target, selection.whole.shape.as_list(), base.shape.num_elements())
     if chosen is None:
-        return whole
+        return None if in_rounds else whole
     return rounds.with_gradient_of(whole, _rounds(base, axes, chosen, target, fitting))
+
+
+def write_repeated(base: tf.Tensor, key: key_axes.BasicKey, value: tf.Tensor) -> tf.Tensor | None:
+    """`base` after ``base[key] = value`` in rounds, where `value` is the same all along a part; else None."""
+    if value.shape.rank is None or not any(isinstance(item, slice) and is_dynamic(item) for item in key):
+        return None
+    return write_selection(base, list(key), Selection(value, (None,) * value.shape.rank), in_rounds=True)
 
 
 @dataclass(frozen=True)
@@ -57,7 +76,7 @@ class _Along:
 
 
 def _axis_of_rounds(
-    key: key_axes.BasicKey, axes: list[key_axes.Axis], target: Selection, given: list[int]
+    key: key_axes.BasicKey, axes: list[key_axes.Axis], target: Selection, given: list[int], room: int
 ) -> _Along | None:
     """The first axis that is written in rounds; None where the whole array is quicker.
 
@@ -66,6 +85,7 @@ def _axis_of_rounds(
         axes: what this is of each axis.
         target: what is there.
         given: the shape of the whole array that is written.
+        room: how many elements there are of what it is written to.
     """
     rank = len(target.parts)
     if any(axis.step != 1 for axis in axes):
@@ -79,7 +99,7 @@ def _axis_of_rounds(
             continue
         shape = target.whole.shape.as_list()
         lengths = [size for size in (shape[axis], *given[axis - rank :][:1]) if size != 1]
-        elements = rounds.elements_of_round(shape, axis, min(lengths, default=1))
+        elements = rounds.elements_of_round(shape, axis, min(lengths, default=1), room)
         if elements is not None:
             return _Along(axis - rank, k, elements)
     return None
@@ -95,9 +115,13 @@ def _rounds(
     assert part.interval is not None
     beside = target.mask([j for j in range(rank) if j != rank + axis])
     place = place_of(axes)
+    entered_region = current_region()
+    counter = entered_region.counter if entered_region is not None else None
+    # XLA would copy the array, and what it has become back to where the loop around has it.
+    copy = base if counter is None else pinned(counter, [base])[0]
 
     def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
-        entered = Round(Written(base, current, place, k, first))
+        entered = Round(Written(base, copy, current, place, k, first))
         before = target.read(axis, first, count, entered)
         new = tf.cast(value.read(axis, first, count, entered), base.dtype)
         mask = beside

@@ -150,7 +150,7 @@ def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
         return found and _turned(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
     if type(cell) is SelectedCell:
         return cell.selection if not path else None
-    if not isinstance(last, Basic) or not any(_is_dynamic(item) for item in last.key):
+    if not isinstance(last, Basic) or not any(is_dynamic(item) for item in last.key):
         return None
     base = read_path(cell.value, path[:-1])
     return slice_selection(base, last.key, key_axes.axes_of(base, last.key))
@@ -232,7 +232,8 @@ def span(interval: tuple[Int, Int]) -> tf.Tensor:
     return tf.maximum(stop - start, 0)
 
 
-def _is_dynamic(item: Any) -> bool:
+def is_dynamic(item: Any) -> bool:
+    """Whether an item of a key is a slice with an end that is known at run time only."""
     return isinstance(item, slice) and (isinstance(item.start, SymInt) or isinstance(item.stop, SymInt))
 
 

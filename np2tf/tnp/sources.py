@@ -24,10 +24,12 @@ _MUCH_LARGER = 4
 class Written:
     """An array that is being written some elements at a time: as it was, as it is by now, and where.
 
-    Only the elements that are being written, from `first` on of the part of an axis, are as they were.
+    Only the elements that are being written, from `first` on of the part of an axis, are as they were; any
+    other is read from a copy.
     """
 
     base: tf.Tensor
+    copy: tf.Tensor
     current: tf.Tensor
     place: Hashable
     axis: int
@@ -88,6 +90,8 @@ def of_slice(
                 array = written.current
             elif _MUCH_LARGER * whole.shape.num_elements() <= base.shape.num_elements():
                 return part_of(whole, axis, start, count)
+            else:
+                array = written.copy
         sizes = sizes_of(axes, k, count)
         shape = whole.shape.as_list()
         shape[axis] = count
@@ -135,5 +139,14 @@ def moved(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor]) -> 
     def read(along: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
         found = source(along, first, count, entered)
         return found if along == axis else move(found)
+
+    return read
+
+
+def with_axis(source: Source, axis: int) -> Source:
+    """The source of a vector with a new axis, -1 behind its own one or -2 before it."""
+
+    def read(_: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        return tf.expand_dims(source(-1, first, count, entered), -1 if axis == -1 else 0)
 
     return read
