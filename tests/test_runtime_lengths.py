@@ -62,7 +62,7 @@ WRITTEN = {
     "a block": "t[:k, i:] -= np.outer(t[:k, i], t[0, i:])",
     "a block from a place on": "t[k:, i:] -= np.outer(t[k:, i - 1], t[i - 1, i:])",
     "a block to one side": "a[i:, k:] = a[i:, k:] + 1",
-    "a new axis": "x[:k] += (y[:k, None] * t[:k, :1])[:, 0]",
+    "a new axis": "x[:k] += (y[:k, None] * t[:k, :1]).sum(axis=1)",
 }
 PROGRAM = """
 def f(x, y, z, a, t, lengths):
@@ -131,3 +131,138 @@ def test_writes(name: str, dtype: str, loops: list[int]) -> None:
     if dtype == "complex128":
         statement = statement.replace("np.maximum(", "np.add(")
     check(statement, dtype, loops)
+
+
+SPARSE = """
+def f(start, columns, values, x):
+    y = np.zeros(len(start) - 1)
+    for i in range(len(start) - 1):
+        part = slice(start[i], start[i + 1])
+        y[i] = values[start[i] : start[i + 1]] @ x[columns[start[i] : start[i + 1]]]
+    return y
+"""
+
+
+def test_rows_of_a_sparse_matrix(loops: list[int]) -> None:
+    """An index that does not count may be out of bounds; one that counts is NumPy's error."""
+    start = "np.array([0, 3, 3, 80, 700])"
+    columns = "np.arange(704) * 7 % 50 - 5 * (np.arange(704) % 2)"
+    rest = "np.arange(704.0), np.arange(50.0)"
+    source = HEAD + SPARSE.replace("        part = slice(start[i], start[i + 1])\n", "")
+    compare(
+        source,
+        f"{start}, {columns}, {rest}",
+        f"{start}, np.where(np.arange(704) < 700, {columns}, 99), {rest}",
+        ways=("jitted",),
+    )
+    assert loops
+    compare(source, f"{start}, np.where(np.arange(704) < 699, {columns}, 99), {rest}", ways=("jitted",), ran=None)
+
+
+def test_what_is_not_taken_may_be_anything(loops: list[int]) -> None:
+    source = HEAD + (
+        "def f(x, y, a, k):\n    out = np.zeros(8)\n    for i in range(3):\n        k = k + i\n"
+        "        out[i] = x[:k] @ y[:k] + x[:k].sum() + np.max(x[:k]) + x[:k].mean()\n"
+        "        a[:k, :k] -= np.outer(a[:k, 0], y[:k])\n        y[:k] *= 0.5\n    return out, y, a\n"
+    )
+    for bad in ("np.nan", "np.inf"):
+        x = f"np.where(np.arange(704) < 73, 1.0 + np.arange(704.0), {bad})"
+        compare(source, f"{x}, {x}, np.outer({x}[:80], {x}), 70", ways=("jitted",))
+    assert loops
+
+
+def test_nan_inside_counts(loops: list[int]) -> None:
+    source = HEAD + (
+        "def f(x, lengths):\n    out = np.zeros((4, len(lengths)))\n    for i in range(len(lengths)):\n"
+        "        k = lengths[i]\n        out[0, i] = np.max(x[:k])\n        out[1, i] = np.min(x[:k])\n"
+        "        out[2, i] = x[:k].sum()\n        out[3, i] = np.any(x[:k] == 0.0)\n    return out\n"
+    )
+    for place in (0, 70, 71, 703):
+        call = f"np.where(np.arange(704) == {place}, np.nan, -np.arange(704.0)), np.array([1, 71, 72, 704])"
+        compare(source, call, ways=("jitted",))
+    assert loops
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_empty_parts_have_no_greatest(name: str) -> None:
+    source = HEAD + (
+        "def f(x, lengths):\n    out = np.zeros(len(lengths))\n    for i in range(len(lengths)):\n"
+        f"        out[i] = np.{name}(x[: lengths[i]])\n    return out\n"
+    )
+    compare(source, "np.arange(704.0), np.array([3, 80])", ways=("jitted",))
+    compare(source, "np.arange(704.0), np.array([3, 0])", ways=("jitted",), ran=None)
+
+
+def test_lengths_that_differ_are_numpys_error() -> None:
+    source = HEAD + (
+        "def f(x, y, lengths):\n    out = np.zeros(len(x))\n    for i in range(len(lengths)):\n"
+        "        k = lengths[i]\n        out[i] = x[:k] @ y[3 : k + 3]\n        out[:k] += y[5 : k + 5]\n"
+        "    return out\n"
+    )
+    compare(source, "np.arange(704.0), np.arange(710.0), np.array([3, 80])", ways=("jitted",))
+    compare(source, "np.arange(704.0), np.arange(704.0), np.array([80, 704])", ways=("jitted",), ran=None)
+
+
+def test_integers_wrap_as_numpys_do(loops: list[int]) -> None:
+    source = HEAD + (
+        "def f(x, b, lengths):\n    out = np.zeros(len(lengths), np.int64)\n"
+        "    for i in range(len(lengths)):\n        k = lengths[i]\n"
+        "        out[i] = np.sum(x[:k]) + np.prod(x[:k]) + b[:k].sum() + np.sum(b[:k] * b[:k])\n    return out\n"
+    )
+    x = "np.arange(704) * 2**56 + 1"
+    compare(source, f"{x}, (np.arange(704) % 256).astype(np.uint8), np.array([1, 64, 700])", ways=("jitted",))
+    assert loops
+
+
+def test_sums_are_as_accurate_as_numpys() -> None:
+    source = HEAD + (
+        "def f(x, lengths):\n    out = np.zeros(len(lengths))\n    for i in range(len(lengths)):\n"
+        "        out[i] = np.sum(x[: lengths[i]])\n    return out\n"
+    )
+    x = np.random.default_rng(5).random(200_000).astype(np.float32)
+    lengths = np.array([1_000, 30_000, 199_999])
+    exact = np.array([x[:k].sum(dtype=np.float64) for k in lengths])
+    with np2tf.config.using(jit="on", tier="compile"):
+        found = load(translation(source))["f"](x, lengths)
+    theirs = np.array([x[:k].sum() for k in lengths])
+    assert np.all(abs(found - exact) <= np.maximum(4 * abs(theirs - exact), 2e-7 * exact))
+
+
+GRADIENT = """
+def f(x, y, lengths):
+    x, y = np.asarray(x) * 1.0, np.asarray(y) * 1.0
+    out = np.zeros(8)
+    for i in range(4):
+        k = lengths[i]
+        out[i] = x[:k] @ np.flip(y[:k]) + np.sum(x[:k] * y[704 - k :] * x[:k])
+        x[:k] = x[:k] * y[704 - k :] + np.flip(x[:k])
+        y[:k] *= 0.5
+    return (out * np.arange(8.0)).sum() + (x * y).sum()
+"""
+
+
+def test_gradients_are_those_of_whole_arrays(loops: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    source = HEAD + GRADIENT
+    given = [tf.constant(np.cos(np.arange(704.0) * k)) for k in (1, 2)]
+    lengths = np.array([70, 0, 704, 3])
+
+    def gradients() -> tuple[tf.Tensor, list[tf.Tensor]]:
+        function = load(translation(source))["f"]
+        with np2tf.config.using(jit="on", tier="compile"), tf.GradientTape() as tape:
+            tape.watch(given)
+            value = tf.convert_to_tensor(function(*given, lengths))
+        assert function.trace_count
+        return value, tape.gradient(value, given)
+
+    value, found = gradients()
+    assert loops
+    monkeypatch.setattr(rounds, "elements_of_round", lambda *_: None)
+    whole, wanted = gradients()
+    np.testing.assert_allclose(value, whole, rtol=1e-12)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-11)
+    step = 1e-6 * tf.one_hot(40, 704, dtype=tf.float64)
+    with np2tf.config.using(jit="off"):
+        plain = load(source)["f"]
+        ends = [plain(given[0].numpy() + sign * step.numpy(), given[1].numpy(), lengths) for sign in (1, -1)]
+    np.testing.assert_allclose(found[0][40], (ends[0] - ends[1]) / 2e-6, rtol=1e-6)

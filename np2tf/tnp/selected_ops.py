@@ -76,12 +76,11 @@ def _of_operands(
     """The source of what is computed element by element, by parts of the operands."""
 
     def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        pairs = zip(wholes, found, strict=True)
         return compute(
             [
-                whole
-                if one is None or len(one.parts) < -axis
-                else tensor_array(one.read(axis, first, count, entered))
-                for whole, one in zip(wholes, found, strict=True)
+                whole if one is None else tensor_array(one.read(axis, first, count, entered))
+                for whole, one in pairs
             ]
         )
 
@@ -236,32 +235,9 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     if vectors and cut is not None:
         return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
     rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
-    if not any(rest):
-        return result
-    source = _of_product(a, b, inner_a, inner_b, function)
-    return selected_array(Selection(result.tensor, rest, source))
-
-
-def _of_product(
-    a: Selection, b: Selection, inner_a: int, inner_b: int, function: Callable[..., Any]
-) -> Source:
-    """The source of a product, of which an axis that is not summed over is cut."""
-    # The axes of the result that are not the last one's own are the left operand's.
-    own = len(b.parts) - 1
-
-    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        left, right = a.whole, b.whole
-        if -axis > own:
-            left = a.read(-2, first, count, entered)
-        else:
-            right = b.read(-1, first, count, entered)
-        filled = (
-            one if mask is None else tf.where(mask, one, tf.zeros((), one.dtype))
-            for one, mask in ((left, a.mask([inner_a])), (right, b.mask([inner_b])))
-        )
-        return function(*map(tensor_array, filled)).tensor
-
-    return read
+    # Without a source: in rounds of 64 columns such a product takes 1.5 times as long as the whole, which is
+    # twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
+    return selected_array(Selection(result.tensor, rest)) if any(rest) else result
 
 
 def _outer(a: Any, b: Any) -> Any:

@@ -62,7 +62,7 @@ class Selection:
         return entered.found[key][0]
 
     def _read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        part = self.parts[axis]
+        part = self.parts[axis] if -axis <= len(self.parts) else None
         if part is None:
             return self.whole
         if self.source is not None:
