@@ -7,6 +7,10 @@ it has changed anything, and repeated on the host, where NumPy raises.
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import tensorflow as tf
 
 from np2tf.config import config
@@ -41,8 +45,27 @@ def checks_bounds() -> bool:
     return config.bounds == "checked" or staging_handlers()
 
 
+class _Recording(threading.local):
+    stopped = False
+
+
+_recording = _Recording()
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Record nothing in the with block: it computes once more what violations have been recorded of."""
+    before, _recording.stopped = _recording.stopped, True
+    try:
+        yield
+    finally:
+        _recording.stopped = before
+
+
 def record_violation(violated: tf.Tensor) -> None:
     """If `violated` turns out true, discard the call and repeat it on the host, where NumPy raises."""
+    if _recording.stopped:
+        return
     entered = current_region()
     if entered is not None:
         cell = entered.trace.violations

@@ -25,7 +25,8 @@ from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
 from np2tf.tnp.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.ordering import compute_before_write
 from np2tf.tnp.selected_indices import filled_at, gathered_at, selected_index
-from np2tf.tnp.selection import mask_selection, selected_array, selection_of, write_selection
+from np2tf.tnp.selected_writes import write_repeated, write_selection
+from np2tf.tnp.selection import mask_selection, selected_array, selection_of
 from np2tf.tnp.symint import SymInt
 
 
@@ -150,7 +151,10 @@ def _filled(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
 
 def _store_basic(array: ndarray, key: key_axes.BasicKey, tensor: tf.Tensor, value: tf.Tensor) -> None:
     """``array[key] = value``, where `tensor` is what the array holds."""
-    if staging_for_xla() and path_of(array):
+    written = write_repeated(tensor, key, value) if staging_for_xla() else None
+    if written is not None:
+        array.store(written)
+    elif staging_for_xla() and path_of(array):
         array.store_through(Basic(key), value)
     else:
         array.store(slicing.write(tensor, key, value))

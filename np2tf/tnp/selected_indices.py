@@ -7,7 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp.advanced import positions
+from np2tf.tnp.bounds import checks_bounds, record_violation, unrecorded
+from np2tf.tnp.selected_rounds import reduced, round_of
 from np2tf.tnp.selection import Cut, Selection, selection_of
+from np2tf.tnp.sources import Round
 
 
 def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
@@ -28,8 +31,37 @@ def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
 
 def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
     """``base[index]``."""
-    places, part = _places(base, index)
-    return Selection(tf.gather(base, places), (part, *[None] * (base.shape.rank - 1)))
+    (part,) = index.parts
+    assert part is not None
+    parts = (part, *[None] * (base.shape.rank - 1))
+    if round_of(index, (0,)) is None:
+        return Selection(tf.gather(base, _places(base, index)[0]), parts)
+    if checks_bounds():
+        record_violation(_is_beyond(base, index))
+    with unrecorded():
+        whole = tf.gather(base, _places(base, index)[0])
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        assert -axis == base.shape.rank
+        with unrecorded():
+            places = positions(tf.cast(index.read(-1, first, count, entered), tf.int64), base.shape[0], 0)
+        return tf.gather(base, places)
+
+    return Selection(whole, parts, read)
+
+
+def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
+    """Whether an index that counts is out of bounds: only those are looked at."""
+
+    def beyond(indices: tf.Tensor) -> tf.Tensor:
+        indices = tf.cast(indices, tf.int64)
+        return (indices < -base.shape[0]) | (indices >= base.shape[0])
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        return beyond(index.read(axis, first, count, entered))
+
+    found = Selection(beyond(index.whole), index.parts, read)
+    return reduced("any", found, (0,), tf.reduce_any(found.filled(False)))
 
 
 def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:

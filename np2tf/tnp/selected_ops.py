@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
+from np2tf.tnp import sources
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import staging_for_xla
 from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.ndarray import is_array, tensor_array, wrap_tensor
-from np2tf.tnp.selection import Cut, Selection, aligned, selected_array, selection_of
+from np2tf.tnp.ndarray import is_array, scalar, tensor_array, wrap_tensor
+from np2tf.tnp.selected_rounds import inner, reduced
+from np2tf.tnp.selection import Cut, Selection, aligned, selected_array, selection_of, span
+from np2tf.tnp.sources import Round, Source
 from np2tf.tnp.strands import inner_product
 from np2tf.tnp.symint import tensor_of
 
@@ -45,7 +49,7 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
         return None
     found = _all_aligned(found)
     wholes = [
-        tensor_array(one.whole) if one is not None else operand
+        tensor_array(one.whole) if one is not None else _as_it_is(operand)
         for operand, one in zip(operands, found, strict=True)
     ]
     shapes = [tuple(as_tensor(whole).shape.as_list()) for whole in wholes]
@@ -57,7 +61,33 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
     if merged is None:
         return None
     result = compute(wholes)
-    return None if isinstance(result, tuple) else selected_array(Selection(result, merged))
+    if isinstance(result, tuple):
+        return None
+    return selected_array(Selection(result, merged, _of_operands(wholes, found, compute)))
+
+
+def _as_it_is(operand: Any) -> Any:
+    """An operand that is no selection, such that what is written to it later does not matter."""
+    if isinstance(operand, np.ndarray) and type(operand) is not scalar:
+        return tensor_array(as_tensor(operand))
+    return operand
+
+
+def _of_operands(
+    wholes: Sequence[Any], found: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
+) -> Source:
+    """The source of what is computed element by element, by parts of the operands."""
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        pairs = zip(wholes, found, strict=True)
+        return compute(
+            [
+                whole if one is None else tensor_array(one.read(axis, first, count, entered))
+                for whole, one in pairs
+            ]
+        )
+
+    return read
 
 
 def _all_aligned(found: Sequence[Selection | None]) -> list[Selection | None]:
@@ -122,11 +152,34 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
         for axis in axes:
             part = found.parts[axis]
             if part is not None:
-                record_violation(tf.logical_not(tf.reduce_any(part.mask)))
+                empty = (
+                    tf.logical_not(tf.reduce_any(part.mask))
+                    if part.interval is None
+                    else span(part.interval) <= 0
+                )
+                record_violation(empty)
     filled = found.filled(_NEUTRAL[name](found.whole.dtype), axes)
     result = function(tensor_array(filled), axis=axes)
     rest = tuple(part for k, part in enumerate(found.parts) if k not in axes)
-    return selected_array(Selection(result.tensor, rest)) if any(rest) else result
+    if any(rest):
+        source = _of_rest(found, axes, _NEUTRAL[name](found.whole.dtype), function)
+        return selected_array(Selection(result.tensor, rest, source))
+    whole = result.tensor
+    quicker = reduced(name, found, axes, whole)
+    return result if quicker is whole else wrap_tensor(quicker)
+
+
+def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]) -> Source:
+    """The source of a reduction over `axes`, of which an axis that is left is cut."""
+    kept = [k - len(found.parts) for k in range(len(found.parts)) if k not in axes]
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        part = found.read(kept[axis], first, count, entered)
+        mask = found.mask(axes)
+        filled = part if mask is None else tf.where(mask, part, tf.cast(neutral, part.dtype))
+        return function(tensor_array(filled), axis=tuple(axes)).tensor
+
+    return read
 
 
 def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -139,9 +192,13 @@ def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
     count = tf.ones((), found.whole.dtype)
     for k in axes:
         part = found.parts[k]
-        size = tf.math.count_nonzero(part.mask) if part is not None else found.whole.shape[k]
+        if part is None:
+            size = found.whole.shape[k]
+        else:
+            size = tf.math.count_nonzero(part.mask) if part.interval is None else span(part.interval)
         count *= tf.cast(size, found.whole.dtype)
-    return wrap_tensor(tf.reduce_sum(found.filled(0, axes), axes) / count)
+    whole = tf.reduce_sum(found.filled(0, axes), axes)
+    return wrap_tensor(reduced("sum", found, axes, whole) / count)
 
 
 def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
@@ -192,12 +249,19 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     fitting = aligned(b, inner_b, a.parts[inner_a])
     if fitting is None or a.whole.shape[inner_a] != fitting.whole.shape[inner_b]:
         return None
+    given, cut = b, a.parts[inner_a]
+    vectors = len(a.parts) == len(b.parts) == 1
     b = fitting
-    if len(a.parts) == len(b.parts) == 1 and a.whole.dtype == b.whole.dtype and a.whole.dtype.is_floating:
-        return wrap_tensor(inner_product(a.whole, b.whole, a.mask()))
+    if vectors and a.whole.dtype == b.whole.dtype and a.whole.dtype.is_floating:
+        whole_product = inner_product(a.whole, b.whole, a.mask())
+        return wrap_tensor(whole_product if cut is None else inner(a, given, cut, False, whole_product))
     left, right = tensor_array(a.filled(0, [inner_a])), tensor_array(b.filled(0, [inner_b]))
     result = function(left, right)
+    if vectors and cut is not None:
+        return wrap_tensor(inner(a, given, cut, name == "vdot", result.tensor))
     rest = (*a.parts[:inner_a], *[part for k, part in enumerate(b.parts) if k != inner_b])
+    # Without a source: in rounds of 64 columns such a product takes 1.5 times as long as the whole, which is
+    # twice the work (700 products of 1,050 elements and as many rows: 105 ms and 64).
     return selected_array(Selection(result.tensor, rest)) if any(rest) else result
 
 
@@ -206,8 +270,10 @@ def _outer(a: Any, b: Any) -> Any:
     left, right = (selection_of(one) or _uncut(one) for one in (a, b))
     if len(left.parts) != 1 or len(right.parts) != 1:
         return None
-    column = selected_array(Selection(left.whole[:, None], (*left.parts, None)))
-    row = selected_array(Selection(right.whole[None, :], (None, *right.parts)))
+    columns = left.source and sources.with_axis(left.source, -1)
+    rows = right.source and sources.with_axis(right.source, -2)
+    column = selected_array(Selection(left.whole[:, None], (*left.parts, None), columns))
+    row = selected_array(Selection(right.whole[None, :], (None, *right.parts), rows))
     return column * row  # type: ignore[operator]
 
 

@@ -2,24 +2,26 @@
 
 XLA wants to know shapes when it compiles. An array whose length is known at run time only is therefore kept
 as the whole array it was taken from, and a mask for each axis of which a part was taken. Elementwise work,
-reductions, products and writing back to the same place compute on the whole and mind the mask; anything else
-makes the array of dynamic shape that XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two
-slices of 100 elements).
+reductions, products and writing back to the same place compute on the whole and mind the mask, or, of large
+arrays, on some elements of the part at a time (`rounds`); anything else makes the array of dynamic shape that
+XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp import key_axes, slicing, symint
+from np2tf.tnp import key_axes, slicing, sources, symint
 from np2tf.tnp.bounds import record_violation
 from np2tf.tnp.cells import Cell, staging_for_xla
 from np2tf.tnp.lenses import Basic, Lens, read_path
 from np2tf.tnp.ndarray import array_over, cell_of, is_array, ndarray, path_of, tensor_array
+from np2tf.tnp.sources import Round, Source
 from np2tf.tnp.symint import Int, SymInt
 from np2tf.tnp.xla_updates import slice_under_xla
 
@@ -42,10 +44,34 @@ class Cut:
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """`whole`, of static shape, of which only the `parts` (None: all of the axis) count."""
+    """`whole`, of static shape, of which only the `parts` (None: all of the axis) count.
+
+    The source gives some elements at a time without the whole being computed.
+    """
 
     whole: tf.Tensor
     parts: tuple[Cut | None, ...]
+    source: Source | None = None
+
+    def read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        """The elements first … first + count of the interval taken of an axis, counted from the end.
+
+        There are all elements of the other axes of `whole`.
+        """
+        key = (id(self), axis, id(first), count)
+        if key not in entered.found:
+            # What ids stand for is kept, so that there is nothing else of that id.
+            entered.found[key] = (self._read(axis, first, count, entered), self, first)
+        return entered.found[key][0]
+
+    def _read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        part = self.parts[axis] if -axis <= len(self.parts) else None
+        if part is None:
+            return self.whole
+        if self.source is not None:
+            return self.source(axis, first, count, entered)
+        assert part.interval is not None
+        return sources.part_of(self.whole, axis, symint.tensor_of(part.interval[0]) + first, count)
 
     def shaped(self, k: int) -> tf.Tensor:
         """The mask of axis `k`, shaped to broadcast against the whole."""
@@ -68,16 +94,17 @@ class Selection:
 
     def compressed(self) -> tf.Tensor:
         """The array itself, of dynamic shape."""
-        result = self.whole
+        ends = [slice(None)] * len(self.parts)
         for k, part in enumerate(self.parts):
-            if part is None:
-                continue
-            if part.interval is None:
-                result = tf.boolean_mask(result, part.mask, axis=k)
-            else:
+            if part is not None and part.interval is not None:
                 # XLA takes no other integers as the ends of a dynamic slice.
                 start, stop = (tf.cast(symint.tensor_of(end), tf.int32) for end in part.interval)
-                result = result[(*[slice(None)] * k, slice(start, tf.maximum(start, stop)))]
+                ends[k] = slice(start, tf.maximum(start, stop))
+        # At once: a slice of what is of open shape already would be left to TensorFlow's kernels.
+        result = self.whole if all(end == slice(None) for end in ends) else self.whole[tuple(ends)]
+        for k, part in enumerate(self.parts):
+            if part is not None and part.interval is None:
+                result = tf.boolean_mask(result, part.mask, axis=k)
         return result
 
 
@@ -105,11 +132,21 @@ class SelectedCell(Cell):
         super().write(value)
 
 
+class PartCell(Cell):
+    """The cell of an array that is an interval of each of its axes, which knows how its elements are made."""
+
+    __slots__ = ("selection",)
+
+    def __init__(self, selection: Selection) -> None:
+        super().__init__(selection.whole)
+        self.selection = selection
+
+
 def selected_array(selection: Selection) -> ndarray:
     """An array that is a selection; of intervals alone it is a slice of an array that nobody else has."""
     if all(part is None or part.interval is not None for part in selection.parts):
         key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
-        return _owner(Cell(selection.whole), Basic(key))
+        return _owner(PartCell(selection), Basic(key))
     array = tensor_array(selection.whole)
     array.move_to(SelectedCell(selection))
     return array
@@ -141,25 +178,36 @@ def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
         return found and _turned(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
     if type(cell) is SelectedCell:
         return cell.selection if not path else None
-    if not isinstance(last, Basic) or not any(_is_dynamic(item) for item in last.key):
+    if not isinstance(last, Basic) or not any(is_dynamic(item) for item in last.key):
         return None
-    return _slice_selection(read_path(cell.value, path[:-1]), last.key)
+    if type(cell) is PartCell and path == cell.owner_path and cell.value is cell.selection.whole:
+        return cell.selection
+    base = read_path(cell.value, path[:-1])
+    return slice_selection(base, last.key, key_axes.axes_of(base, last.key))
 
 
 def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
     """A selection with some of its axes reversed; of an interval the same part is left."""
-    whole, parts = selection.whole, list(selection.parts)
+    whole, parts, source = selection.whole, list(selection.parts), selection.source
+    rank = len(parts)
     for k in axes:
         part = parts[k]
-        if part is None or part.interval is None:
-            whole = tf.reverse(whole, [k])
-        else:
-            first, behind = (symint.tensor_of(end) for end in part.interval)
-            place = first + behind - 1 - tf.range(whole.shape[k], dtype=tf.int64)
-            whole = tf.gather(whole, tf.clip_by_value(place, 0, whole.shape[k] - 1), axis=k)
+        turn = functools.partial(_turned_whole, k=k, part=part)
+        whole = turn(whole)
         if part is not None and part.interval is None:
             parts[k] = Cut(tf.reverse(part.mask, [0]), ("reversed", part.key), keepalive=part)
-    return Selection(whole, tuple(parts))
+        if source is not None:
+            length = span(part.interval) if part is not None and part.interval is not None else None
+            source = sources.turned(source, k - rank, length, turn)
+    return Selection(whole, tuple(parts), source)
+
+
+def _turned_whole(whole: tf.Tensor, k: int, part: Cut | None) -> tf.Tensor:
+    if part is None or part.interval is None:
+        return tf.reverse(whole, [k])
+    first, behind = (symint.tensor_of(end) for end in part.interval)
+    place = first + behind - 1 - tf.range(whole.shape[k], dtype=tf.int64)
+    return tf.gather(whole, tf.clip_by_value(place, 0, whole.shape[k] - 1), axis=k)
 
 
 def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | None:
@@ -174,11 +222,16 @@ def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | No
         return None
     length = symint.distance(*own.interval)
     if length is None or length != symint.distance(*part.interval):
-        record_violation(tf.not_equal(_span(own.interval), _span(part.interval)))
+        record_violation(tf.not_equal(span(own.interval), span(part.interval)))
     parts = list(selection.parts)
     parts[axis] = part
-    whole = _shifted(selection.whole, axis, own.interval[0], part.interval[0], part.mask.shape[0])
-    return Selection(whole, tuple(parts))
+    start, place, size = own.interval[0], part.interval[0], part.mask.shape[0]
+
+    def move(whole: tf.Tensor) -> tf.Tensor:
+        return _shifted(whole, axis, start, place, size)
+
+    source = selection.source and sources.moved(selection.source, axis - len(parts), move)
+    return Selection(move(selection.whole), tuple(parts), source)
 
 
 def _shifted(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -> tf.Tensor:
@@ -203,23 +256,26 @@ def _shifted(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -
     return slice_under_xla(tf.concat(parts, axis), tf.stack(starts), sizes)
 
 
-def _span(interval: tuple[Int, Int]) -> tf.Tensor:
+def span(interval: tuple[Int, Int]) -> tf.Tensor:
+    """How many elements an interval takes."""
     start, stop = map(symint.tensor_of, interval)
     return tf.maximum(stop - start, 0)
 
 
-def _is_dynamic(item: Any) -> bool:
+def is_dynamic(item: Any) -> bool:
+    """Whether an item of a key is a slice with an end that is known at run time only."""
     return isinstance(item, slice) and (isinstance(item.start, SymInt) or isinstance(item.stop, SymInt))
 
 
-def _slice_selection(base: tf.Tensor, key: key_axes.BasicKey) -> Selection | None:
+def slice_selection(
+    base: tf.Tensor, key: key_axes.BasicKey, axes: list[key_axes.Axis] | None
+) -> Selection | None:
     """``base[key]`` with slices whose ends are staged, or None where all sizes turn out to be known."""
-    axes = key_axes.axes_of(base, key)
     if axes is None or all(axis.size is not None for axis in axes):
         return None
     whole_key = tuple(
         slice(None) if not isinstance(item, (int, SymInt)) and item is not None and axis_is_dynamic else item
-        for item, axis_is_dynamic in zip(key, _per_item(key, axes), strict=True)
+        for item, axis_is_dynamic in zip(key, cut_items(key, axes), strict=True)
     )
     parts: list[Cut | None] = []
     for item, axis in zip(key, key_axes.axis_per_item(key, axes), strict=True):
@@ -227,10 +283,12 @@ def _slice_selection(base: tf.Tensor, key: key_axes.BasicKey) -> Selection | Non
             parts.append(None)
         elif isinstance(item, slice):
             parts.append(interval_cut(axis) if axis is not None and axis.size is None else None)
-    return Selection(slicing.read(base, whole_key), tuple(parts))
+    whole = slicing.read(base, whole_key)
+    return Selection(whole, tuple(parts), sources.of_slice(base, key, axes, whole))
 
 
-def _per_item(key: key_axes.BasicKey, axes: list[key_axes.Axis]) -> list[bool]:
+def cut_items(key: key_axes.BasicKey, axes: list[key_axes.Axis]) -> list[bool]:
+    """Which items of a key take a part whose length is known at run time only."""
     return [axis is not None and axis.size is None for axis in key_axes.axis_per_item(key, axes)]
 
 
@@ -238,12 +296,8 @@ def interval_cut(axis: key_axes.Axis) -> Cut:
     """The part of an axis that a slice with staged ends takes."""
     position = tf.range(axis.length, dtype=tf.int64)
     mask = (position >= symint.tensor_of(axis.start)) & (position < symint.tensor_of(axis.stop))
-    key = (_end_key(axis.start), _end_key(axis.stop), axis.length)
+    key = (sources.end_key(axis.start), sources.end_key(axis.stop), axis.length)
     return Cut(mask, key, (axis.start, axis.stop), keepalive=(axis.start, axis.stop))
-
-
-def _end_key(end: Int) -> Hashable:
-    return end if isinstance(end, int) else (id(end.root), end.offset)
 
 
 def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
@@ -254,37 +308,3 @@ def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
     whole = tf.reshape(base, [mask.shape.num_elements(), *base.shape[rank:]]) if rank > 1 else base
     part = Cut(tf.reshape(mask, [-1]), ("mask", id(mask)), keepalive=mask)
     return Selection(whole, (part, *[None] * (base.shape.rank - rank)))
-
-
-def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> tf.Tensor | None:
-    """`base` after ``base[items] = selection``; None unless it is a selection of the part that is written."""
-    value = selection.whole
-    if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
-        target = mask_selection(base, items[0])
-        if target is None or not _same_parts(target.parts, selection.parts):
-            return None
-        written = tf.where(target.mask(), tf.cast(value, base.dtype), target.whole)
-        return tf.reshape(written, base.shape)
-    target = _slice_selection(base, tuple(items))
-    fitting = target and _aligned_with(selection, target)
-    if target is None or fitting is None or fitting.whole.shape != target.whole.shape:
-        return None
-    value = fitting.whole
-    axes = key_axes.axes_of(base, tuple(items)) or []
-    flags = _per_item(tuple(items), axes)
-    whole_key = tuple(slice(None) if flag else item for item, flag in zip(items, flags, strict=True))
-    return slicing.write(base, whole_key, tf.where(target.mask(), tf.cast(value, base.dtype), target.whole))
-
-
-def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
-    """`selection` with all of its parts where those of `target` are."""
-    if len(selection.parts) != len(target.parts):
-        return None
-    found: Selection | None = selection
-    for k, part in enumerate(target.parts):
-        found = found and aligned(found, k, part)
-    return found
-
-
-def _same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
-    return [part and part.key for part in a] == [part and part.key for part in b]
