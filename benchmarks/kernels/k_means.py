@@ -26,8 +26,7 @@ class Clusters:
         for k in range(len(self.centres)):
             mine = self.labels == k
             if mine.any():
-                self.centres[k, 0] = self.points[:, 0][mine].mean()
-                self.centres[k, 1] = self.points[:, 1][mine].mean()
+                self.centres[k] = self.points[mine].mean(axis=0)
 
     def fit(self, rounds):
         for _ in range(rounds):

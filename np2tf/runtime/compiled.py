@@ -20,6 +20,7 @@ from np2tf.runtime.output import Effect, Output, have
 from np2tf.runtime.placement import against_xla, ops_of, xla_pays
 from np2tf.runtime.random.drawn import StreamsOfCall
 from np2tf.runtime.random.streams import Draws
+from np2tf.runtime.surroundings import is_recording
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.unused import unused_checks
@@ -84,6 +85,7 @@ class Compiled:
         not_xla: why it is not one XLA program, if it is a graph.
         loops: for each staged loop "xla" or "graph".
         prints: whether it prints.
+        hides_gradients: whether a tape would get other gradients from it than NumPy's meaning has.
 
     Args:
         body: what is traced.
@@ -115,6 +117,7 @@ class Compiled:
         self._uncompiled: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
+        self._gradients, self.hides_gradients = is_recording(), False
         self._buffers = True
         try:
             self.function = self._traced(body, arrays, specs, xla=True)
@@ -165,6 +168,11 @@ class Compiled:
         except StagingError:
             self.retrace_as_graph(body, arrays)
 
+    def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Let nothing be computed of elements that do not count but what their neighbours have, too."""
+        self._gradients = True
+        self.function = self._traced(body, arrays, self._specs, xla=self.how == "xla")
+
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
         """Give up XLA for the whole, for what it turned out not to compile."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
@@ -191,7 +199,7 @@ class Compiled:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled
-            trace.deadline = self._deadline
+            trace.deadline, trace.gradients = self._deadline, self._gradients
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell, array in zip(cells, arrays, strict=True):
                 cell.argument = True
@@ -211,6 +219,7 @@ class Compiled:
                         "NP2TF513",
                     )
                 trace.shown.check()
+                self.hides_gradients = trace.gapped
                 return self._outputs(
                     result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
                 )

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp.advanced import positions
-from np2tf.tnp.selection import Cut, Selection, selection_of
+from np2tf.tnp.selection import Cut, Selection, guarded, selection_of
 
 
 def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
@@ -29,7 +29,7 @@ def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
 def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
     """``base[index]``."""
     places, part = _places(base, index)
-    return Selection(tf.gather(base, places), (part, *[None] * (base.shape.rank - 1)))
+    return guarded(Selection(tf.gather(base, places), (part, *[None] * (base.shape.rank - 1))))
 
 
 def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:

@@ -10,17 +10,18 @@ slices of 100 elements).
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tensorflow as tf
 
 from np2tf.tnp import key_axes, slicing, symint
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, staging_for_xla
+from np2tf.tnp.cells import Cell, current_region, staging_for_xla
 from np2tf.tnp.lenses import Basic, Lens, read_path
-from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of, tensor_array
+from np2tf.tnp.ndarray import cell_of, is_array, ndarray, path_of, tensor_array, weak_scalar
 from np2tf.tnp.symint import Int, SymInt
+from np2tf.tnp.value_numbers import value_number
 from np2tf.tnp.xla_updates import slice_under_xla
 
 #: What a reversal leaves as it is of an axis, and what it does.
@@ -36,6 +37,12 @@ class Cut:
     interval: tuple[Int, Int] | None = None
     keepalive: Any = None
 
+    @property
+    def size(self) -> Any:
+        """How many elements it takes, as a staged integer."""
+        count = tf.math.count_nonzero(self.mask, dtype=tf.int64)
+        return weak_scalar(count, int, SymInt.fresh(count, 0, self.mask.shape[0]))
+
 
 @dataclass(frozen=True, eq=False)
 class Selection:
@@ -43,6 +50,14 @@ class Selection:
 
     whole: tf.Tensor
     parts: tuple[Cut | None, ...]
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        """The lengths of the axes as `ndarray.shape` has them: those of parts are staged integers."""
+        return tuple(
+            length if part is None else part.size
+            for part, length in zip(self.parts, self.whole.shape.as_list(), strict=True)
+        )
 
     def shaped(self, k: int) -> tf.Tensor:
         """The mask of axis `k`, shaped to broadcast against the whole."""
@@ -125,7 +140,30 @@ def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
         return cell.selection if not path else None
     if not isinstance(last, Basic) or not any(_is_dynamic(item) for item in last.key):
         return None
-    return _slice_selection(read_path(cell.value, path[:-1]), last.key)
+    found = _slice_selection(read_path(cell.value, path[:-1]), last.key)
+    return found and guarded(found)
+
+
+def guarded(selection: Selection) -> Selection:
+    """`selection` with its gradients kept right, where a tape may ask for them.
+
+    What does not count is computed with, and may have an infinite derivative, of which 0 times is NaN. So it
+    is made one of the elements that count, as which it is as harmless as that.
+    """
+    entered = current_region()
+    trace = None if entered is None else entered.trace
+    if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
+        return selection
+    if not trace.gradients:
+        trace.gapped = True
+        return selection
+    whole = selection.whole
+    for k, part in enumerate(selection.parts):
+        if part is not None and part.mask.shape[0]:
+            one = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
+            one = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(one), tf.ones_like(one))
+            whole = tf.where(selection.shaped(k), whole, one)
+    return replace(selection, whole=whole)
 
 
 def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
@@ -234,8 +272,12 @@ def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
         return None
     rank = mask.shape.rank
     whole = tf.reshape(base, [mask.shape.num_elements(), *base.shape[rank:]]) if rank > 1 else base
-    part = Cut(tf.reshape(mask, [-1]), ("mask", id(mask)), keepalive=mask)
-    return Selection(whole, (part, *[None] * (base.shape.rank - rank)))
+    return Selection(whole, (mask_cut(mask), *[None] * (base.shape.rank - rank)))
+
+
+def mask_cut(mask: tf.Tensor) -> Cut:
+    """The part that a mask takes of as many axes as it has, made one; equal masks take the same part."""
+    return Cut(tf.reshape(mask, [-1]), ("mask", value_number(mask)), keepalive=mask)
 
 
 def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> tf.Tensor | None:
@@ -244,6 +286,8 @@ def write_selection(base: tf.Tensor, items: list[Any], selection: Selection) -> 
     if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
         target = mask_selection(base, items[0])
         if target is None or not _same_parts(target.parts, selection.parts):
+            return None
+        if any(n not in (1, m) for n, m in zip(value.shape, target.whole.shape, strict=True)):
             return None
         written = tf.where(target.mask(), tf.cast(value, base.dtype), target.whole)
         return tf.reshape(written, base.shape)
@@ -266,6 +310,14 @@ def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
     for k, part in enumerate(target.parts):
         found = found and aligned(found, k, part)
     return found
+
+
+def are_alike(a: Any, b: Any) -> bool:
+    """Whether two arrays are selections of the same parts, with the same shape."""
+    mine, other = selection_of(a), selection_of(b)
+    if mine is None or other is None or mine.whole.shape != other.whole.shape:
+        return False
+    return _same_parts(mine.parts, other.parts)
 
 
 def _same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
