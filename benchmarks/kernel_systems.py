@@ -21,8 +21,9 @@ import numpy as np
 KERNELS = Path(__file__).with_name("kernels")
 #: Of kernels that do not name NumPy: SIZE, SMALL and `initialise`.
 ARGUMENTS = KERNELS / "arguments"
-#: np2tf's tier "auto" has decided after so many calls: on the host, compiling, and some to compare.
-SETTLING_CALLS = 10
+#: np2tf's tier "auto" has decided after so many calls, on the host, compiling, and some to compare, and once
+#: so many seconds have been spent, as compiling must be worth it; or when there is nothing left to decide.
+SETTLING_CALLS, SETTLING_SECONDS = 10, 6.0
 
 
 def load(name: str, folder: Path = KERNELS) -> types.ModuleType:
@@ -111,8 +112,11 @@ def measure(system: str, name: str, seconds: float, repeat: int, size: str, fold
         return result, own
 
     result, own = call()
-    settling = SETTLING_CALLS if system == "np2tf" else 2
-    while len(times) < settling:
+    if system == "np2tf":
+        patience = perf_counter() + (SETTLING_SECONDS if seconds else 0)
+        while len(times) < SETTLING_CALLS or (perf_counter() < patience and not is_decided(kernel)):
+            result, own = call()
+    else:
         result, own = call()
     warm = len(times)
     deadline = perf_counter() + seconds
@@ -141,6 +145,13 @@ def how(kernel: Any) -> str:
     others = functions_of(kernel.__globals__.values(), kernel.__module__)
     inner = [name for name, one in others if one is not kernel and "compiled" in decisions(one)]
     return f"{chosen} ({', '.join(inner)} compiled)" if inner else chosen
+
+
+def is_decided(kernel: Any) -> bool:
+    """Whether np2tf has chosen for good how each function of the kernel's module runs."""
+    others = functions_of(kernel.__globals__.values(), kernel.__module__)
+    families = [family for _, one in others for family in one._families.values()]
+    return all(one.settled or one.fallback for one in families) and bool(families)
 
 
 def decisions(function: Any) -> list[str]:
