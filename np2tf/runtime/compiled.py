@@ -14,10 +14,11 @@ from np2tf.counts import counts
 from np2tf.runtime.boundary import raw
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.garbage import not_collecting
+from np2tf.runtime.handing_over import HandingOver
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.output import Effect, Output, have
-from np2tf.runtime.placement import against_xla, ops_of, xla_pays
+from np2tf.runtime.placement import against_xla, device_kind, ops_of, xla_pays
 from np2tf.runtime.random.drawn import StreamsOfCall
 from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.surroundings import is_recording
@@ -227,6 +228,7 @@ class Compiled:
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
         with not_collecting(), not_foreign([cell_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
+        self._handing_over = HandingOver() if xla and device_kind() == "cpu" else None
         shown = self.prints or any(made.kind == "text" for made in self._results)
         self._call = Caller(function, self._draws.values, shown)
         return function
@@ -375,7 +377,7 @@ class Compiled:
         last = self._count
         bases: dict[int, Any] = {}
         # Before anything is written: an output may be an input, which has borrowed an array's memory.
-        results = [self._made(made, arrays, outputs, bases, on_tensors) for made in self._results]
+        results = [self._made(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results]
         write_all([arrays[k] for k in self._written], outputs[last - len(self._written) : last])
         return self._rebuild(results)
 
@@ -383,6 +385,7 @@ class Compiled:
         self,
         made: _Result,
         arrays: Sequence[Any],
+        inputs: Sequence[tf.Tensor],
         outputs: Sequence[tf.Tensor],
         bases: dict[int, Any],
         on_tensors: bool,
@@ -411,7 +414,12 @@ class Compiled:
                 return arrays[made.constant[number]]
         if made.place not in bases:
             value = outputs[made.place]
-            bases[made.place] = laid_out(value, made.order) if on_tensors else np.array(memoryview(value))
+            if on_tensors:
+                bases[made.place] = laid_out(value, made.order)
+            elif self._handing_over is None:
+                bases[made.place] = np.array(memoryview(value))
+            else:
+                bases[made.place] = self._handing_over.array(made.place, outputs, inputs)
         return _view_of(bases[made.place], made.path)
 
 
