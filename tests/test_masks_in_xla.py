@@ -219,3 +219,24 @@ def test_gradients_of_what_does_not_count() -> None:
     np.testing.assert_allclose(tape.gradient(made, x), [1.0, -1.5, 1.0, -1.5 * 4**-2.5])
     np.testing.assert_allclose(tape.gradient(total, y), [0.0, 1.0, 1.0, 3 / 4 + 3 / 4])
     np.testing.assert_allclose(tape.gradient(total, factor), np.log(4.0))
+
+
+def test_gradients_of_a_tape_inside() -> None:
+    @np2tf.jit
+    def slope(x):  # type: ignore[no-untyped-def]
+        with tf.GradientTape() as tape:
+            tape.watch(x)
+            total = tnp.log(tnp.asarray(x)[tnp.asarray(x) > 0]).sum()
+        return tape.gradient(tf.convert_to_tensor(total), x)
+
+    with np2tf.config.using(tier="compile"):
+        found = slope(tf.constant([0.0, 2.0, -1.0], tf.float64))
+    np.testing.assert_allclose(tf.convert_to_tensor(found), [0.0, 0.5, 0.0])
+
+
+def test_slices_of_unknown_length_are_not_made_for_their_shape() -> None:
+    source = HEAD + (
+        "def f(x):\n    total = 0.0\n    for k in range(1, 9):\n        part = x[k:]\n"
+        "        total += part[0] * part[-1] + part[1:].sum()\n    return total\n"
+    )
+    compare(source, "np.cos(np.arange(40.0))")

@@ -171,8 +171,11 @@ class Compiled:
 
     def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
         """Let nothing be computed of elements that do not count but what their neighbours have, too."""
-        self._gradients = True
-        self.function = self._traced(body, arrays, self._specs, xla=self.how == "xla")
+        self._gradients, self._deadline = True, None
+        try:
+            self.function = self._traced(body, arrays, self._specs, xla=self.how == "xla")
+        except StagingError:
+            self.retrace_as_graph(body, arrays)
 
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
         """Give up XLA for the whole, for what it turned out not to compile."""

@@ -36,7 +36,7 @@ def getitem(array: ndarray, key: Any) -> Any:
         IndexError: as NumPy does.
     """
     if staging_for_xla():
-        key = with_masks(array.shape, key)
+        key = with_masks(array, key)
         found = picked(array, key)
         if found is not None:
             return found
@@ -82,7 +82,7 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
     if array.is_read_only:
         raise ValueError("assignment destination is read-only")
     if staging_for_xla():
-        key = with_masks(array.shape, key)
+        key = with_masks(array, key)
     tensor = array.tensor
     filled = _filled(tensor, key, value)
     if filled is not None:

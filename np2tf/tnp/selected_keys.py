@@ -43,8 +43,8 @@ def true_places_of(mask: tf.Tensor) -> tuple[ndarray, ...] | None:
     return tuple(found)
 
 
-def with_masks(shape: tuple[Any, ...], key: Any) -> Any:
-    """A key with masks in the place of the positions where they are true."""
+def with_masks(array: ndarray, key: Any) -> Any:
+    """A key of an array with masks in the place of the positions where they are true."""
     items = key if isinstance(key, tuple) else (key,)
     first = _places(items[0]) if items else None
     if first is None:
@@ -54,7 +54,7 @@ def with_masks(shape: tuple[Any, ...], key: Any) -> Any:
     is_whole = len(found) == rank and all(
         one is not None and one.of is first.of and one.axis == axis for axis, one in enumerate(found)
     )
-    if not is_whole or tuple(first.of.shape.as_list()) != shape[:rank]:
+    if not is_whole or tuple(first.of.shape.as_list()) != array.shape[:rank]:
         return key
     rest = items[rank:]
     return (tensor_array(first.of), *rest) if rest else tensor_array(first.of)

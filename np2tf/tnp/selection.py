@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from np2tf.tnp import key_axes, slicing, symint
 from np2tf.tnp.bounds import record_violation
@@ -154,7 +155,7 @@ def guarded(selection: Selection) -> Selection:
     trace = None if entered is None else entered.trace
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection
-    if not trace.gradients:
+    if not trace.gradients and not record.could_possibly_record():
         trace.gapped = True
         return selection
     whole = selection.whole

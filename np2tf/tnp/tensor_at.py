@@ -90,7 +90,7 @@ def _as_given(written: Any, given: Any) -> Any:
 
 def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Callable[[Any, Any], Any]) -> None:
     if staging_for_xla():
-        key = with_masks(target.shape, key)
+        key = with_masks(target, key)
     if ufunc.__name__ in _ELEMENTWISE and _is_masked(target, key, value):
         result = ufunc(target, value)
         _check_casting(ufunc, result, target)
