@@ -1,4 +1,4 @@
-"""Run kernels under one system: `python kernel_systems.py SYSTEM FOLDER SECONDS SIZE NAME...`.
+"""Run kernels under one system: `python kernel_systems.py SYSTEM FOLDER SECONDS REPEAT SIZE NAME...`.
 
 Every kernel is called on fresh copies of the same arguments, which are not timed. A JSON line per kernel goes
 to the standard output, what the kernel returned and did to its arguments to FOLDER.
@@ -11,7 +11,7 @@ import json
 import pickle
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -19,16 +19,25 @@ from typing import Any
 import numpy as np
 
 KERNELS = Path(__file__).with_name("kernels")
-#: np2tf's tier "auto" has decided after so many calls: on the host, compiling, and some to compare.
-SETTLING_CALLS = 10
+#: Of kernels that do not name NumPy: SIZE, SMALL and `initialise`.
+ARGUMENTS = KERNELS / "arguments"
+#: np2tf's tier "auto" has decided after so many calls, on the host, compiling, and some to compare, and once
+#: so many seconds have been spent, as compiling must be worth it; or when there is nothing left to decide.
+SETTLING_CALLS, SETTLING_SECONDS = 10, 6.0
 
 
-def load(name: str) -> types.ModuleType:
+def load(name: str, folder: Path = KERNELS) -> types.ModuleType:
     """The kernel's module as its author wrote it."""
     module = types.ModuleType(name)
-    source = (KERNELS / f"{name}.py").read_text()
+    source = (folder / f"{name}.py").read_text()
     exec(compile(source, f"{name}.py", "exec"), vars(module))
     return module
+
+
+def arguments(name: str, size: str) -> tuple[Any, ...]:
+    """What the kernel is called with; `size` is "SIZE" or "SMALL"."""
+    module = load(name, ARGUMENTS if (ARGUMENTS / f"{name}.py").exists() else KERNELS)
+    return tuple(module.initialise(getattr(module, size)))
 
 
 def plain(name: str) -> Callable[..., Any]:
@@ -84,10 +93,13 @@ def on_host(value: Any) -> Any:
     return value if isinstance(value, (int, float)) else np.asarray(value)
 
 
-def measure(system: str, name: str, seconds: float, size: str, folder: Path) -> dict[str, Any]:
-    """First and best warm call; for np2tf also the dearest of the first calls, which compiles."""
+def measure(system: str, name: str, seconds: float, repeat: int, size: str, folder: Path) -> dict[str, Any]:
+    """First and best warm call; for np2tf also the dearest of the first calls, which compiles.
+
+    Warm calls are repeated for so many seconds, and at least so many times.
+    """
     module = load(name)
-    args = module.initialise(getattr(module, size))
+    args = arguments(name, size)
     kernel = SYSTEMS[system](name)
     times: list[float] = []
     beside: list[float] = []
@@ -100,12 +112,15 @@ def measure(system: str, name: str, seconds: float, size: str, folder: Path) -> 
         return result, own
 
     result, own = call()
-    settling = SETTLING_CALLS if system == "np2tf" else 2
-    while len(times) < settling:
+    if system == "np2tf":
+        patience = perf_counter() + (SETTLING_SECONDS if seconds else 0)
+        while len(times) < SETTLING_CALLS or (perf_counter() < patience and not is_decided(kernel)):
+            result, own = call()
+    else:
         result, own = call()
     warm = len(times)
     deadline = perf_counter() + seconds
-    while len(times) < warm + 3 or perf_counter() < deadline:
+    while len(times) < warm + repeat or perf_counter() < deadline:
         call(module.kernel, beside)
         result, own = call()
     # JAX's arrays cannot be written to: what it did to its arguments is not to be seen.
@@ -123,18 +138,41 @@ def measure(system: str, name: str, seconds: float, size: str, folder: Path) -> 
 
 
 def how(kernel: Any) -> str:
-    """Where np2tf has decided to run the kernel."""
-    families = getattr(kernel, "_families", None)
-    if families is None:
-        return "not jitted"
-    return ", ".join(family.decision.partition(":")[0] for family in families.values())
+    """Where np2tf has decided to run the kernel; if on the host, which functions it calls are compiled."""
+    chosen = ", ".join(dict.fromkeys(decisions(kernel))) if hasattr(kernel, "_families") else "not jitted"
+    if "compiled" in chosen:
+        return chosen
+    others = functions_of(kernel.__globals__.values(), kernel.__module__)
+    inner = [name for name, one in others if one is not kernel and "compiled" in decisions(one)]
+    return f"{chosen} ({', '.join(inner)} compiled)" if inner else chosen
+
+
+def is_decided(kernel: Any) -> bool:
+    """Whether np2tf has chosen for good how each function of the kernel's module runs."""
+    others = functions_of(kernel.__globals__.values(), kernel.__module__)
+    families = [family for _, one in others for family in one._families.values()]
+    return all(one.settled or one.fallback for one in families) and bool(families)
+
+
+def decisions(function: Any) -> list[str]:
+    """For each kind of arguments "host" or "compiled"."""
+    return [family.decision.partition(":")[0] for family in function._families.values()]
+
+
+def functions_of(values: Iterable[Any], module: str) -> Iterator[tuple[str, Any]]:
+    """The functions that np2tf may compile among a module's members, with those of its classes."""
+    for value in values:
+        if isinstance(value, type) and value.__module__ == module:
+            yield from functions_of(vars(value).values(), module)
+        elif hasattr(type(value), "trace_count"):
+            yield value.__qualname__, value
 
 
 def main() -> None:
-    system, folder, seconds, size, *names = sys.argv[1:]
+    system, folder, seconds, repeat, size, *names = sys.argv[1:]
     for name in names:
         try:
-            found = measure(system, name, float(seconds), size, Path(folder))
+            found = measure(system, name, float(seconds), int(repeat), size, Path(folder))
         except Exception as error:
             found = {"error": f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}"}
         print(json.dumps({"kernel": name, **found}), flush=True)

@@ -22,6 +22,7 @@ from typing import Any
 
 import click
 import numpy as np
+from kernel_once import Once, measure_once, once_table
 from kernel_report import Measured, draw, table, with_table
 
 HERE = Path(__file__).resolve().parent
@@ -30,12 +31,12 @@ RTOL, ATOL = 1e-6, 1e-8
 
 
 def run_system(
-    system: str, names: list[str], folder: Path, seconds: float, size: str, limit: float
+    system: str, names: list[str], folder: Path, seconds: float, repeat: int, size: str, limit: float
 ) -> Measured:
     """Run the kernels under one system, in a process of its own; a new one after one that takes too long."""
     found: Measured = {}
     while rest := [name for name in names if name not in found]:
-        for line in lines_of(start(system, rest, folder, seconds, size), limit):
+        for line in lines_of(start(system, rest, folder, seconds, repeat, size), limit):
             if line is None:
                 break
             told = json.loads(line)
@@ -67,7 +68,9 @@ def lines_of(process: subprocess.Popen[str], limit: float) -> Iterator[str | Non
         process.wait()
 
 
-def start(system: str, names: list[str], folder: Path, seconds: float, size: str) -> subprocess.Popen[str]:
+def start(
+    system: str, names: list[str], folder: Path, seconds: float, repeat: int, size: str
+) -> subprocess.Popen[str]:
     """The process that runs kernels."""
     command = [
         sys.executable,
@@ -75,6 +78,7 @@ def start(system: str, names: list[str], folder: Path, seconds: float, size: str
         system,
         str(folder),
         str(seconds),
+        str(repeat),
         size,
         *names,
     ]
@@ -103,6 +107,28 @@ def check(system: str, name: str, folder: Path, measured: dict[str, Any]) -> Non
         measured["right"] = equal(ours, theirs)
 
 
+def run_once(names: list[str], size: str, limit: float, data: Path | None) -> None:
+    """Print what single calls take, and keep it as data if asked for.
+
+    Raises:
+        ClickException: a kernel has failed.
+    """
+    results: dict[str, Once] = {}
+    failed: list[str] = []
+    for name in names:
+        try:
+            results[name] = measure_once(name, size, limit)
+        except RuntimeError as error:
+            failed.append(str(error))
+        else:
+            click.echo(once_table({name: results[name]})[-1], err=True)
+    click.echo("\n".join(once_table(results)))
+    if data is not None:
+        data.write_text(json.dumps(results, indent=1))
+    if failed:
+        raise click.ClickException("; ".join(failed))
+
+
 @click.command()
 @click.argument("names", nargs=-1)
 @click.option(
@@ -110,6 +136,18 @@ def check(system: str, name: str, folder: Path, measured: dict[str, Any]) -> Non
 )
 @click.option(
     "--seconds", default=1.0, show_default=True, help="How long the warm calls of a kernel are repeated."
+)
+@click.option(
+    "--repeat",
+    default=3,
+    show_default=True,
+    help="The least number of warm calls: with --seconds 0 the number.",
+)
+@click.option(
+    "--once",
+    "single",
+    is_flag=True,
+    help="One call in a fresh process, of NumPy and of np2tf, twice: see below.",
 )
 @click.option("--limit", default=120.0, show_default=True, help="Seconds that a kernel may take in all.")
 @click.option("--small", is_flag=True, help="Tiny arguments: a check of the results, not of the speed.")
@@ -120,20 +158,33 @@ def main(
     names: tuple[str, ...],
     systems: tuple[str, ...],
     seconds: float,
+    repeat: int,
+    single: bool,
     limit: float,
     small: bool,
     chart: Path | None,
     page: Path | None,
     data: Path | None,
 ) -> None:
-    """Time the kernels NAMES (all of them by default)."""
+    """Time the kernels NAMES (all of them by default).
+
+    A quick look at a few: run_kernels.py --system np2tf --seconds 0 --repeat 5 lu cholesky.
+
+    With --once every kernel is called a single time in a fresh process, importing apart: by NumPy, by np2tf
+    with an empty cache (cold), and by np2tf in a second process with the cache that the first has left.
+    """
     chosen = list(names) or sorted(path.stem for path in (HERE / "kernels").glob("*.py"))
     size = "SMALL" if small else "SIZE"
+    if single:
+        run_once(chosen, size, limit, data)
+        return
     results: dict[str, Measured] = {}
     with tempfile.TemporaryDirectory() as folder:
         for system in ("numpy", *(systems or SYSTEMS[1:])):
             click.echo(f"{system} …", err=True)
-            results[system] = run_system(system, chosen, Path(folder), 0 if small else seconds, size, limit)
+            results[system] = run_system(
+                system, chosen, Path(folder), 0 if small else seconds, repeat, size, limit
+            )
             for name in chosen:
                 check(system, name, Path(folder), results[system][name])
     click.echo("\n".join(table(results, chosen)))

@@ -15,13 +15,15 @@ from np2tf.counts import counts
 from np2tf.runtime.boundary import raw
 from np2tf.runtime.calling import Caller, borrowed
 from np2tf.runtime.garbage import not_collecting
+from np2tf.runtime.handing_over import HandingOver
 from np2tf.runtime.lists import holds_lists, python_lists
 from np2tf.runtime.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.origins import refuse_hidden_sharing
 from np2tf.runtime.output import Effect, Output, have
-from np2tf.runtime.placement import against_xla, ops_of, xla_pays
+from np2tf.runtime.placement import against_xla, device_kind, ops_of, xla_pays
 from np2tf.runtime.random.drawn import StreamsOfCall
 from np2tf.runtime.random.streams import Draws
+from np2tf.runtime.surroundings import is_recording
 from np2tf.runtime.text import Text
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.unused import unused_checks
@@ -89,6 +91,7 @@ class Compiled:
         not_xla: why it is not one XLA program, if it is a graph.
         loops: for each staged loop "xla" or "graph".
         prints: whether it prints.
+        hides_gradients: whether a tape would get other gradients from it than NumPy's meaning has.
 
     Args:
         body: what is traced.
@@ -128,6 +131,7 @@ class Compiled:
         self._uncompiled: set[types.CodeType] = set()
         self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
         self.is_plain, self.is_warm = True, False
+        self._gradients, self.hides_gradients = is_recording(), False
         self._buffers = True
         try:
             self.function = self._traced(body, arrays, specs, xla=True)
@@ -183,6 +187,14 @@ class Compiled:
         except StagingError:
             self.retrace_as_graph(body, arrays)
 
+    def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Let nothing be computed of elements that do not count but what their neighbours have, too."""
+        self._gradients, self._deadline = True, None
+        try:
+            self.function = self._traced(body, arrays, self._specs, xla=self.how == "xla")
+        except StagingError:
+            self.retrace_as_graph(body, arrays)
+
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
         """Give up XLA for the whole, for what it turned out not to compile."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
@@ -209,7 +221,7 @@ class Compiled:
             trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled
-            trace.deadline = self._deadline
+            trace.deadline, trace.gradients = self._deadline, self._gradients
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell, array in zip(cells, arrays, strict=True):
                 cell.argument = True
@@ -229,6 +241,7 @@ class Compiled:
                         "NP2TF513",
                     )
                 trace.shown.check()
+                self.hides_gradients = trace.gapped
                 return self._outputs(
                     result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
                 )
@@ -236,6 +249,7 @@ class Compiled:
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
         with not_collecting(), not_foreign([cell_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
+        self._handing_over = HandingOver() if xla and device_kind() == "cpu" else None
         shown = self.prints or any(made.kind == "text" for made in self._results)
         self._call = Caller(function, self._draws.values, shown)
         return function
@@ -403,7 +417,7 @@ class Compiled:
         last = self._count
         bases: dict[int, Any] = {}
         # Before anything is written: an output may be an input, which has borrowed an array's memory.
-        results = [self._made(made, arrays, outputs, bases, on_tensors) for made in self._results]
+        results = [self._made(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results]
         written = list(outputs[last - len(self._written) : last])
         for place, k in enumerate(self._written):
             if k in self._open:
@@ -415,6 +429,7 @@ class Compiled:
         self,
         made: _Result,
         arrays: Sequence[Any],
+        inputs: Sequence[tf.Tensor],
         outputs: Sequence[tf.Tensor],
         bases: dict[int, Any],
         on_tensors: bool,
@@ -446,7 +461,12 @@ class Compiled:
                 return arrays[made.constant[number]]
         if made.place not in bases:
             value = outputs[made.place]
-            bases[made.place] = laid_out(value, made.order) if on_tensors else np.array(memoryview(value))
+            if on_tensors:
+                bases[made.place] = laid_out(value, made.order)
+            elif self._handing_over is None or made.copied:
+                bases[made.place] = np.array(memoryview(value))
+            else:
+                bases[made.place] = self._handing_over.array(made.place, outputs, inputs)
         seen = _view_of(bases[made.place], path)
         return seen.copy("K") if made.copied else seen
 

@@ -39,7 +39,7 @@ from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.signature import Signature, share_memory, take_arguments, take_dependencies
 from np2tf.runtime.stable_names import stable_names
-from np2tf.runtime.surroundings import compiles_at_once, has_tensor
+from np2tf.runtime.surroundings import compiles_at_once, has_tensor, is_recording
 from np2tf.runtime.twins import settle
 from np2tf.runtime.unbound import bound
 from np2tf.runtime.unchanged import leaving_alone
@@ -478,6 +478,9 @@ class Compiler:
         """Run the code; `start` is when the call came, as compiled calls pay for taking arguments apart."""
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
+        if compiled.hides_gradients and is_recording():
+            with self._leaving_alone(call):
+                compiled.retrace_for_gradients(call.body(self._function), arrays)
         try:
             try:
                 result = compiled(*inputs)

@@ -64,6 +64,8 @@ class Trace:
         unknown_lengths: whether there are arrays whose lengths are known only at run time.
         calls: the calls of jitted functions that have been entered.
         follows: whether it is known what a function reads by name, so that this is an input or a constant.
+        gradients: whether a tape may ask for gradients of what is staged.
+        gapped: whether elements that do not count have been computed with, of which a gradient may be NaN.
         violations: a boolean cell that becomes true at run time where NumPy would have raised an error.
         printed: a cell that every print reads and writes, which keeps them in order.
         log: the effects of code that XLA compiles; None as long as there are none.
@@ -82,7 +84,7 @@ class Trace:
         self.uncompiled_loops: set[CodeType] = set()
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
-        self.handles = False
+        self.handles = self.gradients = self.gapped = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []

@@ -25,8 +25,9 @@ from np2tf.tnp.masks import check_mask, leading_mask, masked, write_masked
 from np2tf.tnp.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
 from np2tf.tnp.ordering import compute_before_write
 from np2tf.tnp.selected_indices import filled_at, gathered_at, selected_index
+from np2tf.tnp.selected_keys import mask_beside, picked, with_masks
 from np2tf.tnp.selected_writes import write_repeated, write_selection
-from np2tf.tnp.selection import mask_selection, selected_array, selection_of
+from np2tf.tnp.selection import guarded, mask_selection, selected_array, selection_of
 from np2tf.tnp.symint import SymInt
 
 
@@ -36,9 +37,14 @@ def getitem(array: ndarray, key: Any) -> Any:
     Raises:
         IndexError: as NumPy does.
     """
-    inner = composed(array, key)
-    if inner is not None:
-        return _of_whole(*inner, key)
+    if staging_for_xla():
+        key = with_masks(array, key)
+        found = picked(array, key)
+        if found is not None:
+            return found
+        inner = composed(array, key)
+        if inner is not None:
+            return _of_whole(*inner, key)
     tensor = array.tensor
     index = selected_index(tensor, key)
     if index is not None:
@@ -56,11 +62,17 @@ def getitem(array: ndarray, key: Any) -> Any:
         if selection_of(view) is None:
             _ = view.tensor
         return view
+    beside = mask_beside(items) if staging_for_xla() else None
+    if beside is not None:
+        check_mask(beside[0], tensor)
+        return getitem(getitem(array, beside[1]), tensor_array(beside[0]))
     mask = leading_mask(items)
     if mask is not None:
         check_mask(mask, tensor)
         selection = mask_selection(tensor, mask) if staging_for_xla() else None
-        return selected_array(selection) if selection is not None else tensor_array(masked(tensor, mask))
+        if selection is not None:
+            return selected_array(guarded(selection))
+        return tensor_array(masked(tensor, mask))
     return tensor_array(Advanced(tensor, items, is_parted(key)).gather())
 
 
@@ -86,11 +98,13 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
         raise TypeError("'numpy.generic' object does not support item assignment")
     if array.is_read_only:
         raise ValueError("assignment destination is read-only")
-    inner = composed(array, key)
-    if inner is not None:
-        whole, items = inner
-        _set(whole, whole.tensor, items, key, value)
-        return
+    if staging_for_xla():
+        key = with_masks(array, key)
+        inner = composed(array, key)
+        if inner is not None:
+            whole, items = inner
+            _set(whole, whole.tensor, items, key, value)
+            return
     tensor = array.tensor
     filled = _filled(tensor, key, value)
     if filled is not None:
@@ -104,6 +118,11 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
     picks = any(isinstance(item, tf.Tensor) for item in items)
     if not picks and forwards(items, tensor.shape.as_list()):
         setitem(getitem(array, key), ..., value)
+        return
+    beside = mask_beside(items) if picks and staging_for_xla() else None
+    if beside is not None:
+        check_mask(beside[0], tensor)
+        setitem(getitem(array, beside[1]), tensor_array(beside[0]), value)
         return
     selection = selection_of(value)
     written = write_selection(tensor, items, selection) if selection is not None else None

@@ -12,7 +12,7 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp.advanced import positions
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_tensor, is_guest, promote
 from np2tf.tnp.indexing import getitem
 from np2tf.tnp.kernels import gathered
@@ -22,6 +22,8 @@ from np2tf.tnp.ndarray import ndarray, tensor_array
 from np2tf.tnp.normalize import Array, Axis, COrF, Operand, Operands, Shape, attach, op
 from np2tf.tnp.promotion import result_type
 from np2tf.tnp.residence import placed, runs_on_host
+from np2tf.tnp.selected_keys import true_places_of
+from np2tf.tnp.selection import guarded, mask_selection, selected_array
 
 __all__ = [
     "argwhere",
@@ -180,13 +182,18 @@ def nonzero(a: Array) -> tuple[ndarray, ...]:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
         )
+    selected = true_places_of(truth(a))
+    if selected is not None:
+        return selected
     found = true_places(truth(a))
     return tuple(tensor_array(found[:, k]) for k in range(a.shape.rank))
 
 
 @op(np.flatnonzero)
 def flatnonzero(a: Array) -> ndarray:
-    return tensor_array(true_places(truth(tf.reshape(a, [-1])))[:, 0])
+    flat = truth(tf.reshape(a, [-1]))
+    selected = true_places_of(flat)
+    return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
 
 
 @op(np.argwhere)
@@ -199,7 +206,7 @@ def argwhere(a: Array) -> ndarray:
 
 @op(np.extract)
 def extract(condition: Array, arr: Array) -> ndarray:
-    return tensor_array(_compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0))
+    return _compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)
 
 
 @op(np.compress)
@@ -208,14 +215,17 @@ def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
-    return tensor_array(_compressed(condition, a, normalize_axis_index(axis, a.shape.rank)))
+    return _compressed(condition, a, normalize_axis_index(axis, a.shape.rank))
 
 
-def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> tf.Tensor:
+def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
-        return masked(a, truth(condition), axis)
+        selection = mask_selection(a, truth(condition)) if staging_for_xla() and not axis else None
+        if selection is not None:
+            return selected_array(guarded(selection))
+        return tensor_array(masked(a, truth(condition), axis))
     found = true_places(truth(condition))[:, 0]
-    return gathered(a, positions(found, axis_length(a, axis), axis), axis)
+    return tensor_array(gathered(a, positions(found, axis_length(a, axis), axis), axis))
 
 
 def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:

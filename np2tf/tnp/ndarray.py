@@ -168,6 +168,11 @@ class ndarray(metaclass=_ArrayType):
                 value.flags.writeable = False
         return value
 
+    @property
+    def _selection(self) -> Any:
+        """The selection that the whole array is, whose value is better not asked for; None if it is none."""
+        return None if self._path else getattr(self._cell, "selection", None)
+
     @property  # type: ignore[misc]
     def __class__(self) -> type:
         """np.ndarray to ``isinstance``: code that is not translated (numpy.testing, scipy) asks for it."""
@@ -178,6 +183,9 @@ class ndarray(metaclass=_ArrayType):
     @property
     def shape(self) -> tuple[Any, ...]:
         """Lengths of the axes; one that is known only at run time is a staged integer."""
+        selection = self._selection
+        if selection is not None:
+            return selection.sizes  # type: ignore[no-any-return]
         tensor = self.tensor
         if tensor.shape.is_fully_defined():
             return tuple(tensor.shape.as_list())
@@ -197,8 +205,8 @@ class ndarray(metaclass=_ArrayType):
     def dtype(self) -> np.dtype[Any]:
         """The element type, always a NumPy dtype."""
         cell, path = self._cell, self._path
-        selection = getattr(cell, "selection", None)
-        if selection is not None and not path:
+        selection = self._selection
+        if selection is not None:
             return np.dtype(selection.whole.dtype.as_numpy_dtype)
         for lens in reversed(path):
             if isinstance(lens, lenses.Bitcast):
@@ -210,6 +218,9 @@ class ndarray(metaclass=_ArrayType):
     @property
     def ndim(self) -> Any:
         """Number of axes; a staged integer where it is known only at run time."""
+        selection = self._selection
+        if selection is not None:
+            return len(selection.parts)
         tensor = self.tensor
         rank = tensor.shape.rank
         return weak_scalar(tf.size(tf.shape(tensor), tf.int64), int) if rank is None else rank
@@ -217,6 +228,8 @@ class ndarray(metaclass=_ArrayType):
     @property
     def size(self) -> Any:
         """Number of elements."""
+        if self._selection is not None:
+            return math.prod(self.shape)
         tensor = self.tensor
         count: Any = tensor.shape.num_elements()
         if count is not None:

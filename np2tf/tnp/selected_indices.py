@@ -9,7 +9,7 @@ import tensorflow as tf
 from np2tf.tnp.advanced import positions
 from np2tf.tnp.bounds import checks_bounds, record_violation, unrecorded
 from np2tf.tnp.selected_rounds import reduced, round_of
-from np2tf.tnp.selection import Cut, Selection, selection_of
+from np2tf.tnp.selection import Cut, Selection, guarded, selection_of
 from np2tf.tnp.sources import Round
 
 
@@ -35,7 +35,7 @@ def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
     assert part is not None
     parts = (part, *[None] * (base.shape.rank - 1))
     if round_of(index, (0,)) is None:
-        return Selection(tf.gather(base, _places(base, index)[0]), parts)
+        return guarded(Selection(tf.gather(base, _places(base, index)[0]), parts))
     if checks_bounds():
         record_violation(_is_beyond(base, index))
     with unrecorded():
@@ -47,7 +47,7 @@ def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
             places = positions(tf.cast(index.read(-1, first, count, entered), tf.int64), base.shape[0], 0)
         return tf.gather(base, places)
 
-    return Selection(whole, parts, read)
+    return guarded(Selection(whole, parts, read))
 
 
 def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:

@@ -29,8 +29,22 @@ _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
     "max": lambda dtype: dtype.min if dtype.is_integer or dtype.is_bool else float("-inf"),
     "min": lambda dtype: dtype.max if dtype.is_integer or dtype.is_bool else float("inf"),
 }
-#: Of these the result has the array's axes, or places along one: a part that begins later is no other part.
+#: Reductions that are computed with `where=` on the whole.
+_WITH_WHERE = ("mean", "std", "var")
+_DEFAULTS = {
+    "axis": None,
+    "dtype": None,
+    "out": None,
+    "mean": None,
+    "keepdims": False,
+    "where": True,
+    "ddof": 0,
+}
+_RUNNING = {"cumsum": 0, "cumprod": 1}
+#: The reductions that do not mind what these do not mind, along an axis.
 _ALONG = {"cumsum": "sum", "cumprod": "prod", "argmax": "max", "argmin": "min"}
+#: Functions of one or more arrays that work on each element by itself, and are no ufuncs.
+_ELEMENTWISE = {"where": 3, "nan_to_num": 1, "around": 1, "round": 1}
 _PRODUCTS = ("dot", "vdot", "inner", "matmul")
 
 
@@ -136,10 +150,16 @@ def _merged(
 
 def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """``name(selection, axis)``, None where it is not one of those that can be computed on the whole."""
-    if name == "mean":
-        return _mean(function, args, kwargs)
+    args, kwargs = _without_defaults(args, kwargs)
+    if name in _WITH_WHERE:
+        found = _mean(function, args, kwargs) if name == "mean" else None
+        return _where(function, args, kwargs) if found is None else found
     if name in _ALONG:
-        return _along(name, function, args, kwargs)
+        of_vector = _running if name in _RUNNING else _position
+        found = of_vector(name, function, args, kwargs)
+        return _along(name, function, args, kwargs) if found is None else found
+    if name == "norm":
+        return _norm(function, args, kwargs)
     if name not in _NEUTRAL or len(args) > 2 or kwargs.keys() - {"axis"}:
         return None
     found = selection_of(args[0])
@@ -182,9 +202,19 @@ def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Call
     return read
 
 
+def _without_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+    """Arguments without those that are the default: methods name all that there is."""
+    given = list(args)
+    while len(given) > 1 and (given[-1] is None or given[-1] is False):
+        given.pop()
+    return given, {k: v for k, v in kwargs.items() if v is not _DEFAULTS.get(k, _DEFAULTS)}
+
+
 def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     found = selection_of(args[0])
-    if found is None or len(args) > 2 or kwargs.keys() - {"axis"} or not found.whole.dtype.is_floating:
+    if found is None or len(args) > 2 or kwargs.keys() - {"axis"}:
+        return None
+    if found.whole.dtype not in (tf.float32, tf.float64):
         return None
     axes = _axes(args[1] if len(args) == 2 else kwargs.get("axis"), len(found.parts))
     if axes is None or any(part is not None for k, part in enumerate(found.parts) if k not in axes):
@@ -219,6 +249,59 @@ def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs:
     place = tf.maximum(made.tensor, start) - start
     rest = tuple(one for k, one in enumerate(found.parts) if k not in axes)
     return selected_array(Selection(place, rest)) if any(rest) else wrap_tensor(place)
+
+
+def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """A reduction of the whole that takes `where=`, over all axes that are cut."""
+    found = selection_of(args[0])
+    names = ("axis", "dtype", "out", "ddof", "keepdims")
+    _, kwargs = _without_defaults((), {**dict(zip(names, args[1:], strict=False)), **kwargs})
+    if found is None or len(args) > 6 or kwargs.keys() - {"axis", "ddof"}:
+        return None
+    axes = _axes(kwargs.get("axis"), len(found.parts))
+    if axes is None or any(part is not None for k, part in enumerate(found.parts) if k not in axes):
+        return None
+    mask = tf.broadcast_to(found.mask(), found.whole.shape)
+    rest = {name: value for name, value in kwargs.items() if name != "axis"}
+    return function(tensor_array(found.whole), axis=axes, where=tensor_array(mask), **rest)
+
+
+def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, Cut] | None:
+    """The whole and the part of a cut vector that is the one argument, of numbers that have an order."""
+    found = selection_of(args[0])
+    if found is None or len(args) != 1 or kwargs or len(found.parts) != 1 or found.parts[0] is None:
+        return None
+    return None if found.whole.dtype.is_complex else (found.whole, found.parts[0])
+
+
+def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The number of those that count before the extreme: none, where none exceeds what fills the gaps."""
+    found = _vector(args, kwargs)
+    if found is None:
+        return None
+    whole, part = found
+    record_violation(tf.logical_not(tf.reduce_any(part.mask)))
+    fill = tf.cast(_NEUTRAL["max" if name == "argmax" else "min"](whole.dtype), whole.dtype)
+    place = function(tensor_array(tf.where(part.mask, whole, fill))).tensor
+    before = tf.range(whole.shape[0], dtype=tf.int64) < place
+    return wrap_tensor(tf.math.count_nonzero(tf.logical_and(part.mask, before), dtype=tf.int64))
+
+
+def _running(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Running sums and products: what does not count changes none."""
+    found = selection_of(args[0])
+    if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
+        return None
+    result = function(tensor_array(found.filled(_RUNNING[name])))
+    return selected_array(Selection(result.tensor, found.parts))
+
+
+def _norm(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """The Euclidean norm of a vector: zeros do not change it."""
+    found = selection_of(args[0])
+    if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
+        return None
+    return function(tensor_array(found.filled(0)))
 
 
 def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
@@ -286,7 +369,11 @@ def on_selections(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """The result of an op on selections, None where the op has no way to do without their shape."""
-    if not args or selections(args[:2]) is None:
+    if not args or selections(args[:3]) is None:
+        return None
+    if _ELEMENTWISE.get(name) == len(args) and not kwargs:
+        return elementwise(args, lambda wholes: function(*wholes).tensor)
+    if selections(args[:2]) is None:
         return None
     if name == "outer" and len(args) == 2 and not kwargs:
         return _outer(*args)

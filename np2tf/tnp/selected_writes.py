@@ -13,12 +13,12 @@ from np2tf.tnp import key_axes, rounds, slicing, symint
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.ordering import pinned
 from np2tf.tnp.selection import (
-    Cut,
     Selection,
     aligned,
     cut_items,
     is_dynamic,
     mask_selection,
+    same_parts,
     slice_selection,
     span,
 )
@@ -38,7 +38,10 @@ def write_selection(
     """
     if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
         target = mask_selection(base, items[0])
-        if target is None or not _same_parts(target.parts, selection.parts):
+        if target is None or not same_parts(target.parts, selection.parts):
+            return None
+        sizes = zip(selection.whole.shape, target.whole.shape, strict=True)
+        if any(n not in (1, m) for n, m in sizes):
             return None
         written = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
         return tf.reshape(written, base.shape)
@@ -151,7 +154,3 @@ def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
 def _fits(value: tf.Tensor, target: tf.Tensor) -> bool:
     pairs = zip(reversed(value.shape.as_list()), reversed(target.shape.as_list()), strict=False)
     return all(size in (1, room) for size, room in pairs)
-
-
-def _same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
-    return [part and part.key for part in a] == [part and part.key for part in b]

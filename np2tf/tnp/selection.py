@@ -11,18 +11,20 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from np2tf.tnp import key_axes, slicing, sources, symint
 from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, staging_for_xla
+from np2tf.tnp.cells import Cell, current_region, staging_for_xla
 from np2tf.tnp.lenses import Basic, Lens, read_path
-from np2tf.tnp.ndarray import array_over, cell_of, is_array, ndarray, path_of, tensor_array
+from np2tf.tnp.ndarray import array_over, cell_of, is_array, ndarray, path_of, tensor_array, weak_scalar
 from np2tf.tnp.sources import Round, Source
 from np2tf.tnp.symint import Int, SymInt
+from np2tf.tnp.value_numbers import value_number
 from np2tf.tnp.xla_updates import slice_under_xla
 
 #: An array whose length is known only at run time takes the memory of its greatest length, up to so many
@@ -40,6 +42,12 @@ class Cut:
     key: Hashable
     interval: tuple[Int, Int] | None = None
     keepalive: Any = None
+
+    @property
+    def size(self) -> Any:
+        """How many elements it takes, as a staged integer."""
+        count = tf.math.count_nonzero(self.mask, dtype=tf.int64)
+        return weak_scalar(count, int, SymInt.fresh(count, 0, self.mask.shape[0]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +80,14 @@ class Selection:
             return self.source(axis, first, count, entered)
         assert part.interval is not None
         return sources.part_of(self.whole, axis, symint.tensor_of(part.interval[0]) + first, count)
+
+    @property
+    def sizes(self) -> tuple[Any, ...]:
+        """The lengths of the axes as `ndarray.shape` has them: those of parts are staged integers."""
+        return tuple(
+            length if part is None else part.size
+            for part, length in zip(self.parts, self.whole.shape.as_list(), strict=True)
+        )
 
     def shaped(self, k: int) -> tf.Tensor:
         """The mask of axis `k`, shaped to broadcast against the whole."""
@@ -135,11 +151,11 @@ class SelectedCell(Cell):
 class PartCell(Cell):
     """The cell of an array that is an interval of each of its axes, which knows how its elements are made."""
 
-    __slots__ = ("selection",)
+    __slots__ = ("made_as",)
 
     def __init__(self, selection: Selection) -> None:
         super().__init__(selection.whole)
-        self.selection = selection
+        self.made_as = selection
 
 
 def selected_array(selection: Selection) -> ndarray:
@@ -180,10 +196,34 @@ def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
         return cell.selection if not path else None
     if not isinstance(last, Basic) or not any(is_dynamic(item) for item in last.key):
         return None
-    if type(cell) is PartCell and path == cell.owner_path and cell.value is cell.selection.whole:
-        return cell.selection
+    if type(cell) is PartCell and path == cell.owner_path and cell.value is cell.made_as.whole:
+        return cell.made_as
     base = read_path(cell.value, path[:-1])
-    return slice_selection(base, last.key, key_axes.axes_of(base, last.key))
+    found = slice_selection(base, last.key, key_axes.axes_of(base, last.key))
+    return found and guarded(found)
+
+
+def guarded(selection: Selection) -> Selection:
+    """`selection` with its gradients kept right, where a tape may ask for them.
+
+    What does not count is computed with, and may have an infinite derivative, of which 0 times is NaN. So it
+    is made one of the elements that count, as which it is as harmless as that.
+    """
+    entered = current_region()
+    trace = None if entered is None else entered.trace
+    if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
+        return selection
+    if not trace.gradients and not record.could_possibly_record():
+        trace.gapped = True
+        return selection
+    whole = selection.whole
+    for k, part in enumerate(selection.parts):
+        if part is not None and part.mask.shape[0]:
+            one = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
+            one = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(one), tf.ones_like(one))
+            whole = tf.where(selection.shaped(k), whole, one)
+    # What is read in rounds is not guarded.
+    return replace(selection, whole=whole, source=None)
 
 
 def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
@@ -306,5 +346,22 @@ def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
         return None
     rank = mask.shape.rank
     whole = tf.reshape(base, [mask.shape.num_elements(), *base.shape[rank:]]) if rank > 1 else base
-    part = Cut(tf.reshape(mask, [-1]), ("mask", id(mask)), keepalive=mask)
-    return Selection(whole, (part, *[None] * (base.shape.rank - rank)))
+    return Selection(whole, (mask_cut(mask), *[None] * (base.shape.rank - rank)))
+
+
+def mask_cut(mask: tf.Tensor) -> Cut:
+    """The part that a mask takes of as many axes as it has, made one; equal masks take the same part."""
+    return Cut(tf.reshape(mask, [-1]), ("mask", value_number(mask)), keepalive=mask)
+
+
+def are_alike(a: Any, b: Any) -> bool:
+    """Whether two arrays are selections of the same parts, with the same shape."""
+    mine, other = selection_of(a), selection_of(b)
+    if mine is None or other is None or mine.whole.shape != other.whole.shape:
+        return False
+    return same_parts(mine.parts, other.parts)
+
+
+def same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
+    """Whether the parts are certainly the same."""
+    return [part and part.key for part in a] == [part and part.key for part in b]

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from np2tf.tnp import ufuncs
 from np2tf.tnp.at import UPDATES
-from np2tf.tnp.cells import current_region
+from np2tf.tnp.cells import current_region, staging_for_xla
 from np2tf.tnp.conversion import as_view, is_guest, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp.indexing_functions import where
 from np2tf.tnp.masks import widened
@@ -19,6 +19,8 @@ from np2tf.tnp.ndarray import is_array, scalar, tensor_array
 from np2tf.tnp.operand_kinds import PLAIN
 from np2tf.tnp.outputs import casting_error
 from np2tf.tnp.routing import intercepted
+from np2tf.tnp.selected_keys import with_masks
+from np2tf.tnp.selection import are_alike
 
 #: Those that no element stops from being computed: none that is not under a mask may raise.
 _ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
@@ -87,6 +89,8 @@ def _as_given(written: Any, given: Any) -> Any:
 
 
 def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Callable[[Any, Any], Any]) -> None:
+    if staging_for_xla():
+        key = with_masks(target, key)
     if ufunc.__name__ in _ELEMENTWISE and _is_masked(target, key, value):
         result = ufunc(target, value)
         _check_casting(ufunc, result, target)
@@ -101,7 +105,7 @@ def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Calla
         raise ValueError("output array is read-only")
     result = ufunc(place, value)
     _check_casting(ufunc, result, place)
-    if not result.tensor.shape.is_compatible_with(place.tensor.shape):
+    if not are_alike(result, place) and not result.tensor.shape.is_compatible_with(place.tensor.shape):
         raise ValueError(
             f"non-broadcastable output operand with shape {place.shape} doesn't match the broadcast "
             f"shape {result.shape}"

@@ -34,6 +34,9 @@ class Lengths:
 
     def _assigned(self, binding: cst.CSTNode) -> cst.BaseExpression | None:
         target = self._facts.parents[binding]
+        if isinstance(target, cst.Element):  # of `i, j = np.nonzero(mask)`
+            row = self._facts.parents[target]
+            target = self._facts.parents[row] if row is not None else None
         assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
         return assign.value if isinstance(assign, cst.Assign) else None
 
@@ -43,8 +46,17 @@ class Lengths:
             return rule is not None and rule.dynamic_shape
         if not isinstance(node, cst.Subscript) or len(node.slice) != 1:
             return False
+        if isinstance(node.value, cst.Call) and self._gives_places(node.value):
+            return True
         index = node.slice[0].slice
         return isinstance(index, cst.Index) and any(_is_mask(value) for value in self._values(index.value))
+
+    def _gives_places(self, node: cst.Call) -> bool:
+        """Whether a call returns a tuple of the places where something is true."""
+        name = self._facts.imports.qualified(node.func)
+        if name is None:
+            return isinstance(node.func, cst.Attribute) and node.func.attr.value == "nonzero"
+        return name == "numpy.nonzero" or (name == "numpy.where" and len(node.args) == 1)
 
 
 def _is_mask(node: cst.CSTNode) -> bool:

@@ -1,0 +1,125 @@
+"""Value numbers: which tensors of a graph are certainly equal, although they have been computed twice.
+
+Two tensors are the same value if operations of the same type and attributes give them from the same values,
+and the operations have no effects and draw nothing. (Global value numbering of optimising compilers.) An
+array that has been written to in between is another tensor, so what is computed from it has another number.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+#: What gives its input as it is.
+_SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
+#: Of these only the operation itself tells what they give: they call functions or Python.
+_OPAQUE = frozenset(
+    {
+        "Placeholder",
+        *("While", "StatelessWhile", "If", "StatelessIf", "Case", "StatelessCase", "For"),
+        *(
+            "PartitionedCall",
+            "StatefulPartitionedCall",
+            "XlaLaunch",
+            "PyFunc",
+            "PyFuncStateless",
+            "EagerPyFunc",
+        ),
+    }
+)
+#: Constants of more elements are not compared.
+_LARGE = 64
+#: Further back than this, two computations are taken for two values.
+_DEPTH = 60
+_numbers = itertools.count()
+
+
+@dataclass
+class _Table:
+    """The numbers of one graph's operations by name, and the number of everything computed in one way."""
+
+    of_ops: dict[str, int] = field(default_factory=dict)
+    of_keys: dict[Hashable, int] = field(default_factory=dict)
+
+
+_tables: weakref.WeakKeyDictionary[tf.Graph, _Table] = weakref.WeakKeyDictionary()
+
+
+def value_number(tensor: tf.Tensor) -> Hashable:
+    """Tensors with equal numbers are the same value. A number is good for as long as its tensor lives."""
+    return _number(tensor, 0)
+
+
+def _number(tensor: tf.Tensor, depth: int) -> Hashable:
+    if hasattr(tensor, "numpy"):
+        return "eager", id(tensor)
+    op = tensor.op
+    if op.type in _SAME:
+        return _number(op.inputs[tensor.value_index], depth + 1) if depth < _DEPTH else _own(op, tensor)
+    if op.type == "Placeholder":
+        outer = _captured(tensor)
+        return _own(op, tensor) if outer is None or depth >= _DEPTH else _number(outer, depth + 1)
+    table = _table(tensor.graph)
+    known = table.of_ops.get(op.name)
+    if known is None:
+        key = _key(op, depth)
+        known = table.of_ops[op.name] = next(_numbers) if key is None else _of_key(tensor.graph, key)
+    return known, tensor.value_index
+
+
+def _own(op: Any, tensor: tf.Tensor) -> Hashable:
+    """The number of an operation of which nothing is known but itself."""
+    table = _table(tensor.graph)
+    if op.name not in table.of_ops:
+        table.of_ops[op.name] = next(_numbers)
+    return table.of_ops[op.name], tensor.value_index
+
+
+def _key(op: Any, depth: int) -> Hashable:
+    """How an operation computes: equal keys, equal results; None where that cannot be said."""
+    if op.type in _OPAQUE or op._is_stateful or depth >= _DEPTH:
+        return None
+    if op.type == "Const":
+        size = op.outputs[0].shape.num_elements()
+        if size is None or size > _LARGE:
+            return None
+    elif not op.inputs:
+        return None
+    attributes = op.node_def.attr
+    told = tuple(
+        (name, attributes[name].SerializeToString(deterministic=True)) for name in sorted(attributes)
+    )
+    return op.type, told, tuple(_number(given, depth + 1) for given in op.inputs)
+
+
+def _of_key(graph: tf.Graph, key: Hashable) -> int:
+    """The number of what is computed like this, here or in a graph around this one."""
+    for one in _around(graph):
+        if key in _table(one).of_keys:
+            return _table(one).of_keys[key]
+    number = _table(graph).of_keys[key] = next(_numbers)
+    return number
+
+
+def _around(graph: tf.Graph) -> Iterator[tf.Graph]:
+    while graph is not None:
+        yield graph
+        graph = getattr(graph, "outer_graph", None)
+
+
+def _table(graph: tf.Graph) -> _Table:
+    found = _tables.get(graph)
+    if found is None:
+        found = _tables[graph] = _Table()
+    return found
+
+
+def _captured(tensor: tf.Tensor) -> tf.Tensor | None:
+    """The tensor of the graph around this one that a placeholder stands for; None for an argument."""
+    captures = getattr(tensor.graph, "captures", ())
+    return next((outer for outer, inner in captures if inner is tensor), None)
