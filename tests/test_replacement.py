@@ -4,68 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
-import linecache
-from collections.abc import Iterator
-from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
 from differential import arguments_of, load, observe
 from random_programs import program
+from replacing import Taken, imported, taken
 from test_random_programs import _difference
 
 import np2tf
 from np2tf.counts import counts
-from np2tf.imports.translation import translation_of
-from np2tf.options import Options
-from np2tf.runtime import boundary, originals, replacement
+from np2tf.runtime import replacement
 from np2tf.runtime.clock import Stopwatch, clock
 from np2tf.runtime.loop_function import LoopFunction
-from np2tf.tnp import loading
 
-_numbers = count()
-
-
-class Taken:
-    """How many loops have gone on as compiled code, and how many could not."""
-
-    def __init__(self) -> None:
-        self.over = self.refused = 0
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
-    """Every loop is hot after its first round, and none is too slow."""
-    loading.load()
-    found = Taken()
-    take_over = replacement.Rounds._is_taken_over
-
-    def counted(rounds: Any, frame: Any, left: float) -> bool:
-        taken_over = take_over(rounds, frame, 1e9)
-        found.over += taken_over
-        found.refused += not taken_over
-        return taken_over
-
-    monkeypatch.setattr(replacement.Rounds, "_is_taken_over", counted)
-    monkeypatch.setattr(replacement.Rounds, "_pays", lambda *_: replacement._is_possible())
-    for name, value in (("HOT", 0.0), ("SHORT", 2), ("FASTER", float("inf"))):
-        monkeypatch.setattr(replacement, name, value)
-    with np2tf.config.using(tier="auto"):
-        yield found
-
-
-def imported(source: str) -> dict[str, Any]:
-    """The globals of a module that is imported translated."""
-    path = f"/nowhere/replaced_{next(_numbers)}.py"
-    linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
-    made = translation_of(source.encode(), path, Options(everything=True))
-    names: dict[str, Any] = {**boundary.NAMES, "__name__": "replaced"}
-    originals.add(made.originals, names)
-    exec(made.code or compile(source, path, "exec"), names)
-    return names
-
-
+__all__ = ["taken"]
 HEAD = "import numpy as np\n\n\n"
 #: name -> a function f, its arguments, and how many of its loops are taken over
 ROWS = {
@@ -219,6 +173,219 @@ ROWS = {
 }
 
 
+#: The same of `while` loops, loops that leave their function, and loops within `try`.
+ROWS |= {
+    "while": (
+        "def f(x):\n    i = 0\n    while i < 40:\n        x = x * 1.01\n        i += 1\n    return x, i",
+        "np.ones(3)",
+        1,
+    ),
+    "while the test is one of arrays": (
+        "def f(x):\n"
+        "    rounds = 0\n"
+        "    while np.abs(x).max() > 1e-3:\n"
+        "        x = x / 2 + 0.0\n"
+        "        rounds += 1\n"
+        "    return x, rounds",
+        "np.arange(1.0, 5.0)",
+        1,
+    ),
+    "while True": (
+        "def f(x):\n"
+        "    n = 0\n"
+        "    while True:\n"
+        "        n += 1\n"
+        "        if n % 3 == 0:\n"
+        "            continue\n"
+        "        x[n % 4] += n\n"
+        "        if x.sum() > 300:\n"
+        "            break\n"
+        "    return x, n",
+        "np.arange(4.0)",
+        1,
+    ),
+    "a test that changes something": (
+        "def f(x, seed):\n"
+        "    rng = np.random.default_rng(seed)\n"
+        "    s = 0.0\n"
+        "    while (y := rng.random()) < 0.97:\n"
+        "        s += y * x[0]\n"
+        "    return s, y, rng.random()",
+        "np.ones(3), 7",
+        1,
+    ),
+    "a test of several lines": (
+        "def f(x):\n"
+        "    i = 0\n"
+        "    while (\n"
+        "        i < 30  # so many\n"
+        "        and x[0] < 1e6\n"
+        "    ):\n"
+        "        # and so on\n"
+        "        x = x + i\n"
+        "        i += 1\n"
+        "    return x, i",
+        "np.ones(3)",
+        1,
+    ),
+    "while loops within loops": (
+        "def f(x):\n"
+        "    total = 0\n"
+        "    for i in range(4):\n"
+        "        k = 0\n"
+        "        while k < 20 + i:\n"
+        "            x[i, k % 4] += x[k % 4, i] * 0.5 + k\n"
+        "            k += 1\n"
+        "        total += k\n"
+        "    return x, total",
+        "np.arange(16.0).reshape(4, 4)",
+        2,
+    ),
+    "while, and it raises": (
+        "def f(x):\n    i = 0\n    while True:\n        x[i] = i\n        i += 1\n    return x",
+        "np.zeros(30)",
+        1,
+    ),
+    "while, and it prints": (
+        "def f(x):\n    while x[0] < 100:\n        x = x * 2\n        print('at', x[0])\n    return x",
+        "np.ones(2)",
+        1,
+    ),
+    "while, and two names change places": (
+        "def f(x):\n"
+        "    y, first, i = x + 1, x, 0\n"
+        "    while i < 21:\n"
+        "        x[1:-1] = (y[2:] + y[:-2]) / 2\n"
+        "        x, y = y, x\n"
+        "        i += 1\n"
+        "    return x, y, first",
+        "np.arange(7.0)",
+        1,
+    ),
+    "while, and there is an else": (
+        "def f(x):\n    i = 0\n    while i < 9:\n        i += 1\n    else:\n        x = x + i\n    return x",
+        "np.ones(2)",
+        0,
+    ),
+    "it returns": (
+        "def f(x):\n"
+        "    best = x\n"
+        "    for i in range(100):\n"
+        "        x = x * 1.1\n"
+        "        if x[0] > 40:\n"
+        "            return best, i\n"
+        "        best = x\n"
+        "    return None",
+        "np.ones(2)",
+        1,
+    ),
+    "it returns only where it must": (
+        "def f(x):\n"
+        "    for i in range(60):\n"
+        "        x = x + i\n"
+        "        if x[0] < 0: return (\n"
+        "            'never',\n"
+        "            i)\n"
+        "    return x",
+        "np.ones(2)",
+        1,
+    ),
+    "while, and it returns": (
+        "def f(x):\n"
+        "    i = 0\n"
+        "    while True:\n"
+        "        x = x * 1.1\n"
+        "        i += 1\n"
+        "        if x[0] > 40:\n"
+        "            return x, i",
+        "np.ones(2)",
+        1,
+    ),
+    "an else after all rounds": (
+        "def f(x):\n"
+        "    for i in range(30):\n"
+        "        x = x + i\n"
+        "        if x[0] < 0:\n"
+        "            break\n"
+        "    else:\n"
+        "        x = -x\n"
+        "    return x, i",
+        "np.ones(2)",
+        1,
+    ),
+    "an else that is left out": (
+        "def f(x):\n"
+        "    for k in range(2):\n"
+        "        for i in range(30):\n"
+        "            x = x + i\n"
+        "            if x[0] > 99:\n"
+        "                break\n"
+        "        else:\n"
+        "            x = -x\n"
+        "            break\n"
+        "    return x, i, k",
+        "np.ones(2)",
+        1,
+    ),
+    "what it raises is handled around it": (
+        "def f(x):\n"
+        "    seen = 0.0\n"
+        "    try:\n"
+        "        for i in range(40):\n"
+        "            x[i] = seen\n"
+        "            seen = seen + i\n"
+        "    except IndexError as error:\n"
+        "        return x, i, seen, str(error)",
+        "np.zeros(27)",
+        1,
+    ),
+    "what it raises is handled around it, and something is done at last": (
+        "def f(x):\n"
+        "    i = 0\n"
+        "    try:\n"
+        "        while True:\n"
+        "            x[i] = 2.0\n"
+        "            i += 1\n"
+        "    except IndexError:\n"
+        "        x[0] = i\n"
+        "    finally:\n"
+        "        x[1] = i\n"
+        "    return x",
+        "np.zeros(27)",
+        1,
+    ),
+    "what it raises is handled inside": (
+        "def f(x):\n"
+        "    wrong = 0\n"
+        "    for i in range(40):\n"
+        "        try:\n"
+        "            x[i] = i\n"
+        "        except IndexError:\n"
+        "            wrong += 1\n"
+        "    return x, wrong",
+        "np.zeros(27)",
+        1,
+    ),
+    "it breaks off in the last round": (
+        "def f(x):\n"
+        "    for i in range(30):\n"
+        "        x = x + 1\n"
+        "        if i == 29:\n"
+        "            break\n"
+        "    else:\n"
+        "        x = -x\n"
+        "    return x, i",
+        "np.ones(2)",
+        1,
+    ),
+    "other variables are asked for": (
+        "def f(x):\n    for i in range(9):\n        x = x + 1\n    return x, sorted(locals())",
+        "np.ones(2)",
+        0,
+    ),
+}
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
     source, given, over = ROWS[name]
@@ -279,7 +446,7 @@ def test_loops_that_take_no_time_are_not_watched() -> None:
     f(np.ones(3))
     loop = replacement._loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
-    assert replacement.watch(range(100), loop.known.key) == range(100)
+    assert replacement.watch(range(100), loop.known.key) == (range(100),)
 
 
 def _key(function: Any) -> str:
@@ -299,8 +466,8 @@ def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
     stopwatch = Stopwatch()
     clock.compiling += 60.0
     assert 0.0 <= stopwatch.seconds < 1.0
-    known = LoopFunction("key", "name", "of", "", 0, (), (), has_step=False, breaks=False)
+    known = LoopFunction("key", "name", "of", "", (1,), (), (), "range", tells=False)
     loop = replacement._Loop(known, (lambda: None).__code__)
-    for k in replacement.Rounds(range(20), loop):
+    for k in next(iter(replacement.Rounds(range(20), loop))):
         clock.compiling += 10.0 if k == 3 else 0.0
     assert 0.0 <= loop.per_round < 0.1

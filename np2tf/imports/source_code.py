@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.imports.findings import Originals
-from np2tf.imports.loop_functions import WATCH, instrumented
+from np2tf.imports.loop_functions import WATCH, Loops, definitions, instrumented
 from np2tf.runtime.code_names import codes_within
 from np2tf.runtime.originals import below_numpy
 
@@ -41,13 +41,16 @@ _ABSENT = object()
 Path = tuple[str, ...]
 
 
-def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.CodeType) -> Originals:
+def originals_of(
+    data: bytes, path: str, tree: ast.Module, translated: types.CodeType, loops: Loops
+) -> Originals:
     """The code of functions in a source for the code of their translations.
 
     Args:
         data: of the source file `path`.
         tree: the translation, at the source's places.
         translated: that, compiled.
+        loops: of the module, outside of functions.
     """
     with warnings.catch_warnings():
         # They have been given when the module was parsed.
@@ -82,8 +85,8 @@ def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.Cod
         )
         pairs.append((code, original, may_stand_in))
     given = tuple((names[name], numpy[name]) for name in numpy)
-    loops = _loops(source, data, path, jitted, names, [code for code, _, _ in pairs])
-    return Originals(np.__version__, given, tuple(pairs), *loops)
+    watched = _loops(source, data, path, jitted, names, [code for code, _, _ in pairs], loops)
+    return Originals(np.__version__, given, tuple(pairs), *watched)
 
 
 def _loops(
@@ -93,6 +96,7 @@ def _loops(
     jitted: set[int],
     names: Mapping[str, str],
     translations: list[types.CodeType],
+    of_module: Loops,
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The translations of functions with loops that can be watched, and their watched code; the loops'
     functions, and their code."""
@@ -100,8 +104,11 @@ def _loops(
         tree, found = instrumented(source, data.decode(), jitted, path)
     except UnicodeDecodeError:
         return (), ()
-    if not found:
+    if not found and not of_module:
         return (), ()
+    if tree is source:
+        tree = ast.Module([*source.body], source.type_ignores)
+    tree.body += definitions(of_module)
     module = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
     functions = list(_functions(module))
     alone = {name: code for name, code, _ in functions}
@@ -118,7 +125,7 @@ def _loops(
         renamed = _renamed(same[0], names) if len(same) == 1 else None
         if renamed is not None:
             watched.append((translation, renamed))
-    loops = [(tuple(one), _renamed(alone[one.name], names)) for one in found]
+    loops = [(tuple(one), _renamed(alone[one.name], names)) for one in (*found, *of_module.values())]
     return tuple(watched), tuple(one for one in loops if one[1] is not None)
 
 

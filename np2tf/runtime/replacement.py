@@ -13,8 +13,8 @@ from __future__ import annotations
 import importlib
 import sys
 import types
-from collections.abc import Iterator
-from itertools import chain
+from collections.abc import Iterable, Iterator
+from itertools import chain, repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,7 @@ from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 
 if TYPE_CHECKING:
+    from np2tf.runtime.compiling import Compiler
     from np2tf.runtime.jit import Jitted
 
 #: Seconds that a loop must have run, and what is left of it must take at least, by so many times what
@@ -40,9 +41,17 @@ EXPECTED = 0.8
 SHORT, PERIOD = 16, 0.005
 #: A loop that is over before it would be hot is watched only once in so many times.
 UNWATCHED = 15
+#: So for a `while` once that has been so some times in a row: nobody knows how many rounds it will have.
+SURELY_SHORT = 3
 #: Seconds of rounds, as the host takes them, that compiled code is tried on: cold first, as XLA compiles, and
 #: then warm.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
+#: Compiled code runs in parts that become so many times longer.
+LONGER = 8
+#: A loop that compiled code could not go on with so often stays on the host.
+MOST_DISCARDED = 100
+#: The rounds of a `while`, as numbers.
+UNLIMITED = range(2**62)
 #: Compiled code must take less than this share of the time that the host takes.
 FASTER = 0.9
 
@@ -55,6 +64,8 @@ class _Loop:
         least: seconds that tracing it takes at least.
         per_round: seconds that its rounds took, on average, when the clock was last looked at.
         unwatched: how often it has run since without anybody looking.
+        short: how often it has been watched, and not been found to be hot, since it was.
+        is_while: whether nobody knows how many rounds it has.
         changing: the places of the arguments that are other numbers every time.
     """
 
@@ -62,12 +73,31 @@ class _Loop:
         self.known = known
         self.refused = False
         self.least = self.per_round = 0.0
-        self.unwatched = 0
+        self.unwatched = self.short = 0
+        self.is_while = known.kind == "while"
+        self._discarded = 0
         count = len(known.parameters)
         changing = {k for k, name in enumerate(known.parameters) if name in known.results}
         self.changing = frozenset({*changing, count, count + 1})
         self._code = code
         self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
+
+    def may_be_watched(self, least: float) -> bool:
+        """Whether to watch it this time, where it is hot if its rounds take `least` seconds."""
+        if self.refused:
+            return False
+        was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
+        if was_short and self.unwatched < UNWATCHED:
+            self.unwatched += 1
+            return False
+        self.unwatched = 0
+        self.short += 1
+        return True
+
+    def was_discarded(self) -> None:
+        """Note that compiled code could not do some rounds, which happens where one raises."""
+        self._discarded += 1
+        self.refused = self.refused or self._discarded >= MOST_DISCARDED
 
     @property
     def path(self) -> str:
@@ -117,46 +147,54 @@ def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None
         return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
     except Exception as error:  # np2tf's own fault is no reason to break off a loop that works without it
         told = f"{type(error).__name__}: {error}"
-        counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.down + 2))
+        counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.line))
         return None
 
 
 class Rounds:
-    """The rounds of a watched loop.
+    """The rounds of a watched loop, in parts: None stands for those that are to run as compiled code.
 
     Attributes:
-        is_hot: whether the rest is to run as compiled code.
+        is_over: whether compiled code has come to where the loop breaks off, or its test no longer holds.
     """
 
-    __slots__ = ("_frame", "_left", "_loop", "_numbers", "_per_round", "is_hot")
+    __slots__ = ("_frame", "_left", "_loop", "_numbers", "_per_round", "_taken_over", "is_over")
 
     def __init__(self, numbers: range, loop: _Loop) -> None:
         self._numbers, self._loop = numbers, loop
-        self.is_hot = False
+        self.is_over = self._taken_over = False
 
-    def __iter__(self) -> Iterator[int]:
-        return chain.from_iterable(self._parts())
+    def __iter__(self) -> Iterator[Iterable[Any] | None]:
+        yield chain.from_iterable(self._pieces())
+        if self._taken_over:
+            yield None
+            if len(self._left) and not self._loop.is_while:
+                yield self._left
 
-    def _parts(self) -> Iterator[range]:
+    def _pieces(self) -> Iterator[Iterable[Any]]:
         """The numbers, piece by piece; the clock is looked at between the pieces."""
-        numbers, count = self._numbers, len(self._numbers)
+        numbers, loop, count = self._numbers, self._loop, len(self._numbers)
         done, size, stopwatch = 0, 1, Stopwatch()
         while done < count:
-            yield numbers[done : done + size]
+            yield repeat(None, size) if loop.is_while else numbers[done : done + size]
             done += size
             passed = stopwatch.seconds
             if passed >= HOT and done < count:
-                if self._loop.refused:
-                    yield numbers[done:]
+                loop.short = 0
+                if loop.refused:
+                    if not loop.is_while:
+                        yield numbers[done:]
                     return
-                left = max(passed - stopwatch.in_long_calls, 0.0) / done * (count - done)
+                own = max(passed - stopwatch.in_long_calls, 0.0)
+                # A loop whose end is not known is taken to have come half the way.
+                left = WORTH * own if loop.is_while else own / done * (count - done)
                 if self._pays(passed, left):
-                    self.is_hot = self._is_taken_over(sys._getframe(1), left)
-                    if self.is_hot:
+                    self._taken_over = self._is_taken_over(sys._getframe(1), left)
+                    if self._taken_over:
                         self._left, self._per_round = numbers[done:], passed / done
                         return
             size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
-        self._loop.per_round = stopwatch.seconds / count
+        loop.per_round = stopwatch.seconds / count
 
     def _pays(self, passed: float, left: float) -> bool:
         """Whether what is left of the loop, but for long calls, takes longer than compiling it."""
@@ -168,7 +206,7 @@ class Rounds:
         variables, loop = frame.f_locals, self._loop
         if any(name not in variables for name in loop.known.parameters):
             return False
-        self._frame = variables, frame.f_globals
+        self._frame = dict(variables), frame.f_globals
         load()
         begun, compiling = perf_counter(), clock.compiling
         _, jitted = loop.functions(frame.f_globals)
@@ -188,41 +226,63 @@ class Rounds:
 
     def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
         known = self._loop.known
-        given = [variables[name] for name in known.parameters] + [numbers.start, numbers.stop]
-        return (*given, numbers.step) if known.has_step else tuple(given)
+        given = [variables[name] for name in known.parameters]
+        if known.kind == "while":
+            return (*given, len(numbers))
+        given += [numbers.start, numbers.stop]
+        return (*given, numbers.step) if known.kind == "steps" else tuple(given)
 
     def finish(self) -> tuple[Any, ...]:
-        """Run the rest of the loop; what its results are then."""
-        variables, names = dict(self._frame[0]), self._frame[1]
-        known, left = self._loop.known, self._left
-        plain, jitted = self._loop.functions(names)
+        """Run as much of what is left as compiled code can, and is faster at; what its results are then.
+
+        What it cannot do is left to the loop itself: so errors, and what handles them, are the program's own.
+        """
+        variables, names = self._frame
+        del self._frame
+        _, jitted = self._loop.functions(names)
         assert jitted is not None
-        result: tuple[Any, ...] = ()
-
-        def run(numbers: range) -> float:
-            nonlocal result
-            begun = perf_counter()
-            result = jitted._compiler.run_now(self._arguments(variables, numbers), self._loop.changing)
-            variables.update(zip(known.results, result, strict=True))
-            return perf_counter() - begun
-
-        if known.breaks:
-            run(left)
-            return result
+        compiler, trace_count = jitted._compiler, jitted.trace_count
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
-            part, left = left[:size], left[size:]
-            passed = run(part)
-            if not len(left):
-                return result
+            passed = self._run(size, compiler, variables)
+            if passed is None or self._is_done:
+                break
             if seconds == FIRST_TRIAL:
                 _costs.seconds += passed
-                traces = jitted.trace_count
-        if passed > FASTER * size * self._per_round or jitted.trace_count > traces:
-            self._loop.refused = True
-            return plain(*self._arguments(variables, left))  # type: ignore[no-any-return]
-        run(left)
-        return result
+                trace_count = jitted.trace_count
+            elif passed > FASTER * size * self._per_round or jitted.trace_count > trace_count:
+                self._loop.refused = True
+            else:
+                self._run_all(size, compiler, variables)
+        return tuple(variables[name] for name in self._loop.known.results)
+
+    @property
+    def _is_done(self) -> bool:
+        return self.is_over or not len(self._left)
+
+    def _run_all(self, size: int, compiler: Compiler, variables: dict[str, Any]) -> None:
+        """Run what is left, in parts that become longer, and shorter before what compiled code cannot do."""
+        least = size
+        while not self._is_done:
+            if self._run(size, compiler, variables) is not None:
+                size *= LONGER
+            elif size > least:
+                size = max(size // LONGER, least)
+            else:
+                break
+
+    def _run(self, size: int, compiler: Compiler, variables: dict[str, Any]) -> float | None:
+        """Run so many rounds as compiled code; the seconds, or None, and nothing done, if it cannot."""
+        known, begun = self._loop.known, perf_counter()
+        part = self._left[:size]
+        result = compiler.run_now(self._arguments(variables, part), self._loop.changing)
+        if result is None:
+            self._loop.was_discarded()
+            return None
+        self._left = self._left[size:]
+        variables.update(zip(known.results, result))
+        self.is_over = known.tells and bool(result[-1])
+        return perf_counter() - begun
 
 
 #: Of loops.
@@ -238,33 +298,32 @@ def _is_possible() -> bool:
     return "raise" not in np.geterr().values()
 
 
-def watch(numbers: Any, key: str) -> Any:
-    """What a loop runs over instead of `numbers`."""
+def _is_of_main(frame: types.FrameType) -> bool:
+    return frame.f_globals.get("__name__") == "__main__"
+
+
+def watch(numbers: Any, key: str) -> Iterable[Any]:
+    """The parts in which a loop runs over `numbers`; of a `while` there are none unless it is watched.
+
+    Args:
+        numbers: what the loop is over; None for a `while`.
+        key: of the loop.
+    """
     loop = _loops.get(key)
+    if loop is not None and loop.known.in_module and not _is_of_main(sys._getframe(1)):
+        loop = None
+    if numbers is None:
+        return () if loop is None or not loop.may_be_watched(HOT) else Rounds(UNLIMITED, loop)
     if type(numbers) is not range or loop is None or loop.refused:
-        return numbers
+        return (numbers,)
     try:
         count = len(numbers)
     except OverflowError:
-        return numbers  # more than a loop can ever run over
-    if count < SHORT:
-        return numbers
-    if 0.0 < loop.per_round * count < HOT and loop.unwatched < UNWATCHED:
-        loop.unwatched += 1
-        return numbers
-    loop.unwatched = 0
+        return (numbers,)  # more than a loop can ever run over
+    if count < SHORT or not loop.may_be_watched(HOT / count):
+        return (numbers,)
     return Rounds(numbers, loop)
 
 
-def is_hot(numbers: Any) -> bool:
-    """Whether a loop over what `watch` gave has ended because the rest is to run as compiled code."""
-    return type(numbers) is Rounds and numbers.is_hot
-
-
-def finish(rounds: Rounds) -> tuple[Any, ...]:
-    """Run the rest; the values of the variables that the loop leaves."""
-    return rounds.finish()
-
-
 #: The globals that instrumented code reads.
-NAMES = {"_np2tf_watch": watch, "_np2tf_is_hot": is_hot, "_np2tf_finish": finish}
+NAMES = {"_np2tf_watch": watch}
