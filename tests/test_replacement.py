@@ -13,7 +13,6 @@ from random_programs import program
 from replacing import Taken, imported, taken
 from test_random_programs import _difference
 
-import np2tf
 from np2tf.counts import counts
 from np2tf.runtime import replacement
 from np2tf.runtime.clock import Stopwatch, clock
@@ -242,7 +241,7 @@ ROWS |= {
         2,
     ),
     "while, and it raises": (
-        "def f(x):\n    i = 0\n    while True:\n        x[i] = i\n        i += 1\n    return x",
+        "def f(x):\n    i = 0\n    while True:\n        x[i] = np.sqrt(i)\n        i += 1\n    return x",
         "np.zeros(30)",
         1,
     ),
@@ -271,7 +270,7 @@ ROWS |= {
         "def f(x):\n"
         "    best = x\n"
         "    for i in range(100):\n"
-        "        x = x * 1.1\n"
+        "        x = np.multiply(x, 1.1)\n"
         "        if x[0] > 40:\n"
         "            return best, i\n"
         "        best = x\n"
@@ -317,7 +316,7 @@ ROWS |= {
         "def f(x):\n"
         "    for k in range(2):\n"
         "        for i in range(30):\n"
-        "            x = x + i\n"
+        "            x = np.add(x, i)\n"
         "            if x[0] > 99:\n"
         "                break\n"
         "        else:\n"
@@ -332,7 +331,7 @@ ROWS |= {
         "    seen = 0.0\n"
         "    try:\n"
         "        for i in range(40):\n"
-        "            x[i] = seen\n"
+        "            x[i] = np.abs(seen)\n"
         "            seen = seen + i\n"
         "    except IndexError as error:\n"
         "        return x, i, seen, str(error)",
@@ -344,7 +343,7 @@ ROWS |= {
         "    i = 0\n"
         "    try:\n"
         "        while True:\n"
-        "            x[i] = 2.0\n"
+        "            x[i] = np.sqrt(4.0)\n"
         "            i += 1\n"
         "    except IndexError:\n"
         "        x[0] = i\n"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import textwrap
 import traceback
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,6 @@ from differential import observe
 from random_programs import program
 from replacing import Taken, execute, imported, taken
 from test_random_programs import _difference
-
-from np2tf.runtime import replacement
 
 __all__ = ["taken"]
 HEAD = "import numpy as np\n"
@@ -346,6 +345,10 @@ def _as_script(source: str, call: str) -> str:
     return "\n".join([head, f"{given}, = {call},", *lines, last]) + "\n"
 
 
+def _result(source: str, translated: bool) -> Any:
+    return _run(source, translated, raising=True)[0]["result"]
+
+
 @pytest.mark.parametrize("start", range(0, 60, 20))
 def test_random_programs_outside_of_functions(start: int, taken: Taken) -> None:
     for seed in range(start, start + 20):
@@ -354,7 +357,7 @@ def test_random_programs_outside_of_functions(start: int, taken: Taken) -> None:
             source = _as_script(made.source, call)
             outcomes = []
             for translated in (False, True):
-                outcomes.append(observe(lambda: _run(source, translated, raising=True)[0]["result"], ()))
+                outcomes.append(observe(partial(_result, source, translated), ()))
             problem = _difference(outcomes[1], outcomes[0], made, "compiled")
             assert problem is None, f"seed {seed}: {problem}\n{source}"
     assert taken.over

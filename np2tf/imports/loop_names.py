@@ -1,4 +1,4 @@
-"""The names that a loop reads and binds, and what must not be in one that becomes a function."""
+"""The names that a loop reads and binds, what must not be in one that becomes a function, and blocks."""
 
 from __future__ import annotations
 
@@ -29,6 +29,7 @@ OF_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "__c
 OF_THE_MODULE = frozenset({*OF_THE_FRAME - {"super", "__class__", "warn"}, "globals", "__main__", "modules"})
 #: What keeps variables of the function around it.
 CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 #: What symbol tables call those that are over where they stand.
 _AT_ONCE = frozenset({"listcomp", "setcomp", "dictcomp"})
@@ -158,3 +159,25 @@ def globals_of_functions(text: str, path: str) -> set[str]:
         found |= {one.get_name() for one in table.get_symbols() if one.is_global() or of_class}
         pending += table.get_children()
     return found
+
+
+def functions_of(body: list[ast.stmt], in_class: bool = False) -> Iterator[tuple[Function, bool]]:
+    """The functions that are in no other."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node, in_class
+        else:
+            inside = in_class or isinstance(node, ast.ClassDef)
+            for part in ("body", "orelse", "finalbody"):
+                yield from functions_of(getattr(node, part, []), inside)
+
+
+def blocks_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement."""
+    for part in ("body", "orelse", "finalbody"):
+        block = getattr(node, part, None)
+        if isinstance(block, list):
+            yield block
+    for part in ("handlers", "cases"):
+        for one in getattr(node, part, ()):
+            yield one.body

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+#: The name that code reads whose loops are watched.
+WATCH = "_np2tf_watch"
+
 
 class LoopFunction(NamedTuple):
     """A loop as a function.
@@ -28,6 +31,8 @@ class LoopFunction(NamedTuple):
     """"range", "steps" (a range with a step), or "while"."""
     tells: bool
     """Whether it gives, besides the results, whether the loop is over, for a reason of its own."""
+    says_numpy: bool = True
+    """Whether its text is that of work on arrays."""
     in_module: bool = False
     """Whether it stands outside of functions."""
 

@@ -22,8 +22,9 @@ import numpy as np
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.runtime.array_search import holds_array
 from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Costs, Stopwatch, clock
-from np2tf.runtime.loop_function import LoopFunction
+from np2tf.runtime.loop_function import WATCH, LoopFunction
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
 from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
@@ -207,12 +208,16 @@ class Rounds:
         if any(name not in variables for name in loop.known.parameters):
             return False
         self._frame = dict(variables), frame.f_globals
-        load()
         begun, compiling = perf_counter(), clock.compiling
+        # It needs no TensorFlow to tell that a loop cannot be staged.
         _, jitted = loop.functions(frame.f_globals)
         given = self._arguments(variables, self._numbers)
+        if jitted is None or not (quick.tensors or loop.known.says_numpy or holds_array(given)):
+            loop.refused = True
+            return False
+        load()
         limit = left / WORTH
-        why = None if jitted is None else jitted._compiler.get_ready(given, loop.changing, limit)
+        why = jitted._compiler.get_ready(given, loop.changing, limit)
         seconds = perf_counter() - begun
         # Translating it is a part of compiling, too.
         clock.compiling = compiling + seconds
@@ -221,7 +226,7 @@ class Rounds:
         if why is not None and why.code == TOO_LONG_TO_TRACE:
             loop.least = 2 * limit
             return False
-        loop.refused = jitted is None or why is not None
+        loop.refused = why is not None
         return not loop.refused
 
     def _arguments(self, variables: dict[str, Any], numbers: range) -> tuple[Any, ...]:
@@ -326,4 +331,4 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
 
 
 #: The globals that instrumented code reads.
-NAMES = {"_np2tf_watch": watch}
+NAMES = {WATCH: watch}
