@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,12 @@ from random_programs import program
 from replacing import Taken, imported, taken
 from test_random_programs import _difference
 
+from np2tf.commands.reporting import as_json, as_text
 from np2tf.counts import counts
 from np2tf.runtime import replacement
 from np2tf.runtime.clock import Stopwatch, clock
 from np2tf.runtime.loop_function import LoopFunction
+from np2tf.runtime.watch import Watch
 
 __all__ = ["taken"]
 HEAD = "import numpy as np\n\n\n"
@@ -470,3 +473,42 @@ def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
     for k in next(iter(replacement.Rounds(range(20), loop))):
         clock.compiling += 10.0 if k == 3 else 0.0
     assert 0.0 <= loop.per_round < 0.1
+
+
+def test_a_report_tells_of_loops(taken: Taken) -> None:
+    source = f"{HEAD}def f(x):\n    for i in range(400):\n        x = x + i\n    return x\n"
+    source += (
+        "\n\ndef g(x):\n    i = 0\n    while i < 40:\n        x = np.sqrt(x)\n        i += 1\n    return\n"
+    )
+    names = imported(source)
+    watch = Watch()
+    try:
+        for _ in range(2):
+            names["f"](np.ones(3))
+            names["g"](np.ones(3))
+    finally:
+        report = watch.stop()
+    told = [(loop.name, loop.line, loop.times, loop.round) for loop in report.loops]
+    assert told == [("f", 5, 2, 1), ("g", 12, 2, 1)]
+    assert report.loops[0].rounds == 2 * 399
+    data = json.loads(as_json(report))["loops"]
+    assert [one["path"] for one in data] == [names["f"].__code__.co_filename] * 2
+    assert all(one["compiled"] > 0.0 and one["compiling"] > 0.0 for one in data)
+    assert "Loops that went on as compiled code:" in as_text(report)
+    assert f"{data[0]['path']}:5  f: from round 1 on" in as_text(report)
+    (function,) = (one for one in report.functions.values() if one.name == "f")
+    assert function.host.calls == 2
+    assert function.compiled.calls > 0
+
+
+def test_a_function_without_hot_loops_tells_a_report_of_its_operations() -> None:
+    """Nothing is known of operations in code with watched loops, so that runs only where it may be of use."""
+    f = imported(f"{HEAD}def f(x):\n    for i in range(40):\n        x = np.sqrt(x)\n    return x\n")["f"]
+    watch = Watch()
+    try:
+        for _ in range(3):
+            f(np.ones(3))
+    finally:
+        report = watch.stop()
+    assert not report.loops
+    assert {place.name: place.calls for place in report.places.values()} == {"sqrt": 80}

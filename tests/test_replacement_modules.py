@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import subprocess
 import sys
 import textwrap
@@ -312,28 +313,37 @@ print(step, np.round(u.sum(), 6))
 FORCED = """
 import sys
 from np2tf.commands import main
+from np2tf.counts import counts
+from np2tf.runtime.replacement import Rounds, _is_possible
 from np2tf.runtime import replacement
 from np2tf.tnp import loading
 
 loading.load()
+take_over = Rounds._is_taken_over
 replacement.HOT, replacement.SHORT, replacement.FASTER = 0.0, 2, float("inf")
-replacement.Rounds._pays = lambda *_: replacement._is_possible()
+Rounds._pays = lambda *_: _is_possible()
+Rounds._is_taken_over = lambda rounds, frame, left: take_over(rounds, frame, 1e9)
 try:
     main(["run", *sys.argv[1:]])
 finally:
-    taken = [loop.known.line for loop in replacement._loops.values() for one in loop.translated]
-    print("taken over:", taken, file=sys.stderr)
+    print("taken over:", [one.line for one in counts.loops.values()], file=sys.stderr)
 """
 
 
-def test_np2tf_run_takes_over_a_loop_of_a_script(tmp_path: Path) -> None:
-    script = tmp_path / "heat.py"
+@pytest.mark.parametrize("reporting", [False, True])
+def test_np2tf_run_takes_over_a_loop_of_a_script(reporting: bool, tmp_path: Path) -> None:
+    script, report = tmp_path / "heat.py", tmp_path / "report.json"
     script.write_text(SCRIPT, encoding="utf-8")
+    options = ["--report", "json", "--report-file", str(report)] if reporting else []
     given: dict[str, Any] = {"capture_output": True, "text": True, "check": True}
     plain = subprocess.run([sys.executable, str(script)], **given)
-    forced = subprocess.run([sys.executable, "-c", FORCED, str(script)], **given)
+    forced = subprocess.run([sys.executable, "-c", FORCED, *options, str(script)], **given)
     assert forced.stdout == plain.stdout
     assert "taken over: [6]" in forced.stderr
+    if reporting:
+        (told,) = json.loads(report.read_text(encoding="utf-8"))["loops"]
+        assert (told["name"], told["path"], told["line"]) == ("<module>", str(script), 6)
+        assert (told["times"], told["round"], told["rounds"], told["returned"]) == (1, 1, 39, 0)
 
 
 def _as_script(source: str, call: str) -> str:

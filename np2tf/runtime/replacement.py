@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.config import config
-from np2tf.counts import Fallback, counts
+from np2tf.counts import Fallback, TakenOver, counts
 from np2tf.runtime.array_search import holds_array
 from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Costs, Stopwatch, clock
 from np2tf.runtime.loop_function import WATCH, LoopFunction
@@ -64,6 +64,7 @@ class _Loop:
         refused: whether it has turned out that it cannot be compiled, or is no faster.
         least: seconds that tracing it takes at least.
         per_round: seconds that its rounds took, on average, when the clock was last looked at.
+        compiling: seconds of translating and tracing it.
         unwatched: how often it has run since without anybody looking.
         short: how often it has been watched, and not been found to be hot, since it was.
         is_while: whether nobody knows how many rounds it has.
@@ -73,7 +74,7 @@ class _Loop:
     def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
         self.known = known
         self.refused = False
-        self.least = self.per_round = 0.0
+        self.least = self.per_round = self.compiling = 0.0
         self.unwatched = self.short = 0
         self.is_while = known.kind == "while"
         self._discarded = 0
@@ -95,6 +96,16 @@ class _Loop:
         self.short += 1
         return True
 
+    def shown(self, done: int, seconds: float) -> TakenOver:
+        """Note for a report that it goes on as compiled code after so many rounds, and seconds."""
+        known = self.known
+        found = counts.loops.setdefault(known.key, TakenOver(known.of, self.path, known.line, round=done))
+        found.times += 1
+        found.host += seconds
+        found.compiling += self.compiling
+        self.compiling = 0.0
+        return found
+
     def was_discarded(self) -> None:
         """Note that compiled code could not do some rounds, which happens where one raises."""
         self._discarded += 1
@@ -115,11 +126,19 @@ class _Loop:
         made = self._made.get(id(names))
         if made is None:
             plain = types.FunctionType(self._code, names, self.known.of)
+            plain.__qualname__ = f"{self.known.of}: loop"
             plain.__module__ = names.get("__name__", "")
             made = self._made[id(names)] = plain, _translated(plain, self.known)
         return made
 
 
+class _Hot:
+    """How often a loop has been found to be hot."""
+
+    count = 0
+
+
+hot = _Hot()
 #: By what the instrumented code calls them.
 _loops: dict[str, _Loop] = {}
 
@@ -159,7 +178,7 @@ class Rounds:
         is_over: whether compiled code has come to where the loop breaks off, or its test no longer holds.
     """
 
-    __slots__ = ("_frame", "_left", "_loop", "_numbers", "_per_round", "_taken_over", "is_over")
+    __slots__ = ("_frame", "_left", "_loop", "_numbers", "_per_round", "_shown", "_taken_over", "is_over")
 
     def __init__(self, numbers: range, loop: _Loop) -> None:
         self._numbers, self._loop = numbers, loop
@@ -182,6 +201,7 @@ class Rounds:
             passed = stopwatch.seconds
             if passed >= HOT and done < count:
                 loop.short = 0
+                hot.count += 1
                 if loop.refused:
                     if not loop.is_while:
                         yield numbers[done:]
@@ -193,6 +213,7 @@ class Rounds:
                     self._taken_over = self._is_taken_over(sys._getframe(1), left)
                     if self._taken_over:
                         self._left, self._per_round = numbers[done:], passed / done
+                        self._shown = loop.shown(done, passed)
                         return
             size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
         loop.per_round = stopwatch.seconds / count
@@ -219,6 +240,7 @@ class Rounds:
         limit = left / WORTH
         why = jitted._compiler.get_ready(given, loop.changing, limit)
         seconds = perf_counter() - begun
+        loop.compiling += seconds
         # Translating it is a part of compiling, too.
         clock.compiling = compiling + seconds
         _costs.seconds += seconds
@@ -250,13 +272,17 @@ class Rounds:
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
             passed = self._run(size, compiler, variables)
-            if passed is None or self._is_done:
+            if passed is None:
+                self._shown.returned += 1
+                break
+            if self._is_done:
                 break
             if seconds == FIRST_TRIAL:
                 _costs.seconds += passed
                 trace_count = jitted.trace_count
             elif passed > FASTER * size * self._per_round or jitted.trace_count > trace_count:
                 self._loop.refused = True
+                self._shown.returned += 1
             else:
                 self._run_all(size, compiler, variables)
         return tuple(variables[name] for name in self._loop.known.results)
@@ -274,20 +300,28 @@ class Rounds:
             elif size > least:
                 size = max(size // LONGER, least)
             else:
+                self._shown.returned += 1
                 break
 
     def _run(self, size: int, compiler: Compiler, variables: dict[str, Any]) -> float | None:
         """Run so many rounds as compiled code; the seconds, or None, and nothing done, if it cannot."""
-        known, begun = self._loop.known, perf_counter()
+        known, shown, begun = self._loop.known, self._shown, perf_counter()
         part = self._left[:size]
         result = compiler.run_now(self._arguments(variables, part), self._loop.changing)
+        seconds = perf_counter() - begun
+        if shown.rounds:
+            shown.compiled += seconds
+        else:  # XLA compiles at the first call
+            shown.compiling += seconds
         if result is None:
             self._loop.was_discarded()
             return None
         self._left = self._left[size:]
         variables.update(zip(known.results, result))
         self.is_over = known.tells and bool(result[-1])
-        return perf_counter() - begun
+        # How many rounds a loop has had that is over is not known.
+        shown.rounds += 1 if self.is_over else len(part)
+        return seconds
 
 
 #: Of loops.
@@ -296,7 +330,7 @@ _costs = Costs(EXPECTED)
 
 def _is_possible() -> bool:
     """Whether loops on the host may be compiled here and now."""
-    if config.jit == "off" or config.tier != "auto" or not quick.host or not by_numpys_rules():
+    if config.jit == "off" or config.tier != "auto" or not quick.numpy or not by_numpys_rules():
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False
