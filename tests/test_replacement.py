@@ -16,7 +16,7 @@ from test_random_programs import _difference
 
 from np2tf.commands.reporting import as_json, as_text
 from np2tf.counts import counts
-from np2tf.runtime import replacement
+from np2tf.runtime import replacement, watched_loop
 from np2tf.runtime.clock import Stopwatch, clock
 from np2tf.runtime.loop_function import LoopFunction
 from np2tf.runtime.watch import Watch
@@ -46,8 +46,8 @@ ROWS = {
         1,
     ),
     "a view is written to": (
-        "def f(x):\n    row = x[1]\n    for i in range(1, 4):\n        row[i] = row[i - 1] * 2\n    return x",
-        "np.ones((3, 4))",
+        "def f(x):\n    row = x[1]\n    for i in range(1, 8):\n        row[i] = row[i - 1] * 2\n    return x",
+        "np.ones((3, 8))",
         1,
     ),
     "it breaks off": (
@@ -380,6 +380,100 @@ ROWS |= {
         "np.ones(2)",
         1,
     ),
+    "over an array": (
+        "def f(x):\n    s = 0.0\n    for v in x:\n        s += v * v\n    return s, v",
+        "np.arange(9.0)",
+        1,
+    ),
+    "over rows that are written to": (
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for row in x:\n"
+        "        if row[0] > 3:\n"
+        "            row[1:] = row[0] + s\n"
+        "        s += row.sum()\n"
+        "    return x, s",
+        "np.arange(24.0).reshape(8, 3)",
+        1,
+    ),
+    "over an array that is written to meanwhile": (
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for v in x:\n"
+        "        x[-1 - int(s) % 3] += 2.0\n"
+        "        s += v\n"
+        "    return x, s",
+        "np.arange(12.0)",
+        1,
+    ),
+    "over an array that its name leaves": (
+        "def f(x):\n    for v in x:\n        x = x * 0.5 + v\n    return x, v",
+        "np.arange(12.0)",
+        1,
+    ),
+    "enumerate": (
+        "def f(x):\n    for i, v in enumerate(x):\n        x[-1 - i] = v + i\n    return x, i, v",
+        "np.arange(12.0)",
+        1,
+    ),
+    "enumerate, and zip": (
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for i, (a, b) in enumerate(\n"
+        "        zip(x, x[::-1])\n"
+        "    ):\n"
+        "        # all of them\n"
+        "        s += i * a - b\n"
+        "    return s, a, b, i",
+        "np.arange(12.0)",
+        0,
+    ),
+    "zip of arrays of several lengths": (
+        "def f(x, y):\n    s = 0.0\n    for a, b in zip(x, y):\n        s += a * b\n    return s, a, b",
+        "np.arange(12.0), np.arange(9)",
+        1,
+    ),
+    "zip, and it breaks off": (
+        "def f(x, y):\n"
+        "    s = 0.0\n"
+        "    for a, b in zip(x, y):\n"
+        "        s += a * b\n"
+        "        if s > 50:\n"
+        "            break\n"
+        "    else:\n"
+        "        s = -1.0\n"
+        "    return s, a, b",
+        "np.arange(12.0), np.arange(9)",
+        1,
+    ),
+    "reversed": (
+        "def f(x):\n    s = 1.0\n    for v in reversed(x):\n        s = s / 2 + v\n    return s, v",
+        "np.arange(12.0)",
+        1,
+    ),
+    "over an array, and it raises": (
+        "def f(x, y):\n"
+        "    i = 0\n"
+        "    try:\n"
+        "        for v in x:\n"
+        "            y[i] = np.abs(v)\n"
+        "            i += 1\n"
+        "    except IndexError:\n"
+        "        return y, v, i",
+        "np.arange(30.0), np.zeros(17)",
+        1,
+    ),
+    "over a list": (
+        "def f(x):\n    s = 0.0\n    for v in [1.0, 2.0, 3.0] * 3:\n        s += v * x[0]\n    return s",
+        "np.ones(2)",
+        0,
+    ),
+    "over what has begun": (
+        "def f(x):\n    s, rest = 0.0, iter(x)\n    next(rest)\n    for i, v in enumerate(rest):\n"
+        "        s += v * np.sqrt(i)\n    return s",
+        "np.arange(9.0)",
+        0,
+    ),
     "other variables are asked for": (
         "def f(x):\n    for i in range(9):\n        x = x + 1\n    return x, sorted(locals())",
         "np.ones(2)",
@@ -416,14 +510,36 @@ def test_loops_of_random_programs(start: int, taken: Taken) -> None:
     assert taken.over
 
 
-def test_what_is_slower_compiled_ends_on_the_host(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
+#: name -> the head of a loop, and statements at its end
+HEADS = {
+    "range": ("for i in range(50000):", ""),
+    "while": ("while i < 49999:", "i += 1"),
+    "array": ("for i in numbers:", ""),
+    "enumerate": ("for i, v in enumerate(numbers):", "last = v"),
+    "zip": ("for v, i in zip(numbers, numbers):", "last = v"),
+    "reversed": ("for i in reversed(numbers):", ""),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_what_is_slower_compiled_ends_on_the_host(
+    name: str, taken: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(replacement, "FASTER", 0.0)
-    f = imported(f"{HEAD}def f(x):\n    for i in range(50000):\n        x = x + i\n    return x\n")["f"]
-    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 1.0 + sum(range(50000))))
-    assert taken.over == 1
-    assert replacement._loops[_key(f)].refused
-    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 1.0 + sum(range(50000))))
-    assert taken.over == 1
+    head, end = HEADS[name]
+    body = (
+        f"    i, last = 0, 0\n    {head}\n        x[1] += i % 7\n        x[0] += 1\n        {end or 'pass'}\n"
+    )
+    source = f"{HEAD}def f(x, numbers):\n{body}    return x, i, last\n"
+    f, plain = imported(source)["f"], load(source)["f"]
+    for _ in range(2):
+        numbers = np.arange(50000)
+        found, wanted = (g(np.zeros(2), numbers) for g in (f, plain))
+        np.testing.assert_array_equal(found[0], wanted[0])
+        assert (found[1:], type(found[1])) == (wanted[1:], type(wanted[1]))
+        assert taken.over == 1
+    (loop,) = (one for key, one in watched_loop.loops.items() if key.startswith(f.__code__.co_filename))
+    assert loop.refused
 
 
 def test_a_range_that_nobody_can_count() -> None:
@@ -446,7 +562,7 @@ def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pyt
 def test_loops_that_take_no_time_are_not_watched() -> None:
     f = imported(f"{HEAD}def f(x):\n    for i in range(100):\n        x = x + i\n    return x\n")["f"]
     f(np.ones(3))
-    loop = replacement._loops[_key(f)]
+    loop = watched_loop.loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
     assert replacement.watch(range(100), loop.known.key) == (range(100),)
 
@@ -469,7 +585,7 @@ def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
     clock.compiling += 60.0
     assert 0.0 <= stopwatch.seconds < 1.0
     known = LoopFunction("key", "name", "of", "", (1,), (), (), "range", tells=False)
-    loop = replacement._Loop(known, (lambda: None).__code__)
+    loop = watched_loop.WatchedLoop(known, (lambda: None).__code__)
     for k in next(iter(replacement.Rounds(range(20), loop))):
         clock.compiling += 10.0 if k == 3 else 0.0
     assert 0.0 <= loop.per_round < 0.1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from np2tf.imports.loop_items import items_of
 from np2tf.imports.loop_names import (
     CLOSURES,
     OF_THE_FRAME,
@@ -30,6 +31,8 @@ from np2tf.imports.loop_text import OTHER_ENDS, binds, can_be_moved, function_of
 from np2tf.runtime.loop_function import LoopFunction
 
 _Loop = ast.For | ast.While
+#: A range that is known to have no more numbers is not watched.
+TINY = 4
 #: Where a loop stands -> its function.
 Loops = dict[tuple[int, int], LoopFunction]
 
@@ -112,12 +115,16 @@ class _Finding:
         name = f"_np2tf_loop_{number}"
         taken, given = self._names(loop)
         parameters, results = sorted(taken | given), sorted(given)
-        text, lines, kind, tells = function_of(self._lines, loop, name, parameters, results)
+        items = None if isinstance(loop, ast.While) or _is_over_range(loop) else items_of(loop)
+        text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results)
         key = f"{self._path}:{loop.lineno}:{loop.col_offset}"
         names = tuple(parameters), tuple(results)
         says_numpy = _works_on_arrays(loop, self._numpy)
         in_module = self._of == "<module>"
-        return LoopFunction(key, name, self._of, text, lines, *names, kind, tells, says_numpy, in_module)
+        count = items.arrays if items is not None else 0
+        return LoopFunction(
+            key, name, self._of, text, lines, *names, kind, tells, count, says_numpy, in_module
+        )
 
 
 class _OfFunction(_Finding):
@@ -160,8 +167,8 @@ class _OfFunction(_Finding):
         carried = {name for name in of_body if name in self._locals and not is_made_first(name, loop)}
         outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
         given = stored([loop]) & (outside | carried)
-        if not given and isinstance(loop.target if isinstance(loop, ast.For) else None, ast.Name):
-            given = stored([loop.target])  # type: ignore[union-attr,list-item]
+        if not given and isinstance(loop, ast.For):
+            given = stored([loop.target])
         return carried, given
 
 
@@ -208,7 +215,9 @@ def _is_plain(loop: _Loop) -> bool:
             and loop.body[0].lineno > (loop.test.end_lineno or 0)
             and (in_a_line or not binds(loop.test))
         )
-    return isinstance(loop.target, ast.Name) and _is_over_range(loop)
+    if _is_over_range(loop):
+        return isinstance(loop.target, ast.Name) and not _is_tiny(loop.iter)
+    return items_of(loop) is not None
 
 
 def _is_over_range(loop: ast.For) -> bool:
@@ -223,14 +232,28 @@ def _is_over_range(loop: ast.For) -> bool:
     )
 
 
+def _is_tiny(called: ast.expr) -> bool:
+    """Whether a range is known to have so few numbers that a look would cost more."""
+    try:
+        given = [ast.literal_eval(one) for one in called.args]  # type: ignore[attr-defined]
+        return len(range(*given)) <= TINY
+    except (ValueError, TypeError, OverflowError):
+        return False
+
+
 def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
-    """Whether its text is that of work on arrays: it calls NumPy, or picks parts of something with axes."""
-    for node in ast.walk(loop):
-        if isinstance(node, ast.Name) and node.id in numpy:
-            return True
-        if isinstance(node, ast.Subscript) and isinstance(node.slice, (ast.Slice, ast.Tuple)):
-            return True
-    return False
+    """Whether its text is that of work on arrays, of which a round takes longer than a look: it uses NumPy or
+    slices, or there is a loop in it over elements.
+    """
+    nodes = list(walk(loop.body))
+    if any(isinstance(node, ast.Name) and node.id in numpy for node in nodes):
+        return True
+    parts = [node.slice for node in nodes if isinstance(node, ast.Subscript)]
+    parts += [axis for part in parts if isinstance(part, ast.Tuple) for axis in part.elts]
+    if any(isinstance(part, ast.Slice) for part in parts):
+        return True
+    has_loop = any(isinstance(node, (ast.For, ast.While)) for node in nodes)
+    return has_loop and any(isinstance(part, ast.Tuple) for part in parts)
 
 
 def _names_in(node: ast.AST) -> set[str]:

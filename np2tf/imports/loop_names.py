@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import symtable
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 #: What a loop must not hold that becomes a function of its own.
 REFUSED = (
@@ -47,7 +47,7 @@ def parameters_of(given: ast.arguments) -> set[str]:
     return {one.arg for one in every if one is not None}
 
 
-def stored(body: list[ast.stmt]) -> set[str]:
+def stored(body: Sequence[ast.AST]) -> set[str]:
     """The variables that statements bind, those of comprehensions left out."""
     found: set[str] = set()
     pending: list[ast.AST] = list(body)
@@ -111,7 +111,7 @@ def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
 def is_made_first(name: str, loop: ast.For | ast.While) -> bool:
     """Whether each round binds a variable before it can read it."""
     if isinstance(loop, ast.For):
-        if isinstance(loop.target, ast.Name) and loop.target.id == name:
+        if name in stored([loop.target]):
             return True
     elif any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(loop.test)):
         return False

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import ast
 
+from np2tf.imports.loop_items import COUNTER, ITEMS, Items
 from np2tf.imports.loop_names import jumps
 
 START, STOP, STEP = "_np2tf_start", "_np2tf_stop", "_np2tf_step"
@@ -112,9 +113,23 @@ def binds(test: ast.expr) -> bool:
 
 
 def function_of(
-    lines: list[str], loop: ast.For | ast.While, name: str, parameters: list[str], results: list[str]
+    lines: list[str],
+    loop: ast.For | ast.While,
+    items: Items | None,
+    name: str,
+    parameters: list[str],
+    results: list[str],
 ) -> tuple[str, tuple[int, ...], str, bool]:
-    """The text of a loop as a function, its lines, the loop's kind, and whether it tells that it is over."""
+    """The text of a loop as a function, its lines, the loop's kind, and whether it tells that it is over.
+
+    Args:
+        lines: of the file.
+        loop: a statement in it.
+        items: what the loop runs over, if that is no range.
+        name: of the function.
+        parameters: of the function, besides those that say where to begin and to end.
+        results: of the function.
+    """
     text = LoopText(lines, loop)
     breaks = jumps(loop.body, ast.Break)
     leaving = [node for node in ast.walk(loop) if isinstance(node, ast.Return)]
@@ -141,6 +156,13 @@ def function_of(
         text.put_around(loop.test, f"{ROUNDS} > 0 and (", ")")
         text.begin_rounds(f"{ROUNDS} -= 1")
         over = f"{ROUNDS} > 0"
+    elif items is not None:
+        kind, over = items.kind, "False"
+        given = [*(f"{ITEMS}{k}" for k in range(items.arrays)), START, STOP]
+        target = text.text_of(loop.target)
+        text.replace(loop.iter, f"range({START}, {STOP}", ")")
+        text.replace(loop.target, COUNTER)
+        text.begin_rounds(f"{target} = {items.text}")
     else:
         assert isinstance(loop.iter, ast.Call)
         kind = "steps" if len(loop.iter.args) == 3 else "range"

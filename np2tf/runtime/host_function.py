@@ -11,9 +11,9 @@ from np2tf.runtime.clock import LONG_CALL, Stopwatch, clock, long_calls
 from np2tf.runtime.code_names import all_names
 from np2tf.runtime.originals import original_of, watched_original_of
 from np2tf.runtime.recursion import HostCalls, deeply
-from np2tf.runtime.replacement import hot
 from np2tf.runtime.surroundings import is_on_host, is_on_numpy
 from np2tf.runtime.unbound import bound
+from np2tf.runtime.watched_loop import hot
 from np2tf.tnp.quick import quick
 
 #: A function whose calls take less than this many seconds on the host, on average over so many calls, is

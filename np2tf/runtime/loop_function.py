@@ -28,9 +28,11 @@ class LoopFunction(NamedTuple):
     parameters: tuple[str, ...]
     results: tuple[str, ...]
     kind: str
-    """"range", "steps" (a range with a step), or "while"."""
+    """What it is over: "range", "steps" (a range with a step), "while", or see `np2tf.imports.loop_items`."""
     tells: bool
     """Whether it gives, besides the results, whether the loop is over, for a reason of its own."""
+    items: int = 0
+    """How many arrays its elements come from, which it takes before the first and last number."""
     says_numpy: bool = True
     """Whether its text is that of work on arrays."""
     in_module: bool = False

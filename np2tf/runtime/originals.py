@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from np2tf.runtime import arrival, replacement
+from np2tf.runtime import arrival, replacement, watched_loop
 from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.quick import quick, when_host_changes
 
@@ -59,7 +59,7 @@ def add(originals: Originals, names: dict[str, Any]) -> None:
         _codes[id(translated)] = translated, original
     for translated, watched in originals.watched:
         _watched[id(translated)] = translated, watched
-    replacement.add(originals.loops)
+    watched_loop.add(originals.loops)
 
 
 def original_of(function: Callable[..., Any]) -> types.FunctionType | None:

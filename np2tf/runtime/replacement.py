@@ -10,28 +10,27 @@ See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type f
 
 from __future__ import annotations
 
-import importlib
 import sys
 import types
 from collections.abc import Iterable, Iterator
-from itertools import chain, repeat
+from itertools import chain, islice, repeat
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from np2tf.config import config
-from np2tf.counts import Fallback, TakenOver, counts
 from np2tf.runtime.array_search import holds_array
 from np2tf.runtime.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Costs, Stopwatch, clock
-from np2tf.runtime.loop_function import WATCH, LoopFunction
+from np2tf.runtime.loop_function import WATCH
+from np2tf.runtime.loop_items import arrays_of
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
+from np2tf.runtime.watched_loop import WatchedLoop, hot, loops
 from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 
 if TYPE_CHECKING:
     from np2tf.runtime.compiling import Compiler
-    from np2tf.runtime.jit import Jitted
 
 #: Seconds that a loop must have run, and what is left of it must take at least, by so many times what
 #: compiling it is expected to take.
@@ -40,135 +39,15 @@ HOT, WORTH = 0.05, 3.0
 EXPECTED = 0.8
 #: A range of fewer numbers is not watched; the clock is looked at every so many seconds.
 SHORT, PERIOD = 16, 0.005
-#: A loop that is over before it would be hot is watched only once in so many times.
-UNWATCHED = 15
-#: So for a `while` once that has been so some times in a row: nobody knows how many rounds it will have.
-SURELY_SHORT = 3
 #: Seconds of rounds, as the host takes them, that compiled code is tried on: cold first, as XLA compiles, and
 #: then warm.
 FIRST_TRIAL, WARM_TRIAL = 0.005, 0.02
 #: Compiled code runs in parts that become so many times longer.
 LONGER = 8
-#: A loop that compiled code could not go on with so often stays on the host.
-MOST_DISCARDED = 100
 #: The rounds of a `while`, as numbers.
 UNLIMITED = range(2**62)
 #: Compiled code must take less than this share of the time that the host takes.
 FASTER = 0.9
-
-
-class _Loop:
-    """A loop of the program, and its function.
-
-    Attributes:
-        refused: whether it has turned out that it cannot be compiled, or is no faster.
-        least: seconds that tracing it takes at least.
-        per_round: seconds that its rounds took, on average, when the clock was last looked at.
-        compiling: seconds of translating and tracing it.
-        unwatched: how often it has run since without anybody looking.
-        short: how often it has been watched, and not been found to be hot, since it was.
-        is_while: whether nobody knows how many rounds it has.
-        changing: the places of the arguments that are other numbers every time.
-    """
-
-    def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
-        self.known = known
-        self.refused = False
-        self.least = self.per_round = self.compiling = 0.0
-        self.unwatched = self.short = 0
-        self.is_while = known.kind == "while"
-        self._discarded = 0
-        count = len(known.parameters)
-        changing = {k for k, name in enumerate(known.parameters) if name in known.results}
-        self.changing = frozenset({*changing, count, count + 1})
-        self._code = code
-        self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
-
-    def may_be_watched(self, least: float) -> bool:
-        """Whether to watch it this time, where it is hot if its rounds take `least` seconds."""
-        if self.refused:
-            return False
-        was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
-        if was_short and self.unwatched < UNWATCHED:
-            self.unwatched += 1
-            return False
-        self.unwatched = 0
-        self.short += 1
-        return True
-
-    def shown(self, done: int, seconds: float) -> TakenOver:
-        """Note for a report that it goes on as compiled code after so many rounds, and seconds."""
-        known = self.known
-        found = counts.loops.setdefault(known.key, TakenOver(known.of, self.path, known.line, round=done))
-        found.times += 1
-        found.host += seconds
-        found.compiling += self.compiling
-        self.compiling = 0.0
-        return found
-
-    def was_discarded(self) -> None:
-        """Note that compiled code could not do some rounds, which happens where one raises."""
-        self._discarded += 1
-        self.refused = self.refused or self._discarded >= MOST_DISCARDED
-
-    @property
-    def path(self) -> str:
-        """The file that it stands in."""
-        return self._code.co_filename
-
-    @property
-    def translated(self) -> list[Jitted]:
-        """What has been made of it, for each module that it has run in."""
-        return [jitted for _, jitted in self._made.values() if jitted is not None]
-
-    def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, Jitted | None]:
-        """The loop's function as the source has it, with these globals, and translated."""
-        made = self._made.get(id(names))
-        if made is None:
-            plain = types.FunctionType(self._code, names, self.known.of)
-            plain.__qualname__ = f"{self.known.of}: loop"
-            plain.__module__ = names.get("__name__", "")
-            made = self._made[id(names)] = plain, _translated(plain, self.known)
-        return made
-
-
-class _Hot:
-    """How often a loop has been found to be hot."""
-
-    count = 0
-
-
-hot = _Hot()
-#: By what the instrumented code calls them.
-_loops: dict[str, _Loop] = {}
-
-
-def compiled_loops(of: str, path: str) -> int:
-    """How often loops of a function have gone on as compiled code, by its name and its file."""
-    return sum(
-        jitted.compiled_count + jitted.graph_count
-        for loop in _loops.values()
-        if loop.known.of == of and loop.path == path
-        for jitted in loop.translated
-    )
-
-
-def add(loops: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
-    """Note the functions of a module's loops."""
-    for known, code in loops:
-        loop = _Loop(LoopFunction(*known), code)
-        _loops[loop.known.key] = loop
-
-
-def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
-    # Only here: it loads the translator.
-    translator = importlib.import_module("np2tf.imports.callees")
-    try:
-        return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
-    except Exception as error:  # np2tf's own fault is no reason to break off a loop that works without it
-        told = f"{type(error).__name__}: {error}"
-        counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.line))
-        return None
 
 
 class Rounds:
@@ -178,10 +57,24 @@ class Rounds:
         is_over: whether compiled code has come to where the loop breaks off, or its test no longer holds.
     """
 
-    __slots__ = ("_frame", "_left", "_loop", "_numbers", "_per_round", "_shown", "_taken_over", "is_over")
+    __slots__ = (
+        "_arrays",
+        "_frame",
+        "_iterator",
+        "_left",
+        "_loop",
+        "_numbers",
+        "_per_round",
+        "_shown",
+        "_taken_over",
+        "is_over",
+    )
 
-    def __init__(self, numbers: range, loop: _Loop) -> None:
-        self._numbers, self._loop = numbers, loop
+    def __init__(
+        self, numbers: range, loop: WatchedLoop, arrays: tuple[np.ndarray, ...] = (), iterable: Any = None
+    ) -> None:
+        self._numbers, self._loop, self._arrays = numbers, loop, arrays
+        self._iterator = iter(iterable) if arrays else None
         self.is_over = self._taken_over = False
 
     def __iter__(self) -> Iterator[Iterable[Any] | None]:
@@ -189,14 +82,22 @@ class Rounds:
         if self._taken_over:
             yield None
             if len(self._left) and not self._loop.is_while:
-                yield self._left
+                yield self._part(self._left)
+
+    def _part(self, numbers: range) -> Iterable[Any]:
+        """What the loop is given for some numbers, of which those before have been passed on."""
+        if self._loop.is_while:
+            return repeat(None, len(numbers))
+        if self._iterator is None:
+            return numbers
+        return islice(self._iterator, len(numbers))
 
     def _pieces(self) -> Iterator[Iterable[Any]]:
         """The numbers, piece by piece; the clock is looked at between the pieces."""
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
         done, size, stopwatch = 0, 1, Stopwatch()
         while done < count:
-            yield repeat(None, size) if loop.is_while else numbers[done : done + size]
+            yield self._part(numbers[done : done + size])
             done += size
             passed = stopwatch.seconds
             if passed >= HOT and done < count:
@@ -204,7 +105,7 @@ class Rounds:
                 hot.count += 1
                 if loop.refused:
                     if not loop.is_while:
-                        yield numbers[done:]
+                        yield self._part(numbers[done:])
                     return
                 own = max(passed - stopwatch.in_long_calls, 0.0)
                 # A loop whose end is not known is taken to have come half the way.
@@ -256,7 +157,7 @@ class Rounds:
         given = [variables[name] for name in known.parameters]
         if known.kind == "while":
             return (*given, len(numbers))
-        given += [numbers.start, numbers.stop]
+        given += [*self._arrays, numbers.start, numbers.stop]
         return (*given, numbers.step) if known.kind == "steps" else tuple(given)
 
     def finish(self) -> tuple[Any, ...]:
@@ -268,7 +169,7 @@ class Rounds:
         del self._frame
         _, jitted = self._loop.functions(names)
         assert jitted is not None
-        compiler, trace_count = jitted._compiler, jitted.trace_count
+        compiler, trace_count, begun = jitted._compiler, jitted.trace_count, self._left.start
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
             passed = self._run(size, compiler, variables)
@@ -285,6 +186,9 @@ class Rounds:
                 self._shown.returned += 1
             else:
                 self._run_all(size, compiler, variables)
+        if self._iterator is not None and len(self._left):
+            # Those elements have been had.
+            next(islice(self._iterator, self._left.start - begun, self._left.start - begun), None)
         return tuple(variables[name] for name in self._loop.known.results)
 
     @property
@@ -348,12 +252,16 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
         numbers: what the loop is over; None for a `while`.
         key: of the loop.
     """
-    loop = _loops.get(key)
+    loop = loops.get(key)
     if loop is not None and loop.known.in_module and not _is_of_main(sys._getframe(1)):
         loop = None
     if numbers is None:
         return () if loop is None or not loop.may_be_watched(HOT) else Rounds(UNLIMITED, loop)
-    if type(numbers) is not range or loop is None or loop.refused:
+    if loop is None or loop.refused:
+        return (numbers,)
+    if loop.known.items:
+        return _watched_items(numbers, loop)
+    if type(numbers) is not range:
         return (numbers,)
     try:
         count = len(numbers)
@@ -362,6 +270,17 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
     if count < SHORT or not loop.may_be_watched(HOT / count):
         return (numbers,)
     return Rounds(numbers, loop)
+
+
+def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
+    """The parts in which a loop runs over what may be arrays."""
+    arrays = arrays_of(iterable, loop.known.kind)
+    if arrays is None:
+        return (iterable,)
+    count = min(map(len, arrays))
+    if count < SHORT or not loop.may_be_watched(HOT / count):
+        return (iterable,)
+    return Rounds(range(count), loop, arrays, iterable)
 
 
 #: The globals that instrumented code reads.
