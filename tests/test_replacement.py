@@ -628,3 +628,13 @@ def test_a_function_without_hot_loops_tells_a_report_of_its_operations() -> None
         report = watch.stop()
     assert not report.loops
     assert {place.name: place.calls for place in report.places.values()} == {"sqrt": 80}
+
+
+def test_a_loop_that_waits_does_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds in which the processor does something else could not be saved."""
+    told = []
+    monkeypatch.setattr(replacement.Rounds, "_pays", lambda *given: told.append(given[-1]))
+    source = f"{HEAD}import time\n\n\ndef f(x):\n    for i in range(20):\n        time.sleep(0.01)\n"
+    imported(f"{source}        x = np.sqrt(x)\n    print(end='')\n    return None\n")["f"](np.ones(3))
+    assert told
+    assert max(told) < 0.1
