@@ -31,6 +31,33 @@ class Fallback:
 
 
 @dataclass
+class TakenOver:
+    """A loop that went on as compiled code while it ran.
+
+    Attributes:
+        name: of the function that it stands in.
+        times: how often.
+        round: how many rounds had run on the host, at the first time.
+        host: seconds of these.
+        compiling: seconds of translating and tracing it, and of first calls, in which XLA compiles.
+        rounds: how many have run as compiled code.
+        compiled: seconds of these.
+        returned: how often the rest went back to the host, as that was faster, or had something to raise.
+    """
+
+    name: str
+    path: str
+    line: int
+    times: int = 0
+    round: int = 0
+    host: float = 0.0
+    compiling: float = 0.0
+    rounds: int = 0
+    compiled: float = 0.0
+    returned: int = 0
+
+
+@dataclass
 class Counts:
     """Calls so far in this process.
 
@@ -42,6 +69,7 @@ class Counts:
         host_calls: how many of those were calls of jitted functions.
         traces: how often a function was traced.
         fallbacks: why functions ran unjitted, each reason once.
+        loops: those that went on as compiled code while they ran, by what they are called.
     """
 
     compiled: int = 0
@@ -51,6 +79,7 @@ class Counts:
     host_calls: int = 0
     traces: int = 0
     fallbacks: list[Fallback] = field(default_factory=list)
+    loops: dict[str, TakenOver] = field(default_factory=dict, compare=False)
     _known: dict[tuple[Any, ...], Fallback] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -4,68 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import io
-import linecache
-from collections.abc import Iterator
-from itertools import count
+import json
 from typing import Any
 
 import numpy as np
 import pytest
 from differential import arguments_of, load, observe
 from random_programs import program
+from replacing import Taken, imported, taken
 from test_random_programs import _difference
 
-import np2tf
+from np2tf.commands.reporting import as_json, as_text
 from np2tf.counts import counts
-from np2tf.imports.translation import translation_of
-from np2tf.options import Options
-from np2tf.runtime import boundary, originals, replacement
+from np2tf.runtime import replacement, watched_loop
 from np2tf.runtime.clock import Stopwatch, clock
 from np2tf.runtime.loop_function import LoopFunction
-from np2tf.tnp import loading
+from np2tf.runtime.watch import Watch
 
-_numbers = count()
-
-
-class Taken:
-    """How many loops have gone on as compiled code, and how many could not."""
-
-    def __init__(self) -> None:
-        self.over = self.refused = 0
-
-
-@pytest.fixture
-def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
-    """Every loop is hot after its first round, and none is too slow."""
-    loading.load()
-    found = Taken()
-    take_over = replacement.Rounds._is_taken_over
-
-    def counted(rounds: Any, frame: Any, left: float) -> bool:
-        taken_over = take_over(rounds, frame, 1e9)
-        found.over += taken_over
-        found.refused += not taken_over
-        return taken_over
-
-    monkeypatch.setattr(replacement.Rounds, "_is_taken_over", counted)
-    monkeypatch.setattr(replacement.Rounds, "_pays", lambda *_: replacement._is_possible())
-    for name, value in (("HOT", 0.0), ("SHORT", 2), ("FASTER", float("inf"))):
-        monkeypatch.setattr(replacement, name, value)
-    with np2tf.config.using(tier="auto"):
-        yield found
-
-
-def imported(source: str) -> dict[str, Any]:
-    """The globals of a module that is imported translated."""
-    path = f"/nowhere/replaced_{next(_numbers)}.py"
-    linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
-    made = translation_of(source.encode(), path, Options(everything=True))
-    names: dict[str, Any] = {**boundary.NAMES, "__name__": "replaced"}
-    originals.add(made.originals, names)
-    exec(made.code or compile(source, path, "exec"), names)
-    return names
-
-
+__all__ = ["taken"]
 HEAD = "import numpy as np\n\n\n"
 #: name -> a function f, its arguments, and how many of its loops are taken over
 ROWS = {
@@ -90,8 +46,8 @@ ROWS = {
         1,
     ),
     "a view is written to": (
-        "def f(x):\n    row = x[1]\n    for i in range(1, 4):\n        row[i] = row[i - 1] * 2\n    return x",
-        "np.ones((3, 4))",
+        "def f(x):\n    row = x[1]\n    for i in range(1, 8):\n        row[i] = row[i - 1] * 2\n    return x",
+        "np.ones((3, 8))",
         1,
     ),
     "it breaks off": (
@@ -219,6 +175,313 @@ ROWS = {
 }
 
 
+#: The same of `while` loops, loops that leave their function, and loops within `try`.
+ROWS |= {
+    "while": (
+        "def f(x):\n    i = 0\n    while i < 40:\n        x = x * 1.01\n        i += 1\n    return x, i",
+        "np.ones(3)",
+        1,
+    ),
+    "while the test is one of arrays": (
+        "def f(x):\n"
+        "    rounds = 0\n"
+        "    while np.abs(x).max() > 1e-3:\n"
+        "        x = x / 2 + 0.0\n"
+        "        rounds += 1\n"
+        "    return x, rounds",
+        "np.arange(1.0, 5.0)",
+        1,
+    ),
+    "while True": (
+        "def f(x):\n"
+        "    n = 0\n"
+        "    while True:\n"
+        "        n += 1\n"
+        "        if n % 3 == 0:\n"
+        "            continue\n"
+        "        x[n % 4] += n\n"
+        "        if x.sum() > 300:\n"
+        "            break\n"
+        "    return x, n",
+        "np.arange(4.0)",
+        1,
+    ),
+    "a test that changes something": (
+        "def f(x, seed):\n"
+        "    rng = np.random.default_rng(seed)\n"
+        "    s = 0.0\n"
+        "    while (y := rng.random()) < 0.97:\n"
+        "        s += y * x[0]\n"
+        "    return s, y, rng.random()",
+        "np.ones(3), 7",
+        1,
+    ),
+    "a test of several lines": (
+        "def f(x):\n"
+        "    i = 0\n"
+        "    while (\n"
+        "        i < 30  # so many\n"
+        "        and x[0] < 1e6\n"
+        "    ):\n"
+        "        # and so on\n"
+        "        x = x + i\n"
+        "        i += 1\n"
+        "    return x, i",
+        "np.ones(3)",
+        1,
+    ),
+    "while loops within loops": (
+        "def f(x):\n"
+        "    total = 0\n"
+        "    for i in range(4):\n"
+        "        k = 0\n"
+        "        while k < 20 + i:\n"
+        "            x[i, k % 4] += x[k % 4, i] * 0.5 + k\n"
+        "            k += 1\n"
+        "        total += k\n"
+        "    return x, total",
+        "np.arange(16.0).reshape(4, 4)",
+        2,
+    ),
+    "while, and it raises": (
+        "def f(x):\n    i = 0\n    while True:\n        x[i] = np.sqrt(i)\n        i += 1\n    return x",
+        "np.zeros(30)",
+        1,
+    ),
+    "while, and it prints": (
+        "def f(x):\n    while x[0] < 100:\n        x = x * 2\n        print('at', x[0])\n    return x",
+        "np.ones(2)",
+        1,
+    ),
+    "while, and two names change places": (
+        "def f(x):\n"
+        "    y, first, i = x + 1, x, 0\n"
+        "    while i < 21:\n"
+        "        x[1:-1] = (y[2:] + y[:-2]) / 2\n"
+        "        x, y = y, x\n"
+        "        i += 1\n"
+        "    return x, y, first",
+        "np.arange(7.0)",
+        1,
+    ),
+    "while, and there is an else": (
+        "def f(x):\n    i = 0\n    while i < 9:\n        i += 1\n    else:\n        x = x + i\n    return x",
+        "np.ones(2)",
+        0,
+    ),
+    "it returns": (
+        "def f(x):\n"
+        "    best = x\n"
+        "    for i in range(100):\n"
+        "        x = np.multiply(x, 1.1)\n"
+        "        if x[0] > 40:\n"
+        "            return best, i\n"
+        "        best = x\n"
+        "    return None",
+        "np.ones(2)",
+        1,
+    ),
+    "it returns only where it must": (
+        "def f(x):\n"
+        "    for i in range(60):\n"
+        "        x = x + i\n"
+        "        if x[0] < 0: return (\n"
+        "            'never',\n"
+        "            i)\n"
+        "    return x",
+        "np.ones(2)",
+        1,
+    ),
+    "while, and it returns": (
+        "def f(x):\n"
+        "    i = 0\n"
+        "    while True:\n"
+        "        x = x * 1.1\n"
+        "        i += 1\n"
+        "        if x[0] > 40:\n"
+        "            return x, i",
+        "np.ones(2)",
+        1,
+    ),
+    "an else after all rounds": (
+        "def f(x):\n"
+        "    for i in range(30):\n"
+        "        x = x + i\n"
+        "        if x[0] < 0:\n"
+        "            break\n"
+        "    else:\n"
+        "        x = -x\n"
+        "    return x, i",
+        "np.ones(2)",
+        1,
+    ),
+    "an else that is left out": (
+        "def f(x):\n"
+        "    for k in range(2):\n"
+        "        for i in range(30):\n"
+        "            x = np.add(x, i)\n"
+        "            if x[0] > 99:\n"
+        "                break\n"
+        "        else:\n"
+        "            x = -x\n"
+        "            break\n"
+        "    return x, i, k",
+        "np.ones(2)",
+        1,
+    ),
+    "what it raises is handled around it": (
+        "def f(x):\n"
+        "    seen = 0.0\n"
+        "    try:\n"
+        "        for i in range(40):\n"
+        "            x[i] = np.abs(seen)\n"
+        "            seen = seen + i\n"
+        "    except IndexError as error:\n"
+        "        return x, i, seen, str(error)",
+        "np.zeros(27)",
+        1,
+    ),
+    "what it raises is handled around it, and something is done at last": (
+        "def f(x):\n"
+        "    i = 0\n"
+        "    try:\n"
+        "        while True:\n"
+        "            x[i] = np.sqrt(4.0)\n"
+        "            i += 1\n"
+        "    except IndexError:\n"
+        "        x[0] = i\n"
+        "    finally:\n"
+        "        x[1] = i\n"
+        "    return x",
+        "np.zeros(27)",
+        1,
+    ),
+    "what it raises is handled inside": (
+        "def f(x):\n"
+        "    wrong = 0\n"
+        "    for i in range(40):\n"
+        "        try:\n"
+        "            x[i] = i\n"
+        "        except IndexError:\n"
+        "            wrong += 1\n"
+        "    return x, wrong",
+        "np.zeros(27)",
+        1,
+    ),
+    "it breaks off in the last round": (
+        "def f(x):\n"
+        "    for i in range(30):\n"
+        "        x = x + 1\n"
+        "        if i == 29:\n"
+        "            break\n"
+        "    else:\n"
+        "        x = -x\n"
+        "    return x, i",
+        "np.ones(2)",
+        1,
+    ),
+    "over an array": (
+        "def f(x):\n    s = 0.0\n    for v in x:\n        s += v * v\n    return s, v",
+        "np.arange(9.0)",
+        1,
+    ),
+    "over rows that are written to": (
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for row in x:\n"
+        "        if row[0] > 3:\n"
+        "            row[1:] = row[0] + s\n"
+        "        s += row.sum()\n"
+        "    return x, s",
+        "np.arange(24.0).reshape(8, 3)",
+        1,
+    ),
+    "over an array that is written to meanwhile": (
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for v in x:\n"
+        "        x[-1 - int(s) % 3] += 2.0\n"
+        "        s += v\n"
+        "    return x, s",
+        "np.arange(12.0)",
+        1,
+    ),
+    "over an array that its name leaves": (
+        "def f(x):\n    for v in x:\n        x = x * 0.5 + v\n    return x, v",
+        "np.arange(12.0)",
+        1,
+    ),
+    "enumerate": (
+        "def f(x):\n    for i, v in enumerate(x):\n        x[-1 - i] = v + i\n    return x, i, v",
+        "np.arange(12.0)",
+        1,
+    ),
+    "enumerate, and zip": (
+        "def f(x):\n"
+        "    s = 0.0\n"
+        "    for i, (a, b) in enumerate(\n"
+        "        zip(x, x[::-1])\n"
+        "    ):\n"
+        "        # all of them\n"
+        "        s += i * a - b\n"
+        "    return s, a, b, i",
+        "np.arange(12.0)",
+        0,
+    ),
+    "zip of arrays of several lengths": (
+        "def f(x, y):\n    s = 0.0\n    for a, b in zip(x, y):\n        s += a * b\n    return s, a, b",
+        "np.arange(12.0), np.arange(9)",
+        1,
+    ),
+    "zip, and it breaks off": (
+        "def f(x, y):\n"
+        "    s = 0.0\n"
+        "    for a, b in zip(x, y):\n"
+        "        s += a * b\n"
+        "        if s > 50:\n"
+        "            break\n"
+        "    else:\n"
+        "        s = -1.0\n"
+        "    return s, a, b",
+        "np.arange(12.0), np.arange(9)",
+        1,
+    ),
+    "reversed": (
+        "def f(x):\n    s = 1.0\n    for v in reversed(x):\n        s = s / 2 + v\n    return s, v",
+        "np.arange(12.0)",
+        1,
+    ),
+    "over an array, and it raises": (
+        "def f(x, y):\n"
+        "    i = 0\n"
+        "    try:\n"
+        "        for v in x:\n"
+        "            y[i] = np.abs(v)\n"
+        "            i += 1\n"
+        "    except IndexError:\n"
+        "        return y, v, i",
+        "np.arange(30.0), np.zeros(17)",
+        1,
+    ),
+    "over a list": (
+        "def f(x):\n    s = 0.0\n    for v in [1.0, 2.0, 3.0] * 3:\n        s += v * x[0]\n    return s",
+        "np.ones(2)",
+        0,
+    ),
+    "over what has begun": (
+        "def f(x):\n    s, rest = 0.0, iter(x)\n    next(rest)\n    for i, v in enumerate(rest):\n"
+        "        s += v * np.sqrt(i)\n    return s",
+        "np.arange(9.0)",
+        0,
+    ),
+    "other variables are asked for": (
+        "def f(x):\n    for i in range(9):\n        x = x + 1\n    return x, sorted(locals())",
+        "np.ones(2)",
+        0,
+    ),
+}
+
+
 @pytest.mark.parametrize("name", ROWS)
 def test_loops_that_are_taken_over(name: str, taken: Taken) -> None:
     source, given, over = ROWS[name]
@@ -247,14 +510,36 @@ def test_loops_of_random_programs(start: int, taken: Taken) -> None:
     assert taken.over
 
 
-def test_what_is_slower_compiled_ends_on_the_host(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
+#: name -> the head of a loop, and statements at its end
+HEADS = {
+    "range": ("for i in range(50000):", ""),
+    "while": ("while i < 49999:", "i += 1"),
+    "array": ("for i in numbers:", ""),
+    "enumerate": ("for i, v in enumerate(numbers):", "last = v"),
+    "zip": ("for v, i in zip(numbers, numbers):", "last = v"),
+    "reversed": ("for i in reversed(numbers):", ""),
+}
+
+
+@pytest.mark.parametrize("name", HEADS)
+def test_what_is_slower_compiled_ends_on_the_host(
+    name: str, taken: Taken, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(replacement, "FASTER", 0.0)
-    f = imported(f"{HEAD}def f(x):\n    for i in range(50000):\n        x = x + i\n    return x\n")["f"]
-    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 1.0 + sum(range(50000))))
-    assert taken.over == 1
-    assert replacement._loops[_key(f)].refused
-    np.testing.assert_array_equal(f(np.ones(3)), np.full(3, 1.0 + sum(range(50000))))
-    assert taken.over == 1
+    head, end = HEADS[name]
+    body = (
+        f"    i, last = 0, 0\n    {head}\n        x[1] += i % 7\n        x[0] += 1\n        {end or 'pass'}\n"
+    )
+    source = f"{HEAD}def f(x, numbers):\n{body}    return x, i, last\n"
+    f, plain = imported(source)["f"], load(source)["f"]
+    for _ in range(2):
+        numbers = np.arange(50000)
+        found, wanted = (g(np.zeros(2), numbers) for g in (f, plain))
+        np.testing.assert_array_equal(found[0], wanted[0])
+        assert (found[1:], type(found[1])) == (wanted[1:], type(wanted[1]))
+        assert taken.over == 1
+    (loop,) = (one for key, one in watched_loop.loops.items() if key.startswith(f.__code__.co_filename))
+    assert loop.refused
 
 
 def test_a_range_that_nobody_can_count() -> None:
@@ -277,9 +562,9 @@ def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pyt
 def test_loops_that_take_no_time_are_not_watched() -> None:
     f = imported(f"{HEAD}def f(x):\n    for i in range(100):\n        x = x + i\n    return x\n")["f"]
     f(np.ones(3))
-    loop = replacement._loops[_key(f)]
+    loop = watched_loop.loops[_key(f)]
     assert 0.0 < loop.per_round < 1e-3
-    assert replacement.watch(range(100), loop.known.key) == range(100)
+    assert replacement.watch(range(100), loop.known.key) == (range(100),)
 
 
 def _key(function: Any) -> str:
@@ -299,8 +584,57 @@ def test_compiling_is_no_time_of_a_loop_on_the_host() -> None:
     stopwatch = Stopwatch()
     clock.compiling += 60.0
     assert 0.0 <= stopwatch.seconds < 1.0
-    known = LoopFunction("key", "name", "of", "", 0, (), (), has_step=False, breaks=False)
-    loop = replacement._Loop(known, (lambda: None).__code__)
-    for k in replacement.Rounds(range(20), loop):
+    known = LoopFunction("key", "name", "of", "", (1,), (), (), "range", tells=False)
+    loop = watched_loop.WatchedLoop(known, (lambda: None).__code__)
+    for k in next(iter(replacement.Rounds(range(20), loop))):
         clock.compiling += 10.0 if k == 3 else 0.0
     assert 0.0 <= loop.per_round < 0.1
+
+
+def test_a_report_tells_of_loops(taken: Taken) -> None:
+    source = f"{HEAD}def f(x):\n    for i in range(400):\n        x = x + i\n    return x\n"
+    source += (
+        "\n\ndef g(x):\n    i = 0\n    while i < 40:\n        x = np.sqrt(x)\n        i += 1\n    return\n"
+    )
+    names = imported(source)
+    watch = Watch()
+    try:
+        for _ in range(2):
+            names["f"](np.ones(3))
+            names["g"](np.ones(3))
+    finally:
+        report = watch.stop()
+    told = [(loop.name, loop.line, loop.times, loop.round) for loop in report.loops]
+    assert told == [("f", 5, 2, 1), ("g", 12, 2, 1)]
+    assert report.loops[0].rounds == 2 * 399
+    data = json.loads(as_json(report))["loops"]
+    assert [one["path"] for one in data] == [names["f"].__code__.co_filename] * 2
+    assert all(one["compiled"] > 0.0 and one["compiling"] > 0.0 for one in data)
+    assert "Loops that went on as compiled code:" in as_text(report)
+    assert f"{data[0]['path']}:5  f: from round 1 on" in as_text(report)
+    (function,) = (one for one in report.functions.values() if one.name == "f")
+    assert function.host.calls == 2
+    assert function.compiled.calls > 0
+
+
+def test_a_function_without_hot_loops_tells_a_report_of_its_operations() -> None:
+    """Nothing is known of operations in code with watched loops, so that runs only where it may be of use."""
+    f = imported(f"{HEAD}def f(x):\n    for i in range(40):\n        x = np.sqrt(x)\n    return x\n")["f"]
+    watch = Watch()
+    try:
+        for _ in range(3):
+            f(np.ones(3))
+    finally:
+        report = watch.stop()
+    assert not report.loops
+    assert {place.name: place.calls for place in report.places.values()} == {"sqrt": 80}
+
+
+def test_a_loop_that_waits_does_not_pay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds in which the processor does something else could not be saved."""
+    told = []
+    monkeypatch.setattr(replacement.Rounds, "_pays", lambda *given: told.append(given[-1]))
+    source = f"{HEAD}import time\n\n\ndef f(x):\n    for i in range(20):\n        time.sleep(0.01)\n"
+    imported(f"{source}        x = np.sqrt(x)\n    print(end='')\n    return None\n")["f"](np.ones(3))
+    assert told
+    assert max(told) < 0.1

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from np2tf import __version__
+from np2tf.counts import TakenOver
 from np2tf.imports.met import diagnostics_met
 from np2tf.runtime.report import Function, Place, Report, Time
 from np2tf.runtime.watch import Watch
@@ -63,6 +64,7 @@ def _lines(report: Report) -> Iterable[str]:
     yield from _section("Slowest NumPy operations on host arrays", report.host_calls, _place)
     functions = sorted(report.functions.values(), key=lambda one: -one.seconds)
     yield from _section("Jitted functions", functions, _function)
+    yield from _section("Loops that went on as compiled code", report.loops, _loop)
     yield from _section("Not compiled, and why", list(report.unjitted.values()), _reason)
     met = [f"  {_relative(str(found))}" for found in diagnostics_met()]
     yield from _section("Left as it was in translation", met, str)
@@ -105,6 +107,13 @@ def _function(function: Function) -> str:
     total = Time(sum(time.calls for time in parts.values()), function.seconds)
     told = f"{ran}{traced if function.compiling.calls else ''}"
     return f"{_taken(total)}  {_relative(function.path)}:{function.line}  {function.name}: {told}"
+
+
+def _loop(loop: TakenOver) -> str:
+    back = f"; {loop.returned}× back to the host" if loop.returned else ""
+    told = f"from round {loop.round} on: {loop.host:.2f} s before, {loop.compiling:.2f} s compiling"
+    where = f"{_relative(loop.path)}:{loop.line}  {loop.name}"
+    return f"{_taken(Time(loop.times, loop.compiled))}  {where}: {told}, {loop.compiled:.2f} s compiled{back}"
 
 
 def _taken(time: Time) -> str:

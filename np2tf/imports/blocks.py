@@ -30,6 +30,22 @@ class Block(NamedTuple):
     """Name and line of each function's `def` in the file."""
     names: dict[str, Any]
     """What the names in the block stand for outside of it."""
+    lines: tuple[int, ...] = ()
+    """The lines of the file that those of the text stand for, where that cannot be told by `down`."""
+
+    def place(self, tree: ast.AST) -> None:
+        """Give the nodes of a tree, whose lines are those of the text further down, the lines of the file."""
+        for node in ast.walk(tree) if self.lines else ():
+            if hasattr(node, "lineno"):
+                node.lineno = self._line(node.lineno)
+                node.end_lineno = self._line(node.end_lineno)  # type: ignore[attr-defined]
+
+    def moved(self, line: int) -> int:
+        """The line of the file for a line of the text."""
+        return self._line(line) if self.lines else max(line + self.down, 1)
+
+    def _line(self, line: int) -> int:
+        return self.lines[min(max(line, 1), len(self.lines)) - 1]
 
 
 def block_of(functions: Sequence[types.FunctionType]) -> Block:
@@ -83,8 +99,8 @@ def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
     for name in known.parameters:
         names.pop(name, None)
     head = "; ".join(_imports(ast.parse(known.text), names))
-    place = known.name, known.down + 1
-    return Block(f"{head}\n{known.text}", path, known.down - 1, 0, {plain: place}, names)
+    lines = known.line, *known.lines
+    return Block(f"{head}\n{known.text}", path, 0, 0, {plain: (known.name, known.line)}, names, lines)
 
 
 def _has_changed(function: types.FunctionType, path: str) -> bool:

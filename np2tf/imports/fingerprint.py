@@ -10,7 +10,7 @@ from hashlib import blake2b
 from importlib.util import MAGIC_NUMBER
 
 #: Counts up when what the cache holds changes its form.
-FORMAT = 7
+FORMAT = 8
 #: The translator, relative to the package: a checkout changes it without a new version.
 _PARTS = ("tree", "facts", "rewrites", "imports")
 _TOP = frozenset({"pipeline.py", "options.py", "rules.py", "diagnostics.py", "__init__.py"})

@@ -55,6 +55,7 @@ def translated(
         return {}, findings
     tree = ast.parse(result.text)
     SourceMap(source, result).relocate(tree, block.down, block.right)
+    block.place(tree)
     tree.body = [one for one in tree.body if not is_stand_in(one)]
     libraries = {**_libraries(tree, block), **NAMES}
     first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
@@ -76,11 +77,12 @@ def _relocated(text: str, block: Block) -> ast.Module:
     for node in ast.walk(tree):
         if hasattr(node, "lineno"):
             node.lineno += block.down
+    block.place(tree)
     return tree
 
 
 def _moved(found: Finding, block: Block) -> Finding:
-    return found._replace(line=max(found.line + block.down, 1), column=found.column + block.right)
+    return found._replace(line=block.moved(found.line), column=found.column + block.right)
 
 
 def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:

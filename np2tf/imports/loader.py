@@ -53,7 +53,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         self.seen = Seen.of(self.path)
         made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
         self.translated, self.findings = made.code is not None, made.findings
-        self.originals = made.originals if made.originals.pairs else None
+        self.originals = made.originals if self.translated else None
         if made.findings:
             whole = made.code is None and any(found.severity == "error" for found in made.findings)
             tell(made.findings, "; the module runs untranslated" if whole else "")

@@ -19,8 +19,10 @@ from typing import Any
 import numpy as np
 
 from np2tf.imports.findings import Originals
-from np2tf.imports.loop_functions import WATCH, instrumented
+from np2tf.imports.loop_functions import Loops
+from np2tf.imports.watched_loops import watch_functions
 from np2tf.runtime.code_names import codes_within
+from np2tf.runtime.loop_function import WATCH
 from np2tf.runtime.originals import below_numpy
 
 #: A flag of functions' code, which that of classes and modules has not: its variables are its own.
@@ -41,13 +43,16 @@ _ABSENT = object()
 Path = tuple[str, ...]
 
 
-def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.CodeType) -> Originals:
+def originals_of(
+    data: bytes, path: str, tree: ast.Module, translated: types.CodeType, loops: Loops
+) -> Originals:
     """The code of functions in a source for the code of their translations.
 
     Args:
         data: of the source file `path`.
         tree: the translation, at the source's places.
         translated: that, compiled.
+        loops: of the source.
     """
     with warnings.catch_warnings():
         # They have been given when the module was parsed.
@@ -60,7 +65,7 @@ def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.Cod
     missing = _bound(module) - kept
     names = {name: f"np2tf: {name}" for name in numpy}
     values = {name: _below_numpy(below) for name, below in numpy.items()}
-    jitted = _jitted(tree)
+    jitted = jitted_lines(tree)
     sources: dict[str, list[tuple[types.CodeType, bool]]] = {}
     for name, code, outermost in _functions(module):
         sources.setdefault(name, []).append((code, outermost))
@@ -82,30 +87,32 @@ def originals_of(data: bytes, path: str, tree: ast.Module, translated: types.Cod
         )
         pairs.append((code, original, may_stand_in))
     given = tuple((names[name], numpy[name]) for name in numpy)
-    loops = _loops(source, data, path, jitted, names, [code for code, _, _ in pairs])
-    return Originals(np.__version__, given, tuple(pairs), *loops)
+    watched, functions = _watched(source, path, jitted, names, [code for code, _, _ in pairs], loops)
+    chosen = [
+        (code, original if code.co_firstlineno in jitted else watched.get(id(code), original), may_stand_in)
+        for code, original, may_stand_in in pairs
+    ]
+    hot = tuple((c, watched[id(c)]) for c, _, _ in chosen if id(c) in watched and c.co_firstlineno in jitted)
+    return Originals(np.__version__, given, tuple(chosen), hot, functions)
 
 
-def _loops(
+def _watched(
     source: ast.Module,
-    data: bytes,
     path: str,
     jitted: set[int],
     names: Mapping[str, str],
     translations: list[types.CodeType],
-) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-    """The translations of functions with loops that can be watched, and their watched code; the loops'
+    loops: Loops,
+) -> tuple[dict[int, types.CodeType], tuple[Any, ...]]:
+    """The code of functions whose loops are watched, by where their translations' code is; the loops'
     functions, and their code."""
-    try:
-        tree, found = instrumented(source, data.decode(), jitted, path)
-    except UnicodeDecodeError:
-        return (), ()
-    if not found:
-        return (), ()
-    module = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+    if not loops:
+        return {}, ()
+    watch_functions(source, loops, jitted)
+    module = compile(ast.fix_missing_locations(source), path, "exec", dont_inherit=True)
     functions = list(_functions(module))
     alone = {name: code for name, code, _ in functions}
-    watched = []
+    watched = {}
     for translation in translations:
         same = [
             one
@@ -117,9 +124,9 @@ def _loops(
         ]
         renamed = _renamed(same[0], names) if len(same) == 1 else None
         if renamed is not None:
-            watched.append((translation, renamed))
-    loops = [(tuple(one), _renamed(alone[one.name], names)) for one in found]
-    return tuple(watched), tuple(one for one in loops if one[1] is not None)
+            watched[id(translation)] = renamed
+    made = [(tuple(one), _renamed(alone[one.name], names)) for one in loops.values()]
+    return watched, tuple(one for one in made if one[1] is not None)
 
 
 def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:
@@ -234,7 +241,7 @@ def _bound(module: types.CodeType) -> set[str]:
     return {each.argval for each in dis.get_instructions(module) if each.opname in _AT_TOP}
 
 
-def _jitted(tree: ast.Module) -> set[int]:
+def jitted_lines(tree: ast.Module) -> set[int]:
     """The lines where functions begin that are given to `np2tf.jit`."""
     return {
         min(node.lineno, *(one.lineno for one in node.decorator_list))

@@ -12,8 +12,10 @@ import warnings
 from np2tf.imports.boundaries import add_boundaries
 from np2tf.imports.findings import Finding, Translation
 from np2tf.imports.lines import SourceMap
+from np2tf.imports.loop_functions import loops_of
 from np2tf.imports.names import keep_names
-from np2tf.imports.source_code import originals_of
+from np2tf.imports.source_code import jitted_lines, originals_of
+from np2tf.imports.watched_loops import watch_translation
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
 from np2tf.tree.source import Source, SourceError
@@ -29,8 +31,10 @@ def translation_of(data: bytes, path: str, options: Options) -> Translation:
             return Translation(None, findings)
         tree, original = tree_of(source, result)
         add_boundaries(tree, original, result.foreign)
-        code = compile(tree, path, "exec", dont_inherit=True)
-        return Translation(code, findings, result.text, originals=originals_of(data, path, tree, code))
+        loops = loops_of(ast.parse(source.text), source.text, path)
+        watch_translation(tree, loops, jitted_lines(tree), result.foreign)
+        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        return Translation(code, findings, result.text, originals=originals_of(data, path, tree, code, loops))
     except SourceError as error:
         return Translation(None, (Finding.of(error.diagnostic),))
     except Exception as error:  # np2tf's own fault is no reason to break an import that works without it

@@ -216,14 +216,17 @@ class Compiler:
         return None
 
     def run_now(self, args: tuple[Any, ...], changing: Collection[int]) -> Any:
-        """Run compiled code at once, as long as it can be had."""
+        """Run compiled code at once; None, and nothing done, if there is none or the call is discarded."""
         try:
             call = self._prepare(args, {}, changing)
             compiled, is_new, family, call = self._compile(self._family(call), call)
         except Exception as error:
             self._note(error)
-            return self._host.run_timed(args, {})
-        return self._run(compiled, is_new, family, call, time.perf_counter())
+            return None
+        try:
+            return self._accepted(compiled, is_new, family, call, time.perf_counter())
+        except (Discarded, tf.errors.OpError):
+            return None
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """What becomes of a call with these arguments, and why; compiles it if need be."""
@@ -476,25 +479,8 @@ class Compiler:
 
     def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
         """Run the code; `start` is when the call came, as compiled calls pay for taking arguments apart."""
-        arrays = call.signature.arrays
-        inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
-        if compiled.hides_gradients and is_recording():
-            with self._leaving_alone(call):
-                compiled.retrace_for_gradients(call.body(self._function), arrays)
         try:
-            try:
-                result = compiled(*inputs)
-            except tf.errors.OpError:
-                if compiled.how != "xla" or not is_new:
-                    raise
-                # XLA refuses some graphs only when it compiles them, at the first call.
-                with self._leaving_alone(call):
-                    compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
-                result = compiled(*inputs)
-            except OutOfWords:
-                with self._leaving_alone(call):
-                    compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)
-                result = compiled(*inputs)
+            return self._accepted(compiled, is_new, family, call, start)
         except (Discarded, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self._handles_exceptions and by_numpys_rules():  # … or handles it
@@ -502,6 +488,32 @@ class Compiler:
                     family.was_discarded()
                 return self._host.run_timed(call.args, call.kwargs, family.took_on_host)
             return self.unjitted(error, call.args, call.kwargs)
+
+    def _accepted(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
+        """Run the code, and nothing else.
+
+        Raises:
+            Discarded: NumPy has to do it; nothing has been written back.
+            OpError: the same.
+        """
+        arrays = call.signature.arrays
+        inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
+        if compiled.hides_gradients and is_recording():
+            with self._leaving_alone(call):
+                compiled.retrace_for_gradients(call.body(self._function, compiled.is_bounded), arrays)
+        try:
+            result = compiled(*inputs)
+        except tf.errors.OpError:
+            if compiled.how != "xla" or not is_new:
+                raise
+            # XLA refuses some graphs only when it compiles them, at the first call.
+            with self._leaving_alone(call):
+                compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
+            result = compiled(*inputs)
+        except OutOfWords:
+            with self._leaving_alone(call):
+                compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)
+            result = compiled(*inputs)
         if not compiled.is_plain:
             result = settle(result, call.signature.holders)
         seconds = time.perf_counter() - start

@@ -35,10 +35,13 @@ from np2tf.runtime.instances import (
     touches_any_attribute,
 )
 from np2tf.runtime.libraries import is_of_library
+from np2tf.runtime.loop_function import WATCH
 from np2tf.runtime.originals import translation_of
 from np2tf.runtime.places import Place, attribute, closure_variable, defaults, definition, entry
 from np2tf.runtime.setters import does_more
 
+#: What the translation reads by name, and the user's code does not.
+_OURS = frozenset({*NAMES, WATCH})
 #: Names after which code may read any global variable.
 _ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
 #: They tell a list from what stands for it.
@@ -234,13 +237,13 @@ class Dependencies:
         if code.co_name not in _INITIALISERS:
             self._using |= assigned_attributes(code)
         for name, cell in zip(code.co_freevars, function.__closure__ or ()):
-            if name not in NAMES:
+            if name not in _OURS:
                 self.readers.append(closure_variable(cell))
                 self._follow(self.readers[-1].value, names, set())
         space = function.__globals__
         for name in list(space) if names & _ANY_GLOBAL else global_names(code):
             # One that is not bound yet may be by the time that the code reads it.
-            if name not in NAMES and (name in space or not hasattr(builtins, name)):
+            if name not in _OURS and (name in space or not hasattr(builtins, name)):
                 self.readers.append(entry(space, name))
                 self._follow(space.get(name), names, set())
         for module in imported_modules(code, space):

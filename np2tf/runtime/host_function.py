@@ -12,8 +12,10 @@ from np2tf.runtime.code_names import all_names
 from np2tf.runtime.originals import original_of, watched_original_of
 from np2tf.runtime.prospect import Prospect
 from np2tf.runtime.recursion import HostCalls, deeply
-from np2tf.runtime.surroundings import is_on_host
+from np2tf.runtime.surroundings import is_on_host, is_on_numpy
 from np2tf.runtime.unbound import bound
+from np2tf.runtime.watched_loop import hot
+from np2tf.tnp.quick import quick
 
 #: A function whose calls take less than this many seconds on the host, on average over so many calls, is
 #: left there without further ado: taking its arguments apart would cost more than compiling could bring.
@@ -44,6 +46,8 @@ class HostFunction:
         self.own_seconds = self.average = self.callees_cost = 0.0
         self.latest = self.latest_own = 0.0
         self.is_refused = False
+        # Whether loops were hot when it last ran with its loops watched while a report was taken.
+        self._may_be_hot = watched_original_of(function) is not None
 
     @functools.cached_property
     def prospect(self) -> Prospect:
@@ -82,8 +86,15 @@ class HostFunction:
 
     def run_within(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
-        function = self._watched if is_on_host(args, kwargs) else self._bound
-        return self.calls.run(function, *args, **kwargs)
+        if is_on_host(args, kwargs):
+            return self.calls.run(self._watched, *args, **kwargs)
+        if quick.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
+            return self.calls.run(self._bound, *args, **kwargs)
+        # A report is taken, which is told of operations where the translation runs.
+        before = hot.count
+        result = self.calls.run(self._watched, *args, **kwargs)
+        self._may_be_hot = hot.count > before
+        return result
 
     def run_timed(
         self,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+#: The name that code reads whose loops are watched.
+WATCH = "_np2tf_watch"
+
 
 class LoopFunction(NamedTuple):
     """A loop as a function.
 
-    It takes `parameters`, and then the first and last number of the range, and its step if it has one.
+    It takes `parameters`, and then: the first and last number of the range; its step if it has one; of a
+    `while` how many rounds it may run at most.
     """
 
     key: str
@@ -18,9 +22,23 @@ class LoopFunction(NamedTuple):
     of: str
     """The name of the function that it is taken from."""
     text: str
-    """Its definition; line k of the text is line `down` + k of the file."""
-    down: int
+    """Its definition."""
+    lines: tuple[int, ...]
+    """The lines of the file that the lines of the text stand for."""
     parameters: tuple[str, ...]
     results: tuple[str, ...]
-    has_step: bool
-    breaks: bool
+    kind: str
+    """What it is over: "range", "steps" (a range with a step), "while", or see `np2tf.imports.loop_items`."""
+    tells: bool
+    """Whether it gives, besides the results, whether the loop is over, for a reason of its own."""
+    items: int = 0
+    """How many arrays its elements come from, which it takes before the first and last number."""
+    says_numpy: bool = True
+    """Whether its text is that of work on arrays."""
+    in_module: bool = False
+    """Whether it stands outside of functions."""
+
+    @property
+    def line(self) -> int:
+        """Where it stands in its file."""
+        return self.lines[0]

@@ -19,7 +19,7 @@ from weakref import WeakKeyDictionary, ref
 
 import numpy as np
 
-from np2tf.runtime import arrival, replacement
+from np2tf.runtime import arrival, replacement, watched_loop
 from np2tf.tnp.operand_kinds import surroundings
 from np2tf.tnp.quick import quick, when_host_changes
 
@@ -50,6 +50,7 @@ def remember(translated: types.FunctionType, original: types.FunctionType) -> No
 
 def add(originals: Originals, names: dict[str, Any]) -> None:
     """Note the originals of a module that is about to be executed with these globals."""
+    names.update(replacement.NAMES)
     if originals.numpy != np.__version__:
         return  # what was found to be there may not be in this one
     for name, path in originals.names:
@@ -58,9 +59,7 @@ def add(originals: Originals, names: dict[str, Any]) -> None:
         _codes[id(translated)] = translated, original
     for translated, watched in originals.watched:
         _watched[id(translated)] = translated, watched
-    if originals.loops:
-        names.update(replacement.NAMES)
-        replacement.add(originals.loops)
+    watched_loop.add(originals.loops)
 
 
 def original_of(function: Callable[..., Any]) -> types.FunctionType | None:

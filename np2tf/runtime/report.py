@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from np2tf.counts import TakenOver
+
 #: How many rows a list of the slowest has.
 SLOWEST = 10
 
@@ -71,6 +73,7 @@ class Report:
         places: the operations on the host, by line of the user's code.
         unjitted: functions that ran as Python because they could not be compiled.
         functions: all jitted functions that were called.
+        loops: those that went on as compiled code while they ran.
     """
 
     seconds: float = 0.0
@@ -82,6 +85,7 @@ class Report:
     places: dict[tuple[Any, ...], Place] = field(default_factory=dict)
     unjitted: dict[tuple[Any, ...], Place] = field(default_factory=dict)
     functions: dict[Any, Function] = field(default_factory=dict)
+    loops: list[TakenOver] = field(default_factory=list)
 
     def add_place(self, seconds: float, name: str, path: str, line: int, why: str) -> None:
         """Count an operation that ran on the host."""
@@ -126,6 +130,7 @@ class Report:
             "host_calls": [asdict(place) for place in self.host_calls],
             "unjitted": [asdict(place) for place in self.unjitted.values()],
             "functions": [asdict(function) for function in functions],
+            "loops": [asdict(loop) for loop in self.loops],
         }
 
 

@@ -114,7 +114,12 @@ def load() -> None:
 
 def is_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     """Whether NumPy itself may run a call with these arguments: no tensor, tape or graph is in sight."""
-    if not quick.host:
+    return quick.host and is_on_numpy(args, kwargs)
+
+
+def is_on_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """The same, where calls of the op library may be intercepted: a report is taken."""
+    if not quick.numpy:
         return False
     if not tensorflow.is_followed:
         if "tensorflow" not in sys.modules:

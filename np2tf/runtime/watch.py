@@ -44,11 +44,13 @@ class Watch:
         self._kept: list[Compiled] = []
         self._undo = [entries.replace(self._operation), self._methods()]
         decisions.leave_alone()
+        counts.loops.clear()
         self._started = perf_counter()
 
     def stop(self) -> Report:
         """The report; nothing is timed any more."""
         self.report.seconds = perf_counter() - self._started
+        self.report.loops = sorted(counts.loops.values(), key=lambda loop: (loop.path, loop.line))
         while self._undo:
             self._undo.pop()()
         return self.report
@@ -89,6 +91,8 @@ class Watch:
             (HostFunction, "run_timed", self._on_host),
             (Compiler, "left_on_host", self._left),
             (Compiler, "unjitted", self._fell_back),
+            (Compiler, "get_ready", self._in_loop),
+            (Compiler, "run_now", self._in_loop),
             (Compiled, "__init__", self._traced),
             (Compiled, "retrace_as_graph", self._traced),
             (Compiled, "__call__", self._ran),
@@ -131,12 +135,28 @@ class Watch:
             self._state.inside = inside
 
     @contextmanager
-    def _on_host(self, *_: Any) -> Iterator[None]:
-        start = perf_counter()
+    def _in_loop(self, compiler: Compiler, *_: Any) -> Iterator[None]:
+        """A loop goes on as compiled code: its function's, if that is jitted, and by itself elsewhere."""
+        calling = self._state.calling
+        if calling:
+            yield
+            return
+        calling.append(compiler._jitted)
         try:
             yield
         finally:
-            self._current().host.add(perf_counter() - start)
+            calling.pop()
+
+    @contextmanager
+    def _on_host(self, *_: Any) -> Iterator[None]:
+        function, start = self._current(), perf_counter()
+        # What its loops have taken as compiled code is not the host's.
+        elsewhere = function.seconds - function.host.seconds
+        try:
+            yield
+        finally:
+            elsewhere = function.seconds - function.host.seconds - elsewhere
+            function.host.add(max(perf_counter() - start - elsewhere, 0.0))
 
     @contextmanager
     def _left(self, compiler: Compiler, fallback: Fallback | None, *_: Any) -> Iterator[None]:

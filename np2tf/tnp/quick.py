@@ -18,19 +18,21 @@ class _Quick:
     Attributes:
         host: True where an operation on host operands is NumPy's: ``np2tf.config.eager`` is "auto", floats
             are NumPy's, no thread stages anything, and nobody intercepts calls.
+        numpy: the same, whether or not calls are intercepted.
         unstaged: True where no thread stages anything.
         tensors: True once the TensorFlow half of `tnp` has been loaded; until then no array is a tensor.
     """
 
-    __slots__ = ("host", "tensors", "unstaged")
+    __slots__ = ("host", "numpy", "tensors", "unstaged")
 
     host: bool
+    numpy: bool
     unstaged: bool
     tensors: bool
 
 
 quick = _Quick()
-quick.tensors = quick.host = False
+quick.tensors = quick.host = quick.numpy = False
 _lock = threading.Lock()
 _regions = 0
 _interceptors = 0
@@ -43,7 +45,8 @@ def _update() -> bool:
     before = quick.host
     quick.unstaged = _regions == 0
     on_numpy = _settings["eager"] == "auto" and _settings["floats"] == "float64"
-    quick.host = on_numpy and quick.unstaged and not _interceptors
+    quick.numpy = on_numpy and quick.unstaged
+    quick.host = quick.numpy and not _interceptors
     return quick.host is not before
 
 

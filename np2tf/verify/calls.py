@@ -78,7 +78,7 @@ def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: 
 
 def _standing(jitted: Jitted) -> dict[str, int]:
     """How many calls of a function have run in each way so far (of short ones on the host: some of them)."""
-    from np2tf.runtime.replacement import compiled_loops
+    from np2tf.runtime.watched_loop import compiled_loops
 
     code = jitted.__code__
     return {

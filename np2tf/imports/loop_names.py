@@ -1,0 +1,183 @@
+"""The names that a loop reads and binds, what must not be in one that becomes a function, and blocks."""
+
+from __future__ import annotations
+
+import ast
+import symtable
+from collections.abc import Iterator, Sequence
+
+#: What a loop must not hold that becomes a function of its own.
+REFUSED = (
+    ast.Yield,
+    ast.YieldFrom,
+    ast.Await,
+    ast.AsyncFor,
+    ast.AsyncWith,
+    ast.Global,
+    ast.Nonlocal,
+    ast.Delete,
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Import,
+    ast.ImportFrom,
+    ast.Match,
+)
+#: Names that mean something else in another function.
+OF_THE_FRAME = frozenset({"locals", "vars", "dir", "eval", "exec", "super", "__class__", "warn", "_getframe"})
+#: Names by which code gets at the variables of a module without naming them.
+OF_THE_MODULE = frozenset({*OF_THE_FRAME - {"super", "__class__", "warn"}, "globals", "__main__", "modules"})
+#: What keeps variables of the function around it.
+CLOSURES = (ast.Lambda, ast.GeneratorExp, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+#: What symbol tables call those that are over where they stand.
+_AT_ONCE = frozenset({"listcomp", "setcomp", "dictcomp"})
+
+
+def walk(body: list[ast.stmt]) -> Iterator[ast.AST]:
+    """All nodes of statements."""
+    for node in body:
+        yield from ast.walk(node)
+
+
+def parameters_of(given: ast.arguments) -> set[str]:
+    """The names of a function's parameters."""
+    every = [*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg]
+    return {one.arg for one in every if one is not None}
+
+
+def stored(body: Sequence[ast.AST]) -> set[str]:
+    """The variables that statements bind, those of comprehensions left out."""
+    found: set[str] = set()
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            found.add(node.name)
+            continue
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            found.add(node.name)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found |= {(one.asname or one.name).partition(".")[0] for one in node.names}
+        elif isinstance(node, ast.Lambda):
+            continue
+        if isinstance(node, _COMPREHENSIONS):
+            walruses = (one for one in ast.walk(node) if isinstance(one, ast.NamedExpr))
+            found |= {one.target.id for one in walruses}
+            continue
+        pending += ast.iter_child_nodes(node)
+    return found
+
+
+def written_to(body: list[ast.stmt]) -> set[str]:
+    """The variables whose elements statements write."""
+    found = set()
+    for node in walk(body):
+        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
+            inner: ast.expr = node
+            while isinstance(inner, (ast.Subscript, ast.Attribute)):
+                inner = inner.value
+            if isinstance(inner, ast.Name):
+                found.add(inner.id)
+    return found
+
+
+def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
+    """How often statements read each name; to add to a variable is to read it.
+
+    Args:
+        body: the statements.
+        returned: whether what a `return` reads counts.
+    """
+    found: dict[str, int] = {}
+    pending: list[ast.AST] = list(body)
+    while pending:
+        node = pending.pop()
+        if returned or not isinstance(node, ast.Return):
+            pending += ast.iter_child_nodes(node)
+        name = None
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            name = node.id
+        elif isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name):
+            name = node.target.id
+        if name is not None:
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
+def is_made_first(name: str, loop: ast.For | ast.While) -> bool:
+    """Whether each round binds a variable before it can read it."""
+    if isinstance(loop, ast.For):
+        if name in stored([loop.target]):
+            return True
+    elif any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(loop.test)):
+        return False
+    for one in loop.body:
+        if isinstance(one, ast.Assign) and name not in count_loads([one]):
+            targets = [part for target in one.targets for part in ast.walk(target)]
+            if any(isinstance(part, ast.Name) and part.id == name for part in targets):
+                return True
+        mentions = any(isinstance(part, ast.Name) and part.id == name for part in ast.walk(one))
+        if mentions:
+            return False
+    return False
+
+
+def is_private(name: str) -> bool:
+    """Whether a name is another one inside a class."""
+    return name.startswith("__") and not name.endswith("__")
+
+
+def jumps(body: list[ast.stmt], kind: type[ast.Break]) -> bool:
+    """Whether statements leave the loop that they are the body of, by such a statement."""
+    for node in body:
+        if isinstance(node, kind):
+            return True
+        inside = ("orelse",) if isinstance(node, (ast.For, ast.While)) else ("body", "orelse", "finalbody")
+        blocks = [getattr(node, part, []) for part in inside]
+        blocks += [one.body for one in getattr(node, "handlers", ())]
+        if any(isinstance(block, list) and jumps(block, kind) for block in blocks):
+            return True
+    return False
+
+
+def globals_of_functions(text: str, path: str) -> set[str]:
+    """The names of the module that its functions and classes read or bind."""
+    found: set[str] = set()
+    pending = symtable.symtable(text, path, "exec").get_children()
+    at_once = [one for one in pending if one.get_name() in _AT_ONCE]
+    pending = [one for one in pending if one.get_name() not in _AT_ONCE]
+    while at_once:
+        for inner in at_once.pop().get_children():
+            (at_once if inner.get_name() in _AT_ONCE else pending).append(inner)
+    while pending:
+        table = pending.pop()
+        of_class = table.get_type() == "class"  # what is not bound there yet is looked up in the module
+        found |= {one.get_name() for one in table.get_symbols() if one.is_global() or of_class}
+        pending += table.get_children()
+    return found
+
+
+def functions_of(body: list[ast.stmt], in_class: bool = False) -> Iterator[tuple[Function, bool]]:
+    """The functions that are in no other."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node, in_class
+        else:
+            inside = in_class or isinstance(node, ast.ClassDef)
+            for part in ("body", "orelse", "finalbody"):
+                yield from functions_of(getattr(node, part, []), inside)
+
+
+def blocks_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+    """The blocks of a compound statement."""
+    for part in ("body", "orelse", "finalbody"):
+        block = getattr(node, part, None)
+        if isinstance(block, list):
+            yield block
+    for part in ("handlers", "cases"):
+        for one in getattr(node, part, ()):
+            yield one.body

@@ -1,0 +1,63 @@
+"""Loops that are hot after their first round: a fixture for tests of on-stack replacement."""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Iterator
+from itertools import count
+from typing import Any
+
+import pytest
+
+import np2tf
+from np2tf.imports.translation import translation_of
+from np2tf.options import Options
+from np2tf.runtime import boundary, originals, replacement
+from np2tf.tnp import loading
+
+_numbers = count()
+
+
+class Taken:
+    """How many loops have gone on as compiled code, and how many could not."""
+
+    def __init__(self) -> None:
+        self.over = self.refused = 0
+
+
+@pytest.fixture
+def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
+    """Every loop is hot after its first round, and none is too slow."""
+    loading.load()
+    found = Taken()
+    take_over = replacement.Rounds._is_taken_over
+
+    def counted(rounds: Any, frame: Any, left: float) -> bool:
+        taken_over = take_over(rounds, frame, 1e9)
+        found.over += taken_over
+        found.refused += not taken_over
+        return taken_over
+
+    monkeypatch.setattr(replacement.Rounds, "_is_taken_over", counted)
+    monkeypatch.setattr(replacement.Rounds, "_pays", lambda *_: replacement._is_possible())
+    for name, value in (("HOT", 0.0), ("SHORT", 2), ("FASTER", float("inf"))):
+        monkeypatch.setattr(replacement, name, value)
+    with np2tf.config.using(tier="auto"):
+        yield found
+
+
+def imported(source: str, name: str = "replaced") -> dict[str, Any]:
+    """The globals of a module that is imported translated."""
+    names: dict[str, Any] = {}
+    execute(source, names, name)
+    return names
+
+
+def execute(source: str, names: dict[str, Any], name: str = "__main__") -> None:
+    """Execute a module translated, with these globals."""
+    path = f"/nowhere/replaced_{next(_numbers)}.py"
+    linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
+    made = translation_of(source.encode(), path, Options(everything=True))
+    names |= {**boundary.NAMES, "__name__": name}
+    originals.add(made.originals, names)
+    exec(made.code or compile(source, path, "exec"), names)
