@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import io
 import pickle
+import subprocess
 import sys
 import textwrap
 import types
@@ -22,6 +23,7 @@ import np2tf
 from np2tf import tnp
 from np2tf.runtime.jit import Jitted
 
+ROOT = Path(__file__).resolve().parent.parent
 HEAD = """
     import numpy as np
     import numpy.linalg as la
@@ -308,3 +310,39 @@ def test_numpys_modules_are_otherwise_as_they_were() -> None:
     with pytest.raises(AttributeError, match="no attribute 'no_such_name'"):
         _ = np.no_such_name
     assert "sum" in dir(np)
+
+
+@pytest.mark.parametrize(
+    "module", [np, np.linalg, tnp, tnp.random, tnp.lib], ids=lambda module: module.__name__
+)
+def test_modules_are_pickled_by_name(module: types.ModuleType) -> None:
+    """As dill and cloudpickle do, who do not know the classes of these."""
+    assert pickle.loads(pickle.dumps(module)) is module
+
+
+BEFORE = """
+import numpy as np
+
+class Box:
+    def total(self, x):
+        return "the box's"
+
+np.fliplr = lambda x: "mine"
+np.flipud = Box().total
+import np2tf
+from np2tf import tnp
+
+@np2tf.jit(tier="compile")
+def f(x):
+    return tnp.fliplr(x)
+
+x = np.array([1.0, 2.0, 6.0])
+print(f(x), tnp.fliplr(x), tnp.flipud(x), tnp.sum(x))
+"""
+
+
+def test_what_was_bound_before_np2tf_was_imported() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", BEFORE], capture_output=True, text=True, cwd=ROOT, check=True
+    )
+    assert done.stdout == "mine mine the box's 9.0\n"

@@ -10,14 +10,14 @@ from types import ModuleType
 from typing import Any
 
 from np2tf.tnp import front
-from np2tf.tnp.rebound import StandsForNumPys, is_numpys, rebound, value_of, watch
+from np2tf.tnp.rebound import StandsForNumPys, rebound, value_of, watch
 
 
 def provide(value: Any, qualified: str) -> Any:
     """The object that stands for NumPy's `value`, a module among others."""
     if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "numpy":
         return host_module(value.__name__, qualified.replace("numpy", "np2tf.tnp", 1))
-    return front.provide(value, qualified) if is_numpys(value) else value
+    return front.provide(value, qualified)
 
 
 def bound_by_program(qualified: str) -> Any:

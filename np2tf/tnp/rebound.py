@@ -10,8 +10,9 @@ written into the dict of such a module, past the module, is not seen.
 
 from __future__ import annotations
 
+import importlib
 import sys
-from types import BuiltinFunctionType, FunctionType, ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -53,7 +54,14 @@ _ours: dict[str, list[ModuleType]] = {}
 _aside: dict[tuple[str, str], Any] = {}
 
 
-class _Watched(ModuleType):
+class _ByName(ModuleType):
+    """A module that is pickled by its name: those who pickle modules do so by the class `module` alone."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
+
+
+class _Watched(_ByName):
     """A module of NumPy's."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -67,7 +75,7 @@ class _Watched(ModuleType):
         _follow(self, name, before)
 
 
-class StandsForNumPys(ModuleType):
+class StandsForNumPys(_ByName):
     """A module of ours: what the program binds in it is bound in NumPy's."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -92,6 +100,11 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
         return
     known.append(ours)
     vars(ours)["_numpys_module"] = numpys
+    for name, value in list(vars(numpys).items()):
+        if not (_is_numpys(value) or name.startswith("_")):
+            # What NumPy has there cannot be known any more.
+            _own.setdefault(f"{numpys.__name__}.{name}", object())
+            _note(f"{numpys.__name__}.{name}", value)
     if not isinstance(numpys, _Watched):
         kind = type(numpys)
         bases = (_Watched,) if kind is ModuleType else (_Watched, kind)
@@ -127,15 +140,6 @@ def is_staged() -> bool:
     return current_region() is not None
 
 
-def is_numpys(value: Any) -> bool:
-    """Whether a function is NumPy's: a program may have put its own there before np2tf was imported."""
-    if isinstance(value, np.ufunc) or not isinstance(value, _FUNCTIONS):
-        return True
-    module = getattr(value, "__module__", None)
-    owner = getattr(value, "__self__", None)
-    return not module or module.partition(".")[0] in ("numpy", "builtins") or owner is not None
-
-
 def _numpys_module(ours: ModuleType) -> ModuleType | None:
     return vars(ours).get("_numpys_module")
 
@@ -159,18 +163,31 @@ def _follow(module: ModuleType, name: str, before: Any) -> None:
         return  # a submodule has been imported
     qualified = f"{module.__name__}.{name}"
     own = _own.setdefault(qualified, before)
-    if now is own:
-        rebound.values.pop(qualified, None)
-    else:
-        rebound.values[qualified] = now
     if own is not ABSENT or _first.setdefault(qualified, now) is not now:
         _changing.add(qualified)
-    rebound.words = frozenset(
-        one.rpartition(".")[2] for one, value in rebound.values.items() if not _may_be_staged(one, value)
-    )
+    _note(qualified, now)
     for ours in _ours.get(module.__name__, ()):
         for one in (name, f"{name}_at"):
             _put(ours, one, now is own)
+
+
+def _note(qualified: str, now: Any) -> None:
+    """Note what a name is now."""
+    if now is _own[qualified]:
+        rebound.values.pop(qualified, None)
+    else:
+        rebound.values[qualified] = now
+    rebound.words = frozenset(
+        one.rpartition(".")[2] for one, value in rebound.values.items() if not _may_be_staged(one, value)
+    )
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether a function is NumPy's: a program may have put its own there before np2tf was imported."""
+    if isinstance(value, np.ufunc) or not isinstance(value, (*_FUNCTIONS, MethodType)):
+        return True
+    module = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
+    return module.partition(".")[0] in ("numpy", "builtins")
 
 
 def _put(ours: ModuleType, name: str, back: bool) -> None:
