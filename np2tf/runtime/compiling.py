@@ -385,7 +385,7 @@ class Compiler:
 
     def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
         known = self._dependencies.readers if self._dependencies is not None else []
-        return leaving_alone([*known, *call.signature.readers])
+        return leaving_alone([*known, *call.signature.readers], call.signature.sets)
 
     @property
     def _deadline(self) -> float | None:
