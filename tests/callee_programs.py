@@ -135,6 +135,15 @@ PROGRAMS: dict[str, CalleeProgram] = {
         """,
         "run(x, np.sin)",
     ),
+    "a parameter that is NumPy's, and has defaults that are NumPy's": CalleeProgram(
+        """
+        def run(x, f=None, g=np.sum):
+            for i in range(5):
+                x = x * 0.5 + f(x) + g(x, 0)
+            return x
+        """,
+        "[run(x, f) for f in (np.mean, np.sum, np.linalg.norm, np.fft.ifftshift)]",
+    ),
     "a parameter that is a lambda with a closure": CalleeProgram(
         """
         def run(x, f=None):

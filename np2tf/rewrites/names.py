@@ -32,6 +32,7 @@ from np2tf.tree.templates import expression
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Rename every use that has a translation, and report the others."""
+    assigned = {use.qualified for use in uses(facts) if is_target(facts, use.node)}
     for use in uses(facts):
         asked = compared(facts, use)
         if asked is not None and use.name not in facts.foreign:
@@ -45,7 +46,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
-        elif use.rule is not None and use.rule.chapter == "removed":
+        elif use.rule is not None and use.rule.chapter == "removed" and use.qualified not in assigned:
             _removed(facts, plan, use, use.rule)
         else:
             plan.add(use.name, _renamed(plan.tnp_name + use.stands_for[len("numpy") :]))

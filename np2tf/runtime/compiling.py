@@ -51,12 +51,14 @@ from np2tf.tnp.cells import current_region
 from np2tf.tnp.floating_errors import raises_floating_point_errors
 from np2tf.tnp.ndarray import is_array
 from np2tf.tnp.promotion_mode import by_numpys_rules, mode
+from np2tf.tnp.rebound import CODE as REBOUND
+from np2tf.tnp.rebound import rebound
 
 #: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
 #: many each time; a call that takes so many times the usual time ends that.
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
 #: The codes of errors that no number makes, whether it is known or an input.
-WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE)
+WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE, REBOUND)
 #: A family must have taken its share of what compiling is expected to cost, as if there were so many.
 SHARED_BY = 4
 #: Arguments of every kind make a family of their own; so many are remembered.
@@ -317,6 +319,9 @@ class Compiler:
             if known.hidden_setter:
                 told = f"setting the attribute {known.hidden_setter} does more than that"
                 raise StagingError(told, "NP2TF520")
+            if rebound.words and not rebound.words.isdisjoint(known.names):
+                names = ", ".join(sorted(rebound.words & known.names))
+                raise StagingError(f"NumPy's `{names}` has been bound anew by the program", REBOUND)
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
             follows = partial(self._follows, known, signature)
@@ -458,7 +463,7 @@ class Compiler:
 
     def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
         known = self._dependencies.readers if self._dependencies is not None else []
-        return leaving_alone([*known, *call.signature.readers])
+        return leaving_alone([*known, *call.signature.readers], call.signature.sets)
 
     @property
     def _deadline(self) -> float | None:

@@ -215,6 +215,8 @@ class Dependencies:
         self.follow_classes(set())
 
     def _collect(self, function: Any) -> None:
+        if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
+            return  # what stands for it is traced
         inner = getattr(function, "__wrapped__", None)
         if inner is not None:
             self._collect(inner)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import sysconfig
 import types
 from typing import Any
 
 _FOLDERS = tuple(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+#: Folders of other interpreters that this one sees: an environment's base, a user's own, the system's.
+_ELSEWHERE = re.compile(r"[/\\](site|dist)-packages[/\\]")
 
 
 def is_of_library(value: Any) -> bool:
@@ -20,7 +23,7 @@ def is_of_library(value: Any) -> bool:
         return False
     code = getattr(value, "__code__", None)
     path = code.co_filename if code is not None else getattr(module, "__file__", None) or ""
-    return bool(path.startswith(_FOLDERS))
+    return path.startswith(_FOLDERS) or _ELSEWHERE.search(path) is not None
 
 
 def _is_translated(module: types.ModuleType) -> bool:

@@ -19,6 +19,7 @@ import tensorflow as tf
 
 from np2tf.runtime.appended import ListIsRead
 from np2tf.runtime.boundary import variables
+from np2tf.runtime.constant_sets import is_constant_set, key_of_set
 from np2tf.runtime.dependencies import Dependencies, current, dependencies_of, functions_among, is_made_anew
 from np2tf.runtime.instances import attributes, is_instance
 from np2tf.runtime.places import Place
@@ -49,6 +50,7 @@ class Signature:
         classes: the classes of the objects.
         followed: what the functions among the arguments read.
         readers: where they read that.
+        sets: the sets that the function may read.
         parts: everything else, hashable; with the numbers it determines the compiled code.
     """
 
@@ -74,6 +76,7 @@ class Signature:
         "numbers",
         "parts",
         "readers",
+        "sets",
     )
 
     def __init__(
@@ -94,6 +97,7 @@ class Signature:
         self.parts: list[Any] = []
         self.followed: list[Dependencies] = []
         self.readers: list[Place] = []
+        self.sets: list[set[Any]] = []
         self._names = names
         self._places: dict[int, int] = {}
         self._seen: dict[int, int] = {}
@@ -229,6 +233,16 @@ class Signature:
         self._elsewhere.add(id(holder))
         return True
 
+    def add_set(self, value: Any) -> None:
+        """Add a set, which is a constant.
+
+        Raises:
+            StagingError: the function may change it.
+        """
+        self.parts.append(key_of_set(value, self._names))
+        if type(value) is set:
+            self.sets.append(value)
+
     def touched(self, instance: Any) -> dict[str, Any]:
         """The attributes of an object that the function may touch."""
         found = attributes(instance)
@@ -262,7 +276,7 @@ def kind_of(value: Any) -> str:
     known = _kinds.get(type(value))
     if known is None:
         known = _kind_of(value)
-        if known not in ("constant", "unknown") or isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)):
+        if known not in ("constant", "set", "unknown") or isinstance(value, (*_BY_VALUE, *_BY_IDENTITY)):
             _kinds[type(value)] = known
     return known
 
@@ -289,6 +303,8 @@ def _kind_of(value: Any) -> str:
         return "tuple"
     if is_generator(value):
         return "generator"
+    if is_constant_set(value):
+        return "set"
     return "instance" if is_instance(value) else "unknown"
 
 
@@ -337,6 +353,8 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         _take_constant(value, signature, depth)
     elif what == "generator":
         signature.add_generator(value)
+    elif what == "set":
+        signature.add_set(value)
     elif depth > _MAX_DEPTH:
         raise StagingError("an argument is nested too deeply", "NP2TF520")
     elif what == "unknown":

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from np2tf.runtime.by_name import standing_in
+from np2tf.runtime.constant_sets import KeptSets
 from np2tf.runtime.containers import Frozen
 from np2tf.runtime.dependencies import bind_again, current
 from np2tf.runtime.instances import FrozenInstances
@@ -14,8 +16,8 @@ from np2tf.staging import StagingError
 
 
 @contextmanager
-def leaving_alone(readers: list[Place]) -> Iterator[None]:
-    """Undo and refuse what a trace does to globals and closures: it would not be done at every call.
+def leaving_alone(readers: list[Place], sets: list[set[Any]]) -> Iterator[None]:
+    """Undo and refuse what a trace does to globals, closures and sets: it would not be done at every call.
 
     The arrays there are those of the trace meanwhile.
     """
@@ -23,13 +25,15 @@ def leaving_alone(readers: list[Place]) -> Iterator[None]:
         before = current(readers)
         instances = FrozenInstances(before)
         frozen = Frozen([*before, *instances.values])
+        kept = KeptSets(sets)
         changed = False
         try:
             yield
         finally:
             changed = frozen.restore()
+            changed = kept.restore() or changed
             changed = instances.restore() or changed
             changed = bind_again(readers, before) or changed
     if changed:
-        message = "a global or closure variable is changed as no graph can change it"
+        message = "a set, or a global or closure variable, is changed as no graph can change it"
         raise StagingError(message, "NP2TF507")

@@ -16,8 +16,11 @@ import numpy as _numpy
 from np2tf.config import config as _config
 from np2tf.tnp import ndarray as _ndarray
 from np2tf.tnp.at import at as at
+from np2tf.tnp.modules import bound_by_program as _bound_by_program
 from np2tf.tnp.modules import host_module as _host_module
 from np2tf.tnp.modules import provide as _provide
+from np2tf.tnp.rebound import rebound as _rebound
+from np2tf.tnp.rebound import watch as _watch
 from np2tf.tnp.removed import removed as _removed
 from np2tf.tnp.removed import ufunc_at as _ufunc_at
 
@@ -52,6 +55,8 @@ def _follow_floats(floats: str) -> None:
 
 
 def __getattr__(name: str) -> Any:
+    if f"numpy.{name}" in _rebound.values:
+        return _bound_by_program(f"numpy.{name}")
     if name.startswith("_") and name not in __all__:  # NumPy 2.1 exports some that do
         raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}")
     if name in __all__ or name in _numpy.__dir__():
@@ -69,3 +74,4 @@ def __dir__() -> list[str]:
 
 
 _config.follow("floats", _follow_floats)
+_watch(_numpy, sys.modules[__name__])

@@ -142,6 +142,6 @@ def apply(floats: str) -> None:
         _undo.pop()()
     if floats == "float32":
         _undo.append(entries.replace(narrowing))
-        tnp.finfo = _finfo  # type: ignore[attr-defined]
+        vars(tnp)["finfo"] = _finfo
     else:
-        tnp.finfo = np.finfo  # type: ignore[attr-defined]
+        vars(tnp)["finfo"] = np.finfo
