@@ -29,11 +29,11 @@ from np2tf.runtime.decisions import key_of
 from np2tf.runtime.dependencies import Dependencies, current, functions_among
 from np2tf.runtime.digests import digest_of_call
 from np2tf.runtime.explanation import Explanation
+from np2tf.runtime.families import Families
 from np2tf.runtime.family import Family
 from np2tf.runtime.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.jit import Jitted
-from np2tf.runtime.open_arrays import OpenArrays, bounds_of
-from np2tf.runtime.open_lengths import Lengths, LengthsAreNeeded, shapes_of
+from np2tf.runtime.open_lengths import LengthsAreNeeded
 from np2tf.runtime.prepared import Call
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
@@ -61,8 +61,6 @@ ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
 WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE, REBOUND)
 #: A family must have taken its share of what compiling is expected to cost, as if there were so many.
 SHARED_BY = 4
-#: Arguments of every kind make a family of their own; so many are remembered.
-MOST_FAMILIES = 1000
 
 
 class Compiler:
@@ -70,16 +68,14 @@ class Compiler:
 
     Attributes:
         name: of the function, for those who are told of it.
-        families: the calls that differ in numbers only, by the key of their signature.
     """
 
     def __init__(self, jitted: Jitted) -> None:
-        self.families: dict[Any, Family] = {}
-        self._lengths: dict[Any, Lengths] = {}
         self._jitted = jitted
         self._function = jitted.__wrapped__
         self.name = self._function.__qualname__
         self._host = jitted._host
+        self._families = Families(self._host)
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._checked: set[type] = set()
@@ -94,6 +90,11 @@ class Compiler:
         # Calls in a row that belonged on the host, why the latest did, and how many more are taken to.
         self._in_a_row = self._trusted = 0
         self._latest: Fallback | None = None
+
+    @property
+    def families(self) -> dict[Any, Family]:
+        """The calls that differ in numbers only, by the key of their signature."""
+        return self._families.known
 
     @property
     def _tier(self) -> str:
@@ -332,49 +333,7 @@ class Compiler:
         return known.follows(function) or signature.follows(function)
 
     def _family(self, call: Call) -> Family:
-        exact = self._family_of(call.signature.key, call)
-        if exact.compiled or exact.on_host:
-            return exact
-        return self._open_family(call, exact) or exact
-
-    def _family_of(self, key: Any, call: Call) -> Family:
-        found = self.families.get(key)
-        if found is None:
-            if len(self.families) >= MOST_FAMILIES:
-                self.families.clear()
-                self._lengths.clear()
-            found = self.families.setdefault(key, Family())
-            found.begin_with(self._host.prospect.way(call.args, call.kwargs), call.signature)
-        return found
-
-    def _open_family(self, call: Call, exact: Family) -> Family | None:
-        """The family of calls of other lengths as well, for which the call is made ready, if there is one."""
-        signature = call.signature
-        shapes = shapes_of(signature)
-        if shapes is None or self._keeps_rules:
-            return None
-        loose = signature.key_without_lengths
-        known = self._lengths.setdefault(loose, Lengths())
-        known.note(shapes, exact)
-        lengths = known.lengths(shapes)
-        if lengths is None:
-            return None
-        first = len(signature.numbers)
-        bounds = {first + k: found for k, length in enumerate(lengths) if (found := bounds_of(length))}
-        if not OpenArrays(known.pattern, list(bounds), bounds).fit_memory(shapes):
-            return None
-        key = loose, known.static(shapes), tuple(known.pattern.items()), tuple(bounds.values())
-        is_new = key not in self.families
-        family = self._family_of(key, call)
-        if is_new:
-            family.own_seconds = known.seconds(lengths)
-            family.bounded.update(bounds)
-        if family.on_host:
-            return None
-        signature.numbers += lengths
-        signature.changing += bounds
-        call.open_pattern = known.pattern
-        return family
+        return self._families.of(call, may_be_open=not self._keeps_rules)
 
     def _may_stay_on_host(self, call: Call) -> bool:
         """The same of a call whose arguments have been taken apart."""
@@ -390,7 +349,7 @@ class Compiler:
             try:
                 return *self._compiled(family, call), family, call
             except LengthsAreNeeded as error:
-                self._lengths[call.signature.key_without_lengths].refuse()
+                self._families.refuse_lengths(call)
                 if self._deadline is not None:
                     # The calls of this length may not be worth compiling.
                     raise StagingError("the lengths of arrays are needed", TOO_LONG_TO_TRACE) from error
