@@ -58,7 +58,7 @@ class Families:
         return found
 
     def _open(self, call: Call, exact: Family) -> Family | None:
-        """The family of calls with other lengths as well, for which the call is made ready; None if none is."""
+        """The family of calls with other lengths too, for which the call is made ready; None if none is."""
         signature = call.signature
         shapes = shapes_of(signature)
         if shapes is None:
