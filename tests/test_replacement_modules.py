@@ -243,6 +243,89 @@ ROWS = {
         ''',
         0,
     ),
+    "a list grows": (
+        """
+        x, history = np.ones(3), []
+        for i in range(20):
+            x = x * 1.5
+            history.append(float(x[0]))
+        """,
+        0,
+    ),
+    "a dict is written to": (
+        """
+        x, seen = np.ones(3), {"last": 0.0}
+        for i in range(20):
+            x = x * 1.5
+            seen["last"] = x[0]
+        last = seen["last"]
+        """,
+        0,
+    ),
+    "an object changes": (
+        """
+        class Model:
+            def __init__(self):
+                self.u, self.t = np.ones(4), 0.0
+
+            def step(self, dt):
+                self.u = self.u + dt * self.u[::-1]
+                self.t += dt
+
+        model = Model()
+        before = model.u
+        for i in range(20):
+            model.step(0.125)
+        u, t, same = model.u, model.t, model.u is before
+        """,
+        1,
+    ),
+    "an array within another object is written to by a function": (
+        """
+        def relax(grids, k):
+            grids[k % 2][1:-1] = grids[1 - k % 2][2:] * 0.5
+
+        grids = [np.arange(5.0), np.ones(5)]
+        first = grids[0]
+        for k in range(20):
+            relax(grids, k)
+        second = grids[1]
+        """,
+        1,
+    ),
+    "over an array": (
+        """
+        y = 1.0
+        times = np.linspace(0.0, 1.0, 21)
+        for k, t in enumerate(times):
+            y = y + t * times[k - 1]
+        """,
+        1,
+    ),
+    "it is written to by a function that knows it by name": (
+        """
+        def add(k):
+            total[k % 3] += k
+
+        total = np.zeros(3)
+        last = 0
+        for k in range(20):
+            add(k)
+            last = total[0]
+        """,
+        0,
+    ),
+    "an array is replaced where others hold it": (
+        """
+        u = np.arange(5.0)
+        holders = [u]
+        for k in range(20):
+            u = u + 1
+            holders[0][k % 5] = k
+        held = holders[0]
+        """,
+        1,
+    ),
     "no rounds are left": (
         """
         x = np.ones(3)

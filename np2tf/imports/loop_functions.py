@@ -25,7 +25,6 @@ from np2tf.imports.loop_names import (
     parameters_of,
     stored,
     walk,
-    written_to,
 )
 from np2tf.imports.loop_text import OTHER_ENDS, binds, can_be_moved, function_of
 from np2tf.runtime.loop_function import LoopFunction
@@ -33,6 +32,8 @@ from np2tf.runtime.loop_function import LoopFunction
 _Loop = ast.For | ast.While
 #: A range that is known to have no more numbers is not watched.
 TINY = 4
+#: What binds names that are no variables.
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
 #: Where a loop stands -> its function.
 Loops = dict[tuple[int, int], LoopFunction]
 
@@ -184,7 +185,7 @@ class _OfModule(_Finding):
     ) -> None:
         super().__init__(source.body, "<module>", lines, path, number, numpy)
         self._of_functions = globals_of_functions(text, path)
-        self._bound = stored(source.body)
+        self._bound = stored([one for one in source.body if not isinstance(one, _DEFINITIONS)])
 
     def _may_be_taken_out(self, loop: _Loop) -> bool:
         if "range" in self._bound or not can_be_moved(loop):
@@ -194,8 +195,8 @@ class _OfModule(_Finding):
         return not stored([loop]) & self._of_functions
 
     def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
-        # Whoever comes later may read them.
-        return written_to([loop]) & self._bound, stored([loop])
+        # Whoever comes later may read what it binds. What it reads may be changed by it as well.
+        return set(count_loads([loop])) & self._bound, stored([loop])
 
 
 def _is_plain(loop: _Loop) -> bool:

@@ -72,19 +72,6 @@ def stored(body: Sequence[ast.AST]) -> set[str]:
     return found
 
 
-def written_to(body: list[ast.stmt]) -> set[str]:
-    """The variables whose elements statements write."""
-    found = set()
-    for node in walk(body):
-        if isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load):
-            inner: ast.expr = node
-            while isinstance(inner, (ast.Subscript, ast.Attribute)):
-                inner = inner.value
-            if isinstance(inner, ast.Name):
-                found.add(inner.id)
-    return found
-
-
 def count_loads(body: list[ast.stmt], returned: bool = True) -> dict[str, int]:
     """How often statements read each name; to add to a variable is to read it.
 
