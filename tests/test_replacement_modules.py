@@ -329,7 +329,7 @@ ROWS = {
     "no rounds are left": (
         """
         x = np.ones(3)
-        for i in range(2):
+        for i in range(6):
             x = x * 1.5
         for i in range(0):
             x = None
