@@ -32,6 +32,7 @@ from np2tf.runtime.loop_function import LoopFunction
 from np2tf.runtime.prospect import Prospect
 from np2tf.runtime.signature import Signature, take_apart
 from np2tf.runtime.surroundings import load, tensorflow
+from np2tf.runtime.watched_loop import WatchedLoop
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = Record((2.0, 3.0), 0.5, 1, 0.1, 0, {"a": Way(0.1, 0.01, (1,), (), 2)})
@@ -566,12 +567,12 @@ def test_what_is_pinned_by_a_setting_is_not_kept(folder: Path) -> None:
 # -- loops ---------------------------------------------------------------------------------------------------
 
 
-def _loop() -> replacement._Loop:
-    known = LoopFunction("key", "name", "f", "", 0, ("x",), ("x",), False, False)
-    return replacement._Loop(known, function.__code__)
+def _loop() -> WatchedLoop:
+    known = LoopFunction("key", "name", "f", "", (1,), ("x",), ("x",), "range", False)
+    return WatchedLoop(known, function.__code__)
 
 
-def _rounds(loop: replacement._Loop) -> replacement.Rounds:
+def _rounds(loop: WatchedLoop) -> replacement.Rounds:
     return replacement.Rounds(range(100), loop)
 
 

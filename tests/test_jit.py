@@ -247,8 +247,8 @@ def test_integers_that_vary_are_inputs_from_the_second_trace_on():
         np.testing.assert_array_equal(scaled(np.ones(2), n), [n, n])
         np.testing.assert_array_equal(padded(np.ones(2), n), [1, 1] + [0] * n)
     assert scaled.trace_count == 2
-    # XLA needs to know the length: the second trace comes to nothing.
-    assert padded.trace_count == 6
+    # XLA needs to know the length: two traces come to nothing, the second of which knows bounds of it.
+    assert padded.trace_count == 7
     assert padded.explain(np.ones(2), 5).runs == "xla"
 
 
