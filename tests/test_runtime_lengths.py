@@ -59,7 +59,7 @@ WRITTEN = {
     "rows": "t[:k] += y[:24]",
     "rows by columns": "t[:k] *= t[:k, :1]",
     "columns": "a[:, n - k :] += x[:k]",
-    "a block": "t[:k, i:] -= np.outer(t[:k, i], t[0, i:])",
+    "a block": "t[:k, i:] -= np.outer(t[:k, i], y[i:24])",
     "a block from a place on": "t[k:, i:] -= np.outer(t[k:, i - 1], t[i - 1, i:])",
     "a block to one side": "a[i:, k:] = a[i:, k:] + 1",
     "a new axis": "x[:k] += (y[:k, None] * t[:k, :1]).sum(axis=1)",

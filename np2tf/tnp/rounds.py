@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from np2tf.tnp.bounds import unrecorded
 from np2tf.tnp.cells import staging_at_once
+from np2tf.tnp.operand_kinds import surroundings
 
 #: Arrays of fewer elements are worked on as a whole (microseconds for an inner product, whole and in rounds:
 #: 256 elements 0.42 and 0.42, 512 elements 0.24 and 0.25, 1,024 elements 0.45 and 0.18, 2,048 elements 0.78
@@ -51,7 +52,8 @@ def elements_of_round(
         least: the length of the shortest of the arrays along this axis.
         room: how many elements there are of the array that is written to, if one is.
     """
-    if staging_at_once() or None in shape:
+    # An accelerator starts every round by itself.
+    if staging_at_once() or surroundings.has_accelerator or None in shape:
         return None
     sizes = [size for size in shape if size is not None]
     if prod(sizes) < (FEW if room < MANY else FEW_OF_MANY):
