@@ -514,7 +514,7 @@ PROGRAMS: dict[str, CalleeProgram] = {
                 return x
         """,
         "loud.run(x), len(LOG)",
-        "calls `LOG.append`",
+        "changed",
     ),
     "a property elsewhere that prints": CalleeProgram(
         """
