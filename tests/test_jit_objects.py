@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -375,3 +375,32 @@ def test_a_setting_decides_what_is_written_into_a_dict() -> None:
 
 def test_an_array_as_a_setting_leaves_the_function_to_the_host() -> None:
     compare(SETTING, "np.arange(3.0), np.array(True)", "np.arange(3.0), np.array(False)", ran=None)
+
+
+class Shifting:
+    """An object whose method returns a slice, alone and inside others."""
+
+    def __init__(self) -> None:
+        self.weights = np.arange(3.0)
+
+    def shifted(self, part: slice, by: int) -> slice:
+        """Compute the ends."""
+        if part.start + by < self.weights.shape[0] - 3:
+            raise IndexError("out of bounds")
+        return slice(part.start + by, part.stop + by, part.step)
+
+    def several(self, part: slice, by: int) -> Any:
+        """Return slices in a list and a dict."""
+        return [slice(by, None), {"a": slice(part.start, part.stop + by)}], by, self.weights * by
+
+
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.parametrize("method", ["shifted", "several"])
+def test_slices_that_are_returned_hold_numbers(method: str) -> None:
+    """What is staged must not get out in the slices that a compiled function returns."""
+    function = getattr(Shifting, method)
+    jitted = np2tf.jit(function, tier="compile")
+    for by in (1, 2, -1, 3, 2):
+        with np2tf.config.using(jit="on"):
+            found = jitted(Shifting(), slice(1, 9, 1), by)
+        assert repr(found) == repr(function(Shifting(), slice(1, 9, 1), by))

@@ -155,12 +155,20 @@ class Twins:
             return New(self._new.setdefault(id(value), len(self._new)), kind, state)
         if type(value) is not StandIn and plain(value) is not value:
             raise StagingError("staged code returns a generator of its own, or a global one", "NP2TF520")
+        if type(value) is slice and any(type(one).__module__ in _OURS for one in _ends(value)):
+            raise StagingError("staged code returns a slice of numbers that vary", "NP2TF520")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
             raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
         return value
 
 
 _MISSING = object()
+#: Where the classes of staged numbers are.
+_OURS = frozenset({"np2tf.tnp.ndarray", "np2tf.tnp.weak", "np2tf.runtime.stand_in"})
+
+
+def _ends(value: slice) -> tuple[Any, Any, Any]:
+    return value.start, value.stop, value.step
 
 
 def _is_inner_function(value: Any) -> bool:
