@@ -30,6 +30,19 @@ def check(setting: str, value: Any, told: str) -> None:
         raise ValueError(f"{told} must be one of {', '.join(choices)}, not {value!r}")
 
 
+class Program:
+    """The program that np2tf is used by.
+
+    Attributes:
+        is_translated: whether a module of it has been translated as it was imported or run.
+    """
+
+    is_translated = False
+
+
+program = Program()
+
+
 class Config:
     """Settings of the op library and of `np2tf.jit`.
 

@@ -346,3 +346,15 @@ def test_what_was_bound_before_np2tf_was_imported() -> None:
         [sys.executable, "-W", "ignore", "-c", BEFORE], capture_output=True, text=True, cwd=ROOT, check=True
     )
     assert done.stdout == "mine mine the box's 9.0\n"
+
+
+def test_importing_the_op_library_leaves_numpys_modules_alone() -> None:
+    code = """
+        import types
+        import numpy as np
+        import np2tf
+        from np2tf import tnp
+        tnp.linalg.norm(np.ones(2))
+        assert type(np) is types.ModuleType and type(np.linalg) is types.ModuleType
+        """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(code)], check=True, cwd=ROOT)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib.machinery
+import sys
 import types
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from np2tf.config import program
 from np2tf.imports.findings import Finding, TranslationWarning, tell
 from np2tf.imports.sources import Seen
 from np2tf.imports.store import translation
@@ -63,6 +65,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         """The globals that translated code is executed with, besides those that Python gives to all."""
         if not self.translated:
             return {}
+        _follow_program()
         from np2tf.runtime import boundary, originals, patches  # noqa: F401  # which keep AutoGraph off
 
         names = dict(boundary.NAMES)
@@ -105,6 +108,15 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         found = Finding.made("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
         self.findings = (*self.findings, found)
         tell([found])
+
+
+def _follow_program() -> None:
+    """Let what the program binds in NumPy's modules be seen, once there are modules that stand for them."""
+    if not program.is_translated:
+        program.is_translated = True
+        rebound = sys.modules.get("np2tf.tnp.rebound")
+        if rebound is not None:
+            rebound.follow_program()
 
 
 def _line_of(error: Exception, path: str) -> int:

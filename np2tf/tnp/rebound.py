@@ -4,8 +4,9 @@
 by way of `tnp`'s, what is kept is put aside until NumPy's own is back, and both modules show the program's.
 Code that is compiled takes a name of NumPy's for NumPy's own: what reads one that is not runs on the host.
 
-NumPy's modules get a class that sees assignments and deletions. (Reading a name takes 5 ns more.) What is
-written into the dict of such a module, past the module, is not seen.
+Once a module of the program has been translated, NumPy's modules get a class that sees assignments and
+deletions by others. (Reading a name takes 5 ns more.) Importing `tnp` alone changes nothing of NumPy's. What
+is written into the dict of such a module, past the module, is not seen.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.config import program
 from np2tf.staging import StagingError
 from np2tf.tnp.quick import quick
 
@@ -83,6 +85,7 @@ class StandsForNumPys(_ByName):
         if numpys is None or isinstance(value, ModuleType) or name.startswith("__"):
             super().__setattr__(name, value)
         else:
+            _follow_module(numpys)
             setattr(numpys, name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -90,6 +93,7 @@ class StandsForNumPys(_ByName):
         if numpys is None or (name in vars(self) and name not in vars(numpys)):
             super().__delattr__(name)
         else:
+            _follow_module(numpys)
             delattr(numpys, name)
 
 
@@ -105,12 +109,23 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
             # What NumPy has there cannot be known any more.
             _own.setdefault(f"{numpys.__name__}.{name}", object())
             _note(f"{numpys.__name__}.{name}", value)
+    if program.is_translated:
+        _follow_module(numpys)
+    if not isinstance(ours, StandsForNumPys):
+        ours.__class__ = StandsForNumPys
+
+
+def follow_program() -> None:
+    """From now on, see what anybody binds in NumPy's modules."""
+    for name in _ours:
+        _follow_module(sys.modules[name])
+
+
+def _follow_module(numpys: ModuleType) -> None:
     if not isinstance(numpys, _Watched):
         kind = type(numpys)
         bases = (_Watched,) if kind is ModuleType else (_Watched, kind)
         numpys.__class__ = type(kind.__name__, bases, {"__module__": kind.__module__})
-    if not isinstance(ours, StandsForNumPys):
-        ours.__class__ = StandsForNumPys
 
 
 def value_of(qualified: str) -> Any:
