@@ -215,7 +215,7 @@ def judge(seed: int, tier: str, folder: Path) -> None:
 #: programs that run with the other tests, and in one test
 PROGRAMS, CHUNK = 100, 20
 #: tier -> one program of how many runs in it there; compiling takes the most time
-SHARE = {"compile": 8, "auto": 3}
+SHARE = {"compile": 10, "auto": 5}
 
 
 @pytest.mark.parametrize("start", range(0, PROGRAMS, CHUNK))
