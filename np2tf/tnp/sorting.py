@@ -14,6 +14,8 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
+from np2tf.tnp.bounds import record_violation
+from np2tf.tnp.cells import current_region
 from np2tf.tnp.conversion import as_tensor, cast, promote
 from np2tf.tnp.indexing_functions import axis_length, gather_along, within
 from np2tf.tnp.ndarray import ndarray, tensor_array
@@ -121,7 +123,18 @@ def argsort(
 ) -> ndarray:
     _check_kind(kind, stable, descending)
     a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
-    return tensor_array(order_along(a, axis, bool(descending)))
+    found = order_along(a, axis, bool(descending))
+    if not stable and kind not in ("stable", "mergesort") and current_region() is not None:
+        record_violation(_has_ties(gather_along(a, found, axis), axis))
+    return tensor_array(found)
+
+
+def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
+    """Whether equal elements are among those that have been sorted: their order is NumPy's to choose."""
+    before = (slice(None),) * axis
+    first, second = ordered[(*before, slice(None, -1))], ordered[(*before, slice(1, None))]
+    both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)
+    return tf.reduce_any(tf.equal(first, second) | both_nan)
 
 
 def _check_partition(kth: Any, kind: Any, length: Any) -> None:
