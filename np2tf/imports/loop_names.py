@@ -159,7 +159,7 @@ def functions_of(body: list[ast.stmt], in_class: bool = False) -> Iterator[tuple
                 yield from functions_of(getattr(node, part, []), inside)
 
 
-def blocks_of(node: ast.stmt) -> Iterator[list[ast.stmt]]:
+def blocks_of(node: ast.AST) -> Iterator[list[ast.stmt]]:
     """The blocks of a compound statement."""
     for part in ("body", "orelse", "finalbody"):
         block = getattr(node, part, None)

@@ -20,6 +20,7 @@ import numpy as np
 
 from np2tf.imports.findings import Originals
 from np2tf.imports.loop_functions import Loops
+from np2tf.imports.loop_names import blocks_of
 from np2tf.imports.watched_loops import watch_functions
 from np2tf.runtime.code_names import codes_within
 from np2tf.runtime.loop_function import WATCH
@@ -183,19 +184,8 @@ def _imports(statements: list[ast.stmt]) -> Iterator[tuple[str, Path]]:
                 for alias in node.names:
                     yield alias.asname or alias.name, (*rest, alias.name)
         elif not isinstance(node, _Definition):
-            for inner in _blocks(node):
+            for inner in blocks_of(node):
                 yield from _imports(inner)
-
-
-def _blocks(node: ast.AST) -> Iterator[list[ast.stmt]]:
-    """The blocks of a compound statement."""
-    for part in ("body", "orelse", "finalbody"):
-        block = getattr(node, part, None)
-        if isinstance(block, list):
-            yield block
-    for part in ("handlers", "cases"):
-        for one in getattr(node, part, ()):
-            yield one.body
 
 
 def _below_numpy(path: Path) -> Any:

@@ -17,6 +17,7 @@ from np2tf.tnp.key_axes import Axis, axes_of, axis_per_item
 from np2tf.tnp.keys import FULL, expand, holds_0d_array
 from np2tf.tnp.lenses import Basic
 from np2tf.tnp.ndarray import array_over, cell_of, ndarray, path_of
+from np2tf.tnp.selection import is_dynamic
 from np2tf.tnp.symint import Int, SymInt
 
 
@@ -27,7 +28,12 @@ def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     mask, steps, index arrays beside integers.
     """
     path = path_of(array)
-    if not path or type(path[-1]) is not Basic or not _has_run_time_ends(path[-1]) or not staging_for_xla():
+    if (
+        not path
+        or type(path[-1]) is not Basic
+        or not any(map(is_dynamic, path[-1].key))
+        or not staging_for_xla()
+    ):
         return None
     whole = array_over(cell_of(array), path[:-1])
     first = path[-1].key
@@ -58,14 +64,9 @@ def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     return whole, made
 
 
-def _has_run_time_ends(lens: Basic) -> bool:
-    ends = (end for item in lens.key if isinstance(item, slice) for end in (item.start, item.stop))
-    return any(isinstance(end, SymInt) for end in ends)
-
-
 def _part(outer: Any, axis: Axis, inner: Any) -> Any:
     """What `inner` takes of the slice `outer` of an axis, as an item for the axis; None if there is none."""
-    if inner == FULL if isinstance(inner, slice) else False:
+    if isinstance(inner, slice) and inner == FULL:
         return outer
     if axis.step != 1:
         return None
@@ -77,10 +78,6 @@ def _part(outer: Any, axis: Axis, inner: Any) -> Any:
     if isinstance(inner, tf.Tensor):
         return _positions(inner, axis)
     return _position(inner, axis)
-
-
-def _length(axis: Axis) -> tf.Tensor:
-    return tf.maximum(symint.tensor_of(axis.stop) - symint.tensor_of(axis.start), 0)
 
 
 def _end(end: Int | None, default: Int, axis: Axis) -> Int:
@@ -100,7 +97,7 @@ def _end(end: Int | None, default: Int, axis: Axis) -> Int:
 
 def _position(index: Int, axis: Axis) -> SymInt:
     """The place of an element of a slice; one that is out of the slice's bounds is a violation."""
-    length = _length(axis)
+    length = symint.extent(axis.start, axis.stop)
     given = symint.tensor_of(index)
     if symint.low(index) is None or symint.low(index) < 0:  # type: ignore[operator]
         given = tf.where(given < 0, given + length, given)
@@ -110,7 +107,7 @@ def _position(index: Int, axis: Axis) -> SymInt:
 
 
 def _positions(index: tf.Tensor, axis: Axis) -> tf.Tensor:
-    length = _length(axis)
+    length = symint.extent(axis.start, axis.stop)
     index = tf.where(index < 0, index + length, index)
     if checks_bounds():
         record_violation(tf.reduce_any((index < 0) | (index >= length)))

@@ -116,8 +116,7 @@ def _length(axis: Axis) -> Int:
         return axis.size
     if axis.start == 0 and isinstance(axis.stop, SymInt):
         return axis.stop
-    length = tf.maximum(symint.tensor_of(axis.stop) - symint.tensor_of(axis.start), 0)
-    return SymInt.fresh(length, 0, axis.length)
+    return SymInt.fresh(symint.extent(axis.start, axis.stop), 0, axis.length)
 
 
 def vector(values: Sequence[Int]) -> tf.Tensor | list[int]:

@@ -298,8 +298,7 @@ def _shifted(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -
 
 def span(interval: tuple[Int, Int]) -> tf.Tensor:
     """How many elements an interval takes."""
-    start, stop = map(symint.tensor_of, interval)
-    return tf.maximum(stop - start, 0)
+    return symint.extent(*interval)
 
 
 def is_dynamic(item: Any) -> bool:

@@ -75,6 +75,11 @@ def distance(start: Int, stop: Int) -> int | None:
     return None
 
 
+def extent(start: Int, stop: Int) -> tf.Tensor:
+    """How many elements a slice takes from one place to another: none if it ends before it begins."""
+    return tf.maximum(tensor_of(stop) - tensor_of(start), 0)
+
+
 def low(value: Int) -> int | None:
     """The least value that `value` can have."""
     return value if isinstance(value, int) else value.low
