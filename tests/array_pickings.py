@@ -199,6 +199,9 @@ ON_HOST = (
     "np.pad(V,2,'mean')",
     "A.astype(object)",
 )
+#: The result depends on the order in which NumPy puts equal elements: the staged call records a violation,
+#: so that NumPy computes it.
+LEFT_TO_NUMPY = ("np.searchsorted(D,[2],sorter=np.argsort(D))",)
 #: What cannot be staged: it hands values to Python, or is left to NumPy.
 REFUSED_WHILE_STAGING = (
     "np.pad(V,2,'linear_ramp',end_values=5)",
