@@ -1,4 +1,4 @@
-"""Loops that are hot after their first round: a fixture for tests of on-stack replacement."""
+"""Loops that are hot after their first round, or before it: fixtures for tests of on-stack replacement."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import np2tf
 from np2tf.imports.translation import translation_of
 from np2tf.options import Options
 from np2tf.runtime import boundary, originals, replacement
+from np2tf.runtime.loop_compiler import LoopCompiler
+from np2tf.runtime.watched_loop import WatchedLoop
 from np2tf.tnp import loading
 
 _numbers = count()
@@ -42,6 +44,31 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
     monkeypatch.setattr(replacement.Rounds, "_pays", lambda *_: replacement._is_possible())
     for name, value in (("HOT", 0.0), ("SHORT", 2), ("FASTER", float("inf"))):
         monkeypatch.setattr(replacement, name, value)
+    with np2tf.config.using(tier="auto"):
+        yield found
+
+
+@pytest.fixture
+def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
+    """Every loop over known rounds is entered as compiled code, and none is too slow."""
+    loading.load()
+    found = Taken()
+    enter = replacement.Rounds._enter
+
+    def counted(rounds: Any, frame: Any, left: range) -> Any:
+        outcome = enter(rounds, frame, left)
+        found.over += rounds._taken_over
+        found.refused += not rounds._taken_over
+        return outcome
+
+    def is_due(loop: WatchedLoop) -> bool:
+        return not loop.is_while and not loop.known.in_module and not loop.refused
+
+    monkeypatch.setattr(replacement.Rounds, "_enter", counted)
+    monkeypatch.setattr(WatchedLoop, "is_due", property(is_due))
+    monkeypatch.setattr(LoopCompiler, "_had_better_stay", lambda *_: False)
+    monkeypatch.setattr(LoopCompiler, "_deadline", None)
+    monkeypatch.setattr(replacement, "SHORT", 2)
     with np2tf.config.using(tier="auto"):
         yield found
 

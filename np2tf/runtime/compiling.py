@@ -70,6 +70,9 @@ class Compiler:
         name: of the function, for those who are told of it.
     """
 
+    #: Whether the next process is told by the function's prospect of what compiling has brought.
+    _is_followed = True
+
     def __init__(self, jitted: Jitted) -> None:
         self._jitted = jitted
         self._function = jitted.__wrapped__
@@ -80,10 +83,6 @@ class Compiler:
         self._functions: list[Any] = []
         self._checked: set[type] = set()
         self._budget = Budget(self._host)
-        # Whether it is a loop's, which is never called as functions are.
-        self._is_loop = False
-        # When tracing has to be over that is under way, by `time.monotonic`.
-        self._until: float | None = None
         self._lock = threading.RLock()
         # The modes of promotion under which it has been told that the function runs unjitted.
         self._warned: set[str] = set()
@@ -183,7 +182,7 @@ class Compiler:
         """Whether a call that could be compiled runs on the host, for now."""
         if family.find(call.signature) is not None:
             wants_host = family.wants_host
-        elif (advice := self._host.prospect.advice(call.args, call.kwargs)) is not None:
+        elif (advice := self._advice(call)) is not None:
             wants_host = not advice
         elif self._jitted.trace_count:
             worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
@@ -194,42 +193,15 @@ class Compiler:
             wants_host = self._host.own_seconds < WORTH_COMPILING or not self._budget.is_open
         return wants_host and self._may_stay_on_host(call)
 
+    def _advice(self, call: Call) -> bool | None:
+        """Whether an earlier process has found that a call had better be compiled; None if it has not."""
+        return self._host.prospect.advice(call.args, call.kwargs)
+
     def _belongs_on_host(self, why: Fallback | None) -> None:
         self._latest = why
         self._in_a_row += 1
         if self._in_a_row >= ASKED_AT_LEAST:
             self._trusted = min(2 ** (self._in_a_row - ASKED_AT_LEAST), TRUSTED_AT_MOST)
-
-    def get_ready(self, args: tuple[Any, ...], changing: Collection[int], seconds: float) -> Fallback | None:
-        """Make code for a call, and run nothing; why that cannot be, if it cannot.
-
-        Args:
-            args: of the call.
-            changing: the places of arguments that are others in the next call, if they are numbers.
-            seconds: that it may take.
-        """
-        self._until, self._is_loop = time.monotonic() + seconds, True
-        try:
-            call = self._prepare(args, {}, changing)
-            self._compile(self._family(call), call)
-        except Exception as error:
-            return self._note(error)
-        finally:
-            self._until = None
-        return None
-
-    def run_now(self, args: tuple[Any, ...], changing: Collection[int]) -> Any:
-        """Run compiled code at once; None, and nothing done, if there is none or the call is discarded."""
-        try:
-            call = self._prepare(args, {}, changing)
-            compiled, is_new, family, call = self._compile(self._family(call), call)
-        except Exception as error:
-            self._note(error)
-            return None
-        try:
-            return self._accepted(compiled, is_new, family, call, time.perf_counter())
-        except (Discarded, tf.errors.OpError):
-            return None
 
     def explain(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Explanation:
         """What becomes of a call with these arguments, and why; compiles it if need be."""
@@ -414,7 +386,7 @@ class Compiler:
         """Let the next process know what comes of compiling these calls."""
         family.digest = digest_of_call(call.args, call.kwargs)
         family.assumed_host = self._host.average
-        if self._tier == "auto" and self._jitted.promotion is None and not self._is_loop:
+        if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
             known = weakref.ref(self)
             self._host.prospect.follow(
                 self._budget, lambda: () if (made := known()) is None else [*made.families.values()]
@@ -427,9 +399,7 @@ class Compiler:
     @property
     def _deadline(self) -> float | None:
         """When tracing is given up, where the host is an alternative."""
-        if self._tier == "compile" or self._keeps_rules:
-            return None
-        return self._budget.deadline if self._until is None else self._until
+        return None if self._tier == "compile" or self._keeps_rules else self._budget.deadline
 
     @property
     def _names(self) -> set[str]:

@@ -115,8 +115,8 @@ class Dependencies:
         """
         if not self._appending or self.any_attribute or MATCHES in self._using:
             return frozenset()
-        other = self._using if self._tells_classes else self._read_lists
-        return frozenset(self._appending - other)
+        others = self._using if self._tells_classes else frozenset()
+        return frozenset(self._appending - self._read_lists - others)
 
     def reads_list(self, attribute: str) -> None:
         """Take note that a list is not only appended to."""

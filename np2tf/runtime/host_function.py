@@ -117,12 +117,16 @@ class HostFunction:
         result = function(*args, **kwargs)
         self.callees_cost = max(self.callees_cost, long_calls.cost)
         long_calls.cost = max(cost, self.callees_cost)
-        self.latest = seconds = stopwatch.seconds
+        seconds = stopwatch.seconds
         clock.spent = max(clock.spent, before + seconds)
-        self.timed_calls += 1
-        self.latest_own = seconds - stopwatch.in_long_calls
-        self.own_seconds += self.latest_own
+        self.note(seconds, seconds - stopwatch.in_long_calls)
         if seconds > LONG_CALL and not self.is_refused:
             stopwatch.note_long_call(seconds)
-        self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)
         return result
+
+    def note(self, seconds: float, own: float) -> None:
+        """Count a call that has taken so many seconds, and without long calls of other jitted functions."""
+        self.latest, self.latest_own = seconds, own
+        self.timed_calls += 1
+        self.own_seconds += own
+        self.average += (seconds - self.average) / min(self.timed_calls, ENOUGH_CALLS)

@@ -5,6 +5,10 @@ a loop has run for a while, and what is left of it would take longer than compil
 function of its own, whose arguments are the variables of the loop; the rest of its rounds run there. If it
 cannot be staged, the loop goes on as if nothing had been.
 
+A loop whose runs are short, but many, is entered as compiled code instead: once all of them have taken long
+enough, a run begins there (or after its first round, which binds the names that the loop only gives), and its
+function is measured and budgeted like one that is called.
+
 See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type feedback (PLDI 1994).
 """
 
@@ -12,7 +16,8 @@ from __future__ import annotations
 
 import sys
 import types
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain, islice, repeat
 from time import perf_counter, thread_time
 from typing import TYPE_CHECKING, Any
@@ -32,7 +37,9 @@ from np2tf.tnp.promotion_mode import by_numpys_rules
 from np2tf.tnp.quick import quick
 
 if TYPE_CHECKING:
-    from np2tf.runtime.compiling import Compiler
+    from np2tf.runtime.jit import Jitted
+    from np2tf.runtime.loop_compiler import LoopCompiler
+
 
 #: Seconds that a loop must have run, and what is left of it must take at least, by so many times what
 #: compiling it is expected to take.
@@ -50,6 +57,31 @@ UNLIMITED = range(2**62)
 FASTER = 0.9
 
 
+class _Timer:
+    """Times a run of a loop on the host."""
+
+    def __init__(self) -> None:
+        self._spent, self._stopwatch, self._processor = clock.spent, Stopwatch(), thread_time()
+
+    @property
+    def seconds(self) -> float:
+        """Since it was made, without compiling."""
+        return self._stopwatch.seconds
+
+    @property
+    def own(self) -> float:
+        """The seconds that compiling the loop could save: not those of long calls of jitted functions, nor of
+        waiting for a processor or for anything else.
+        """
+        stopwatch = self._stopwatch
+        own = min(stopwatch.seconds - stopwatch.in_long_calls, thread_time() - self._processor)
+        return max(own, 0.0)
+
+    def note_spent(self, seconds: float) -> None:
+        """Note that the host has spent so many seconds since it was made."""
+        clock.spent = max(clock.spent, self._spent + seconds)
+
+
 class Rounds:
     """The rounds of a watched loop, in parts: None stands for those that are to run as compiled code.
 
@@ -63,8 +95,10 @@ class Rounds:
         "_iterator",
         "_left",
         "_loop",
+        "_note",
         "_numbers",
         "_per_round",
+        "_results",
         "_shown",
         "_taken_over",
         "is_over",
@@ -76,6 +110,9 @@ class Rounds:
         self._numbers, self._loop, self._arrays = numbers, loop, arrays
         self._iterator = iter(iterable) if arrays else None
         self.is_over = self._taken_over = False
+        self._results: tuple[Any, ...] | None = None
+        # Is told how long the host takes, and without long calls of jitted functions.
+        self._note: Callable[[float, float], None] | None = None
 
     def __iter__(self) -> Iterator[Iterable[Any] | None]:
         yield chain.from_iterable(self._pieces())
@@ -95,30 +132,89 @@ class Rounds:
     def _pieces(self) -> Iterator[Iterable[Any]]:
         """The numbers, piece by piece; the clock is looked at between the pieces."""
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
-        done, size, stopwatch, processor = 0, 1, Stopwatch(), thread_time()
-        while done < count:
-            yield self._part(numbers[done : done + size])
-            done += size
-            passed = stopwatch.seconds
-            if passed >= HOT and done < count:
-                loop.short = 0
-                hot.count += 1
-                if loop.refused:
-                    if not loop.is_while:
-                        yield self._part(numbers[done:])
-                    return
-                # What it waits for, a processor that others use among them, compiling could not save.
-                own = max(min(passed - stopwatch.in_long_calls, thread_time() - processor), 0.0)
-                # A loop whose end is not known is taken to have come half the way.
-                left = WORTH * own if loop.is_while else own / done * (count - done)
-                if self._pays(passed, left):
-                    self._taken_over = self._is_taken_over(sys._getframe(1), left)
+        done, size, passed = 0, 1, 0.0
+        is_due = loop.is_due and self._enter(sys._getframe(1), numbers)
+        if self._taken_over:
+            return
+        timer = _Timer()
+        try:
+            while done < count:
+                yield self._part(numbers[done : done + size])
+                done += size
+                if is_due and done == 1 < count:
+                    self._enter(sys._getframe(1), numbers[1:])
                     if self._taken_over:
-                        self._left, self._per_round = numbers[done:], passed / done
-                        self._shown = loop.shown(done, passed)
                         return
-            size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
-        loop.per_round = stopwatch.seconds / count
+                passed = timer.seconds
+                if passed >= HOT and done < count:
+                    loop.short = 0
+                    hot.count += 1
+                    if loop.refused:
+                        if not loop.is_while:
+                            yield self._part(numbers[done:])
+                        return
+                    # A loop whose end is not known is taken to have come half the way.
+                    left = timer.own * (WORTH if loop.is_while else (count - done) / done)
+                    if self._pays(passed, left):
+                        self._taken_over = self._is_taken_over(sys._getframe(1), left)
+                        if self._taken_over:
+                            self._left, self._per_round = numbers[done:], passed / done
+                            self._shown = loop.shown(done, passed)
+                            return
+                size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
+        finally:
+            # One that breaks off was last looked at some rounds ago.
+            if passed and not self._taken_over:
+                loop.per_round = passed / min(done, count)
+                timer.note_spent(passed)
+                loop.ran(timer.own)
+                if self._note is not None:
+                    self._note(passed, timer.own)
+
+    def _enter(self, frame: types.FrameType, left: range) -> bool:
+        """Run all that is left as compiled code, if that is faster; whether to try again after a round."""
+        loop = self._loop
+        hot.count += 1
+        if not _is_possible():
+            return False
+        variables = dict(frame.f_locals)
+        if any(name not in variables for name in loop.known.parameters):
+            return True
+        given = self._arguments(variables, left)
+        jitted = self._staged(frame, given)
+        if jitted is None:
+            return False
+        begun, compiler = perf_counter(), loop_compiler(jitted)
+        result, family = compiler.enter(given, loop.changing)
+        loop.stayed(result is None and family is None)
+        if result is None:
+            self._note = partial(compiler.ran_on_host, family)
+            return False
+        self._taken_over = True
+        shown = loop.shown(left.start - self._numbers.start, 0.0)
+        shown.rounds += len(left)
+        shown.compiled += perf_counter() - begun
+        self._left = left[len(left) :]
+        self._skip(len(left))
+        self.is_over = loop.known.tells and bool(result[-1])
+        self._results = result[: len(loop.known.results)]
+        return False
+
+    def _staged(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
+        """The loop's function, if it can be staged, and works on arrays."""
+        loop = self._loop
+        # It needs no TensorFlow to tell that a loop cannot be staged.
+        _, jitted = loop.functions(frame.f_globals)
+        about_arrays = quick.tensors or loop.known.says_numpy or holds_array(given)
+        if jitted is None or not about_arrays or loop.is_refused(given):
+            loop.refused = True
+            return None
+        return jitted
+
+    def _skip(self, count: int) -> None:
+        """Have so many elements of what the loop runs over, as compiled code has had them."""
+        if self._iterator is not None and count:
+            next(islice(self._iterator, count, count), None)
 
     def _pays(self, passed: float, left: float) -> bool:
         """Whether what is left of the loop, but for long calls, takes longer than compiling it."""
@@ -136,18 +232,15 @@ class Rounds:
             return False
         self._frame = dict(variables), frame.f_globals
         begun, compiling = perf_counter(), clock.compiling
-        # It needs no TensorFlow to tell that a loop cannot be staged.
-        _, jitted = loop.functions(frame.f_globals)
         given = self._arguments(variables, self._numbers)
-        about_arrays = quick.tensors or loop.known.says_numpy or holds_array(given)
-        if jitted is None or not about_arrays or loop.is_refused(given):
-            loop.refused = True
+        jitted = self._staged(frame, given)
+        if jitted is None:
             return False
         load()
         limit = left / WORTH
         if loop.record is not None:
             limit = max(limit, PAYS * loop.record.cost)
-        why = jitted._compiler.get_ready(given, loop.changing, limit)
+        why = loop_compiler(jitted).get_ready(given, loop.changing, limit)
         seconds = perf_counter() - begun
         loop.compiling += seconds
         # Translating it is a part of compiling, too.
@@ -176,11 +269,13 @@ class Rounds:
 
         What it cannot do is left to the loop itself: so errors, and what handles them, are the program's own.
         """
+        if self._results is not None:
+            return self._results
         variables, names = self._frame
         del self._frame
         _, jitted = self._loop.functions(names)
         assert jitted is not None
-        compiler, trace_count, begun = jitted._compiler, jitted.trace_count, self._left.start
+        compiler, trace_count, begun = loop_compiler(jitted), jitted.trace_count, self._left.start
         for seconds in (FIRST_TRIAL, WARM_TRIAL):
             size = max(1, int(seconds / self._per_round))
             passed = self._run(size, compiler, variables)
@@ -200,16 +295,14 @@ class Rounds:
                 self._shown.returned += 1
             else:
                 self._run_all(size, compiler, variables)
-        if self._iterator is not None and len(self._left):
-            # Those elements have been had.
-            next(islice(self._iterator, self._left.start - begun, self._left.start - begun), None)
+        self._skip(self._left.start - begun if len(self._left) else 0)
         return tuple(variables[name] for name in self._loop.known.results)
 
     @property
     def _is_done(self) -> bool:
         return self.is_over or not len(self._left)
 
-    def _run_all(self, size: int, compiler: Compiler, variables: dict[str, Any]) -> None:
+    def _run_all(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> None:
         """Run what is left, in parts that become longer, and shorter before what compiled code cannot do."""
         least = size
         while not self._is_done:
@@ -221,7 +314,7 @@ class Rounds:
                 self._shown.returned += 1
                 break
 
-    def _run(self, size: int, compiler: Compiler, variables: dict[str, Any]) -> float | None:
+    def _run(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> float | None:
         """Run so many rounds as compiled code; the seconds, or None, and nothing done, if it cannot."""
         known, shown, begun = self._loop.known, self._shown, perf_counter()
         part = self._left[:size]
@@ -240,6 +333,14 @@ class Rounds:
         # How many rounds a loop has had that is over is not known.
         shown.rounds += 1 if self.is_over else len(part)
         return seconds
+
+
+def loop_compiler(jitted: Jitted) -> LoopCompiler:
+    """The compiler of a loop's function."""
+    load()
+    from np2tf.runtime.loop_compiler import LoopCompiler
+
+    return LoopCompiler.of(jitted)
 
 
 def _is_possible() -> bool:

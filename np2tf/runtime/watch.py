@@ -22,6 +22,7 @@ from np2tf.runtime.compiling import Compiler
 from np2tf.runtime.decisions import decisions
 from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.jit import Jitted
+from np2tf.runtime.loop_compiler import LoopCompiler
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.tnp import entries
 from np2tf.tnp.cells import current_region
@@ -91,8 +92,9 @@ class Watch:
             (HostFunction, "run_timed", self._on_host),
             (Compiler, "left_on_host", self._left),
             (Compiler, "unjitted", self._fell_back),
-            (Compiler, "get_ready", self._in_loop),
-            (Compiler, "run_now", self._in_loop),
+            (LoopCompiler, "get_ready", self._in_loop),
+            (LoopCompiler, "run_now", self._in_loop),
+            (LoopCompiler, "enter", self._in_loop),
             (Compiled, "__init__", self._traced),
             (Compiled, "retrace_as_graph", self._traced),
             (Compiled, "__call__", self._ran),

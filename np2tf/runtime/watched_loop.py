@@ -8,10 +8,11 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
-from np2tf.runtime.clock import Costs
+from np2tf.runtime.clock import IMPORT_SECONDS, LONG_CALL, Costs
 from np2tf.runtime.decisions import FOLLOWED, Record, Refusal, Way, decisions, key_of
 from np2tf.runtime.digests import digest_of_call
 from np2tf.runtime.loop_function import LoopFunction
+from np2tf.tnp.quick import quick
 
 if TYPE_CHECKING:
     from np2tf.runtime.jit import Jitted
@@ -24,6 +25,11 @@ SURELY_SHORT = 3
 EXPECTED = 0.8
 #: A loop that compiled code could not go on with so often stays on the host.
 MOST_DISCARDED = 100
+#: A loop of short runs is entered as compiled code once all of them together have taken so many times what
+#: compiling it is expected to cost: by then its function, and the loop around it, have had their chance.
+PATIENT = 3.0
+#: It is looked at no more after so many runs in a row that belonged on the host.
+ENOUGH_RUNS = 20
 
 
 class WatchedLoop:
@@ -41,6 +47,8 @@ class WatchedLoop:
             known.
         cost: what compiling it has taken, in seconds; 0.0 if it has not been.
         changing: the places of the arguments that are other numbers every time.
+        host_seconds: that it has taken on the host, all runs together.
+        outer: the loops around it.
     """
 
     def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
@@ -54,6 +62,9 @@ class WatchedLoop:
         changing = {k for k, name in enumerate(known.parameters) if name in known.results}
         self.changing = frozenset({*changing, count, count + 1})
         self.ratio, self.cost = -1.0, 0.0
+        self.host_seconds = self._latest = 0.0
+        self.outer: list[WatchedLoop] = []
+        self._stayed = 0
         self._ways: dict[str, Way] = {}
         self._code = code
         self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
@@ -62,18 +73,47 @@ class WatchedLoop:
         """Whether to watch it this time, where it is hot if its rounds take `least` seconds."""
         if self.refused:
             return False
+        if self.is_due:
+            return True
         was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
         if was_short and self.unwatched < UNWATCHED:
             self.unwatched += 1
+            self.host_seconds += self._latest
             return False
         self.unwatched = 0
         self.short += 1
         return True
 
+    @property
+    def is_due(self) -> bool:
+        """Whether to enter it as compiled code, although its runs are short."""
+        loading = 0.0 if quick.tensors else IMPORT_SECONDS
+        if not self._may_be_entered or self.host_seconds < PATIENT * (self.expected + loading):
+            return False
+        return not any(loop._may_be_entered for loop in self.outer)
+
+    @property
+    def _may_be_entered(self) -> bool:
+        """Whether its runs are long enough to be calls, and nothing is known against that."""
+        is_of_calls = not self.is_while and not self.known.in_module and self._latest >= LONG_CALL
+        return is_of_calls and not self.refused and self._stayed < ENOUGH_RUNS
+
+    def ran(self, seconds: float) -> None:
+        """Note that a run has taken so many seconds on the host."""
+        self._latest = seconds
+        self.host_seconds += seconds
+        hot.count += self._may_be_entered
+
+    def stayed(self, is_final: bool) -> None:
+        """Note whether a run that could have been entered belongs on the host for good."""
+        self._stayed = self._stayed + 1 if is_final else 0
+
     def shown(self, done: int, seconds: float) -> TakenOver:
         """Note for a report that it goes on as compiled code after so many rounds, and seconds."""
         known = self.known
-        found = counts.loops.setdefault(known.key, TakenOver(known.of, self.path, known.line, round=done))
+        found = counts.loops.get(known.key)
+        if found is None:
+            found = counts.loops[known.key] = TakenOver(known.of, self.path, known.line, round=done)
         found.times += 1
         found.host += seconds
         found.compiling += self.compiling
@@ -149,7 +189,7 @@ class WatchedLoop:
 
 
 class _Hot:
-    """How often a loop has been found to be hot."""
+    """How often a loop has been found to be hot, or may become so."""
 
     count = 0
 
@@ -173,9 +213,13 @@ def compiled_loops(of: str, path: str) -> int:
 
 def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
     """Note the functions of a module's loops."""
-    for known, code in made:
-        loop = WatchedLoop(LoopFunction(*known), code)
-        loops[loop.known.key] = loop
+    found = [WatchedLoop(LoopFunction(*known), code) for known, code in made]
+    loops.update({loop.known.key: loop for loop in found})
+    for loop in found:
+        inside = range(loop.known.line, max(loop.known.lines) + 1)
+        for other in found:
+            if other is not loop and other.known.of == loop.known.of and other.known.line in inside:
+                other.outer.append(loop)
 
 
 def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
