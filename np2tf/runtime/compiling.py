@@ -61,6 +61,8 @@ ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
 WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE, REBOUND)
 #: A family must have taken its share of what compiling is expected to cost, as if there were so many.
 SHARED_BY = 4
+#: A function that has been traced so many times for fewer than so many calls each is not compiled any more.
+MOST_TRACES, CALLS_PER_TRACE = 48, 2
 
 
 class Compiler:
@@ -349,6 +351,7 @@ class Compiler:
             if found is not None:
                 return found, False
             family.check_growth()
+            self._check_reuse()
             self._keep(family, call)
             self._jitted.trace_count += 1
             counts.traces += 1
@@ -381,6 +384,17 @@ class Compiler:
             made.is_plain = call.is_plain
             family.compiled[family.key(signature, inputs)] = made
             return made, True
+
+    def _check_reuse(self) -> None:
+        """Refuse to compile a function whose code is hardly ever used again, whatever its calls differ in.
+
+        Raises:
+            StagingError: there have been too many traces.
+        """
+        jitted = self._jitted
+        traces, calls = jitted.trace_count, jitted.compiled_count + jitted.graph_count
+        if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
+            raise StagingError("the function needs new code for nearly every call", "NP2TF522")
 
     def _keep(self, family: Family, call: Call) -> None:
         """Let the next process know what comes of compiling these calls."""
