@@ -24,8 +24,8 @@ _LAZY: dict[str, tuple[str, str]] = {
     "Options": ("np2tf.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
     "jit": ("np2tf.runtime.jit", "jit"),
-    "device_put": ("np2tf.tnp.devices", "device_put"),
-    "device_get": ("np2tf.tnp.devices", "device_get"),
+    "device_put": ("np2tf.tnp._dispatch.devices", "device_put"),
+    "device_get": ("np2tf.tnp._dispatch.devices", "device_get"),
     "host_memory": ("np2tf.runtime.memory", "host_memory"),
     "StagingError": ("np2tf.staging", "StagingError"),
     "import_module": ("np2tf.imports.module", "import_module"),
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
     from np2tf.runtime.unbound import undefined as undefined
     from np2tf.runtime.user_frames import warn as warn
     from np2tf.staging import StagingError as StagingError
-    from np2tf.tnp.devices import device_get as device_get
-    from np2tf.tnp.devices import device_put as device_put
+    from np2tf.tnp._dispatch.devices import device_get as device_get
+    from np2tf.tnp._dispatch.devices import device_put as device_put
 
 
 def __getattr__(name: str) -> Any:

@@ -15,7 +15,7 @@ from np2tf.options import Options
 from np2tf.runtime import boundary, originals, replacement
 from np2tf.runtime.loop_compiler import LoopCompiler
 from np2tf.runtime.watched_loop import WatchedLoop
-from np2tf.tnp import loading
+from np2tf.tnp._front import loading
 
 _numbers = count()
 

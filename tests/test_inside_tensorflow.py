@@ -16,7 +16,7 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.runtime.jit import UnjittedWarning
-from np2tf.tnp.foreign_graphs import ForeignGraphWarning
+from np2tf.tnp._tensor.foreign_graphs import ForeignGraphWarning
 from tests import programs_for_tensorflow as plain
 
 ROOT = Path(__file__).parent

@@ -9,7 +9,7 @@ from differential import HEAD, compare, load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array
 
 #: name -> (arguments, whether the function must run compiled)
 TARGETS = {

@@ -156,7 +156,11 @@ def test_the_test_sees_what_it_should() -> None:
 
 
 #: The array's own module, and the way of small eager operations, where a call more would be felt.
-ARRAYS_OWN = ("tnp/ndarray.py", "tnp/direct.py", "tnp/direct_indexing.py")
+ARRAYS_OWN = (
+    "tnp/_array/ndarray.py",
+    "tnp/_dispatch/eager_fast_path.py",
+    "tnp/_indexing/eager_fast_path.py",
+)
 
 
 def test_only_its_own_module_touches_an_arrays_fields() -> None:

@@ -12,7 +12,7 @@ from differential import HEAD, arguments_of, compare, load, translation
 import np2tf
 from np2tf import tnp
 from np2tf.runtime import sharing
-from np2tf.tnp.strands import inner_product
+from np2tf.tnp._tensor.lane_reductions import inner_product
 
 #: statements of a loop over k: `u` is read and kept, `v` is written; both are 40 × 50.
 WRITES = {

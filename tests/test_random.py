@@ -12,8 +12,8 @@ import pytest
 import np2tf
 from np2tf import tnp
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import region
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._tensor.storage import region
 
 #: method -> arguments: every distribution, with and without a shape.
 SHARED: dict[str, tuple[Any, ...]] = {

@@ -16,10 +16,10 @@ from np2tf.runtime import stats
 from np2tf.runtime.jit import Jitted, UnjittedWarning
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
 from np2tf.runtime.watch import Watch
-from np2tf.tnp import routing
-from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.quick import quick
-from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp._array.ndarray import ndarray
+from np2tf.tnp._entry import routing
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 
 @pytest.fixture

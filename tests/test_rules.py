@@ -100,7 +100,7 @@ def test_writes(name: str, parameter: str) -> None:
 
 
 def test_the_run_time_knows_the_same_writers_without_reading_the_rules() -> None:
-    from np2tf.tnp.host import WRITES
+    from np2tf.tnp._dispatch.host_fallback import WRITES
 
     # The methods of arrays and `at` of the ufuncs are found otherwise.
     assert {

@@ -114,7 +114,7 @@ def _follow_program() -> None:
     """Let what the program binds in NumPy's modules be seen, once there are modules that stand for them."""
     if not program.is_translated:
         program.is_translated = True
-        rebound = sys.modules.get("np2tf.tnp.rebound")
+        rebound = sys.modules.get("np2tf.tnp._front.rebound_names")
         if rebound is not None:
             rebound.follow_program()
 

@@ -12,9 +12,9 @@ import numpy as np
 
 from np2tf.runtime.output import Append, put_in_order
 from np2tf.runtime.text import Captured
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import scalar
-from np2tf.tnp.operand_kinds import PLAIN
+from np2tf.tnp._array.ndarray import scalar
+from np2tf.tnp._front.operand_kinds import PLAIN
+from np2tf.tnp._tensor.storage import current_region
 
 
 class ListIsRead(Exception):

@@ -11,7 +11,7 @@ import numpy as np
 
 from np2tf.runtime.code_names import all_names
 from np2tf.runtime.instances import attributes, is_instance
-from np2tf.tnp.front import Function
+from np2tf.tnp._front.front import Function
 
 #: So deep, and so many items wide, the arguments are searched.
 DEEPEST, WIDEST = 3, 16

@@ -11,7 +11,7 @@ from importlib.machinery import ModuleSpec
 from types import FrameType
 from typing import Any
 
-from np2tf.tnp.loading import when_loaded, when_program_has_tensors
+from np2tf.tnp._front.loading import when_loaded, when_program_has_tensors
 
 _when_programs: list[Callable[[], None]] = []
 #: Modules, what in them is waited for, and what is to be done with it.

@@ -18,7 +18,7 @@ from np2tf.runtime.instances import has_instances
 from np2tf.runtime.jit import Jitted
 from np2tf.scipy import lookup
 from np2tf.staging import StagingError
-from np2tf.tnp.front import Function
+from np2tf.tnp._front.front import Function
 
 #: Gives the staged version of a function; StagingError where there is none.
 Check = Callable[[types.FunctionType], Any]

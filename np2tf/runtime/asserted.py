@@ -12,8 +12,8 @@ import numpy as np
 
 from np2tf import tnp
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._tensor.index_bounds import record_violation
 
 
 def counterpart(callee: Any) -> Callable[..., None] | None:

@@ -13,7 +13,7 @@ import numpy as np
 from np2tf.lazy import tf
 from np2tf.runtime import arrival
 from np2tf.runtime.surroundings import LOOKED_AT
-from np2tf.tnp.ndarray import as_raw, cell_of, is_foreign, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import as_raw, cell_of, is_foreign, tensor_array, tensor_scalar
 
 _CONTAINERS = frozenset({list, tuple, dict})
 #: The classes of tensors and of variables. They are here as soon as TensorFlow has been imported.

@@ -23,12 +23,12 @@ from np2tf.runtime.pieces import Piece, common_shapes, of_shapes, pieces_between
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, is_widened, join, like, same
 from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, link_aliases, region
-from np2tf.tnp.ndarray import cell_of
-from np2tf.tnp.ordering import pin_before_write
-from np2tf.tnp.widened import WidenedCell, read_all
-from np2tf.tnp.xla_updates import slice_under_xla
+from np2tf.tnp._array.ndarray import cell_of
+from np2tf.tnp._array.write_ordering import pin_before_write
+from np2tf.tnp._operands.widened import WidenedCell, read_all
+from np2tf.tnp._slicing.slice_updates import slice_under_xla
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import Cell, link_aliases, region
 
 Branch = Callable[[], Any]
 #: The cells that a branch writes, each with the shapes of the pieces that it writes; None for the whole.

@@ -23,7 +23,7 @@ from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.stand_in import stand_in
 from np2tf.staging import StagingError
-from np2tf.tnp.ndarray import ndarray
+from np2tf.tnp._array.ndarray import ndarray
 
 #: Deeper than this no argument or variable is taken apart (`signature`).
 _MAX_DEPTH = 14

@@ -29,9 +29,9 @@ from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.unjitted import CALLEE as CODE
 from np2tf.scipy import lookup
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.front import Function
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._front.front import Function
+from np2tf.tnp._tensor.storage import current_region
 
 #: Function -> what is traced in its place, or why nothing can be.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()

@@ -31,12 +31,7 @@ from np2tf.runtime.values import Undefined, flatten
 from np2tf.runtime.written_back import write_all
 from np2tf.runtime.xla_options import set_options
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, Gapped, region, resolved, staging_for_xla
-from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.foreign_graphs import not_foreign
-from np2tf.tnp.layout import laid_out, order_of_copy, order_of_memory
-from np2tf.tnp.lenses import check_host_view, run_time_ends, view_on_host, with_ends
-from np2tf.tnp.ndarray import (
+from np2tf.tnp._array.ndarray import (
     array_over,
     cell_of,
     is_array,
@@ -47,9 +42,14 @@ from np2tf.tnp.ndarray import (
     tensor_scalar,
     weak_scalar,
 )
-from np2tf.tnp.promotion_mode import mode, promoting
-from np2tf.tnp.residence import new_arrays_on_host
-from np2tf.tnp.symint import SymInt
+from np2tf.tnp._array.strides import laid_out, order_of_copy, order_of_memory
+from np2tf.tnp._dispatch.residency import new_arrays_on_host
+from np2tf.tnp._front.promotion_mode import mode, promoting
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._slicing.view_transforms import check_host_view, run_time_ends, view_on_host, with_ends
+from np2tf.tnp._tensor.foreign_graphs import not_foreign
+from np2tf.tnp._tensor.storage import Cell, Gapped, region, resolved, staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt
 
 set_options()
 

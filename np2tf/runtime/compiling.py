@@ -47,12 +47,12 @@ from np2tf.runtime.unjitted import OF_THE_MOMENT, QUIET, tell
 from np2tf.runtime.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.values import returned
 from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.floating_errors import raises_floating_point_errors
-from np2tf.tnp.ndarray import is_array
-from np2tf.tnp.promotion_mode import by_numpys_rules, mode
-from np2tf.tnp.rebound import CODE as REBOUND
-from np2tf.tnp.rebound import rebound
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._front.promotion_mode import by_numpys_rules, mode
+from np2tf.tnp._front.rebound_names import CODE as REBOUND
+from np2tf.tnp._front.rebound_names import rebound
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
 #: Once so many calls in a row have been found to belong on the host, the next ones are taken to, twice as
 #: many each time; a call that takes so many times the usual time ends that.

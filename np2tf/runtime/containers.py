@@ -9,7 +9,7 @@ from typing import Any
 
 from np2tf.runtime.values import flatten
 from np2tf.staging import StagingError
-from np2tf.tnp.rows import Rows
+from np2tf.tnp._array.sequences import Rows
 
 #: The way from a structure to a list or dict inside it.
 Path = tuple[Any, ...]

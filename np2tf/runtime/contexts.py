@@ -15,7 +15,7 @@ import numpy as np
 from np2tf.runtime.callees import CODE, staged
 from np2tf.runtime.instances import has_instances
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp._tensor.storage import current_region
 
 #: Managers that change nothing but what NumPy tells and prints.
 _HARMLESS = (contextlib.nullcontext, np.errstate)

@@ -17,9 +17,9 @@ from np2tf.runtime.ranges import Staged, sequence
 from np2tf.runtime.staged_state import Loop, branches
 from np2tf.runtime.trace import Trace
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import is_array, weak_scalar
-from np2tf.tnp.symint import SymInt
+from np2tf.tnp._array.ndarray import is_array, weak_scalar
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.symint import SymInt
 
 #: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
 UNROLL = 8

@@ -15,8 +15,8 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, Region
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import Cell, Region
 
 #: How many records there may be in a call, how many in an iteration outside of the loops in it, and how many
 #: numbers an effect may tell of. Where there are more, the call is discarded, or no code for XLA.

@@ -11,11 +11,11 @@ import tensorflow as tf
 
 from np2tf.runtime.values import Carried, carried, flatten, is_widened, join
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import is_array, scalar, tensor_array, tensor_scalar
-from np2tf.tnp.promotion import result_type_of
-from np2tf.tnp.rows import Rows
-from np2tf.tnp.undecided import decided
+from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._operands.path_dependent import decided
+from np2tf.tnp._operands.promotion import result_type_of
+from np2tf.tnp._tensor.storage import current_region
 
 
 @dataclass(frozen=True)

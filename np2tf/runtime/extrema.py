@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from np2tf.runtime.control import cond
 from np2tf.runtime.scalars import extreme
-from np2tf.tnp.ndarray import is_array
-from np2tf.tnp.weak import is_weak, weak_binary, weak_kind
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._operands.python_scalars import is_weak, weak_binary, weak_kind
 
 
 def _best(builtin: Any, values: tuple[Any, ...], operation: str, better: Any) -> Any:

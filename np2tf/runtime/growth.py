@@ -10,10 +10,10 @@ from np2tf.runtime.elements import Element
 from np2tf.runtime.lists import StagedList
 from np2tf.runtime.values import flatten, like
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell
-from np2tf.tnp.layout import order_of_copy
-from np2tf.tnp.ndarray import array_over, is_ordinary, ndarray, path_of
-from np2tf.tnp.widened import as_carried
+from np2tf.tnp._array.ndarray import array_over, is_ordinary, ndarray, path_of
+from np2tf.tnp._array.strides import order_of_copy
+from np2tf.tnp._operands.widened import as_carried
+from np2tf.tnp._tensor.storage import Cell
 
 
 def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:

@@ -15,7 +15,7 @@ from np2tf.runtime.recursion import HostCalls, deeply
 from np2tf.runtime.surroundings import is_on_host, is_on_numpy
 from np2tf.runtime.unbound import bound
 from np2tf.runtime.watched_loop import hot
-from np2tf.tnp.quick import quick
+from np2tf.tnp._front.fast_flags import quick
 
 #: A function whose calls take less than this many seconds on the host, on average over so many calls, is
 #: left there without further ado: taking its arguments apart would cost more than compiling could bring.

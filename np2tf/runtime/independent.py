@@ -19,12 +19,12 @@ from np2tf.runtime.surroundings import has_accelerator
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.twins import same_contents
 from np2tf.staging import StagingError
-from np2tf.tnp.at import at
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import aliases, current_region, region
-from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar
-from np2tf.tnp.symint import SymInt
+from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar
+from np2tf.tnp._front.at import at
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import aliases, current_region, region
+from np2tf.tnp._tensor.symint import SymInt
 
 #: On a CPU a loop that XLA compiles takes some ten nanoseconds a round, which nothing at once does better. A
 #: loop over these stays a graph, which takes microseconds; batches were 3 to 9 times faster (5,000 rounds).

@@ -28,8 +28,8 @@ from np2tf.runtime.surroundings import has_tensor, is_on_host, load, tensorflow,
 from np2tf.runtime.unbound import bound
 from np2tf.runtime.unjitted import UnjittedWarning as UnjittedWarning
 from np2tf.staging import StagingError
-from np2tf.tnp.promotion_mode import by_numpys_rules, promoting
-from np2tf.tnp.quick import quick
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.promotion_mode import by_numpys_rules, promoting
 
 if TYPE_CHECKING:
     from np2tf.runtime.compiling import Compiler

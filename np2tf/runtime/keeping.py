@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.tnp.ordering import pinned
+from np2tf.tnp._array.write_ordering import pinned
 
 
 def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]) -> list[tf.Tensor]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.operators import OPERATORS, staging_operator
-from np2tf.tnp.front import FUNCTIONS, universal
+from np2tf.tnp._front.front import FUNCTIONS, universal
 
 #: Builtins that only compute, and need no counterpart: what they are given is known while staging.
 _COMPUTING = frozenset({

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import tensorflow as tf
 
 from np2tf.runtime.keeping import keep
-from np2tf.tnp.graphs import ancestors, has_elements
+from np2tf.tnp._tensor.graph_queries import ancestors, has_elements
 
 _READS = frozenset({"GatherNd", "GatherV2", "If", "Slice", "StatelessIf", "StridedSlice", "XlaDynamicSlice"})
 _WRITES = frozenset({"TensorScatterUpdate", "TensorStridedSliceUpdate", "XlaDynamicUpdateSlice"})

@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 
 from np2tf.runtime.code_names import all_names
 from np2tf.runtime.values import Carried, Undefined, carried
-from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.tnp._array.ndarray import is_array, scalar
 
 #: The code of an iteration -> which of its variables were carried when it was staged.
 _found: WeakKeyDictionary[types.CodeType, list[bool]] = WeakKeyDictionary()

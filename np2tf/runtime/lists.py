@@ -16,14 +16,14 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.elements import Element, arrays_in
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import aliases, link_aliases, staging_for_xla
-from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.ndarray import cell_of, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp.promotion import result_type_of, tf_dtype
-from np2tf.tnp.rows import Rows
-from np2tf.tnp.symint import SymInt, tensor_of
-from np2tf.tnp.weak import is_weak, known_int
+from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.promotion import result_type_of, tf_dtype
+from np2tf.tnp._operands.python_scalars import is_weak, known_int
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import aliases, link_aliases, staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt, tensor_of
 
 #: At most so many items are gone through one by one in Python.
 _FEW = 64

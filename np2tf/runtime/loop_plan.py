@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from np2tf.runtime.containers import Path
 from np2tf.runtime.values import Carried
-from np2tf.tnp.cells import Cell, aliases
-from np2tf.tnp.ndarray import scalar
-from np2tf.tnp.symint import distance
+from np2tf.tnp._array.ndarray import scalar
+from np2tf.tnp._tensor.storage import Cell, aliases
+from np2tf.tnp._tensor.symint import distance
 
 
 @dataclass(frozen=True)

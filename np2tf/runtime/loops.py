@@ -30,9 +30,9 @@ from np2tf.runtime.slots import Entries, Slots, staying
 from np2tf.runtime.trace import Trace
 from np2tf.runtime.values import Carried, Undefined, carried, flatten, is_widened, join, like, same
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, Region, aliases, is_known, link_aliases, region
-from np2tf.tnp.ndarray import cell_of, is_array, scalar
-from np2tf.tnp.widened import read_all
+from np2tf.tnp._array.ndarray import cell_of, is_array, scalar
+from np2tf.tnp._operands.widened import read_all
+from np2tf.tnp._tensor.storage import Cell, Region, aliases, is_known, link_aliases, region
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]

@@ -15,9 +15,9 @@ import tensorflow as tf
 from np2tf.runtime.scalars import float as as_float
 from np2tf.runtime.scalars import is_staged, whole
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.ndarray import weak_scalar
-from np2tf.tnp.weak import is_weak, weak_kind
+from np2tf.tnp._array.ndarray import weak_scalar
+from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
+from np2tf.tnp._tensor.index_bounds import record_violation
 
 _FLOATS: dict[str, Callable[..., tf.Tensor]] = {
     "sqrt": tf.sqrt,

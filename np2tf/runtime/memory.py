@@ -9,7 +9,7 @@ import numpy as np
 
 from np2tf.lazy import LazyModule
 
-_devices: Any = LazyModule("np2tf.tnp.devices")
+_devices: Any = LazyModule("np2tf.tnp._dispatch.devices")
 
 
 def host_memory(x: Any) -> Any:

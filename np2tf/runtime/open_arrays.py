@@ -1,7 +1,7 @@
 """Arrays whose lengths are inputs of an XLA program, which is right for all lengths up to a bound.
 
 XLA wants static shapes. An open axis is as long as the bound in the program, and the array that the function
-sees is the part that counts (`np2tf.tnp.selection`). The array is padded before the call.
+sees is the part that counts (`np2tf.tnp._masked.selection`). The array is padded before the call.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from np2tf.tnp.ndarray import ndarray, path_of
-from np2tf.tnp.selection import MOST_BOUNDED, part_of_whole
-from np2tf.tnp.symint import SymInt
+from np2tf.tnp._array.ndarray import ndarray, path_of
+from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
+from np2tf.tnp._tensor.symint import SymInt
 
 #: The least and the greatest that a number can be.
 Bounds = tuple[int, int]

@@ -18,7 +18,7 @@ from np2tf.runtime.output import put_in_order
 from np2tf.runtime.text import Captured
 from np2tf.runtime.user_frames import callers, warn
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp._tensor.storage import current_region
 
 _LEVELS = {
     "debug": logging.DEBUG,

@@ -20,8 +20,8 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 
 from np2tf.runtime import arrival, replacement, watched_loop
-from np2tf.tnp.operand_kinds import surroundings
-from np2tf.tnp.quick import quick, when_host_changes
+from np2tf.tnp._front.fast_flags import quick, when_host_changes
+from np2tf.tnp._front.operand_kinds import surroundings
 
 if TYPE_CHECKING:
     from np2tf.imports.findings import Originals

@@ -8,8 +8,8 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, aliases, is_outside, link_aliases
-from np2tf.tnp.ndarray import cell_of, is_array, path_of
+from np2tf.tnp._array.ndarray import cell_of, is_array, path_of
+from np2tf.tnp._tensor.storage import Cell, aliases, is_outside, link_aliases
 
 
 def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Cell]) -> None:

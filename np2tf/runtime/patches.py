@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from np2tf.runtime.arrival import when_there
 from np2tf.runtime.boundary import AUTOGRAPH, NAMES
-from np2tf.tnp.ndarray import as_raw
+from np2tf.tnp._array.ndarray import as_raw
 
 #: The code of functions that have been translated where they stand, and of the functions inside.
 _translated: WeakSet[types.CodeType] = WeakSet()

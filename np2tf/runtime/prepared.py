@@ -10,7 +10,7 @@ from np2tf.runtime.open_arrays import Pattern
 from np2tf.runtime.signature import Signature
 from np2tf.runtime.twins import Twins, is_plain
 from np2tf.runtime.unknown_lengths import of_unknown_lengths
-from np2tf.tnp.cells import current_region
+from np2tf.tnp._tensor.storage import current_region
 
 
 class Call:

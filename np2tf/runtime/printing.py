@@ -13,7 +13,7 @@ import tensorflow as tf
 from np2tf.runtime.output import Printed, put_in_order
 from np2tf.runtime.text import Captured
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp._tensor.storage import current_region
 
 
 def print(

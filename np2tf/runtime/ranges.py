@@ -15,12 +15,12 @@ import tensorflow as tf
 
 from np2tf.runtime.lists import StagedList
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import is_array, scalar, weak_scalar
-from np2tf.tnp.symint import SymInt
-from np2tf.tnp.symint import high as upper
-from np2tf.tnp.symint import low as lower
-from np2tf.tnp.weak import known_int
+from np2tf.tnp._array.ndarray import is_array, scalar, weak_scalar
+from np2tf.tnp._operands.python_scalars import known_int
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.symint import SymInt
+from np2tf.tnp._tensor.symint import high as upper
+from np2tf.tnp._tensor.symint import low as lower
 
 
 @dataclass(frozen=True)

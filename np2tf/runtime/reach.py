@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.instances import attributes, is_foreign, is_instance
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array
 
 _LEAVES = (int, float, complex, bool, str, bytes, type(None), np.ndarray, np.generic, tf.Tensor)
 

@@ -16,7 +16,7 @@ from np2tf.runtime.code_names import codes_within
 from np2tf.staging import StagingError
 
 if TYPE_CHECKING:
-    from np2tf.tnp.cells import Region
+    from np2tf.tnp._tensor.storage import Region
 
 #: So many calls of functions within themselves become part of one graph, so deep within one another, and
 #: from within so many staged branches and loops of their own.

@@ -33,8 +33,8 @@ from np2tf.runtime.loop_items import arrays_of
 from np2tf.runtime.surroundings import is_recording, load, tensorflow
 from np2tf.runtime.unjitted import OF_THE_MOMENT
 from np2tf.runtime.watched_loop import WatchedLoop, hot, loop_costs, loops
-from np2tf.tnp.promotion_mode import by_numpys_rules
-from np2tf.tnp.quick import quick
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.promotion_mode import by_numpys_rules
 
 if TYPE_CHECKING:
     from np2tf.runtime.jit import Jitted

@@ -15,10 +15,10 @@ from np2tf.runtime.control import and_, cond, for_loop, or_
 from np2tf.runtime.lists import StagedList
 from np2tf.runtime.ranges import sequence
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
-from np2tf.tnp.symint import SymInt
+from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.symint import SymInt
 
 #: Staged integers are smaller than this, so that the sum of two of them fits 64 bits; Python's have no limit.
 LIMIT = 2**62

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 import tensorflow as tf
 
 from np2tf.runtime.keeping import keep
-from np2tf.tnp.graphs import has_elements
+from np2tf.tnp._tensor.graph_queries import has_elements
 
 #: Elementwise operations that XLA computes again rather than keep their values.
 _CHEAP = frozenset({

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from np2tf.staging import StagingError
-from np2tf.tnp.sites import site
+from np2tf.tnp._warnings.user_lines import site
 
 if TYPE_CHECKING:
     from np2tf.runtime.values import Carried

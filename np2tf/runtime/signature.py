@@ -26,10 +26,10 @@ from np2tf.runtime.places import Place
 from np2tf.runtime.random.states import bit_generator, global_state, is_generator
 from np2tf.runtime.stand_in import plain
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import is_guest
-from np2tf.tnp.layout import order_of_memory
-from np2tf.tnp.ndarray import cell_of, is_array, scalar
-from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp._array.ndarray import cell_of, is_array, scalar
+from np2tf.tnp._array.strides import order_of_memory
+from np2tf.tnp._operands.conversion import is_guest
+from np2tf.tnp._operands.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType, enum.Enum)

@@ -9,8 +9,8 @@ import tensorflow as tf
 
 from np2tf.runtime.loop_plan import Plan
 from np2tf.runtime.origins import origin, with_itself
-from np2tf.tnp.cells import Cell, aliases, is_outside, link_aliases, reached
-from np2tf.tnp.ndarray import cell_of, is_array, path_of
+from np2tf.tnp._array.ndarray import cell_of, is_array, path_of
+from np2tf.tnp._tensor.storage import Cell, aliases, is_outside, link_aliases, reached
 
 
 class Slots:

@@ -17,7 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp.cells import Representative, current_region
+from np2tf.tnp._tensor.storage import Representative, current_region
 
 
 class StandIn(Representative):

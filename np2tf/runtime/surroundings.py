@@ -16,9 +16,9 @@ from typing import Any
 from np2tf.config import config
 from np2tf.runtime import operators
 from np2tf.runtime.clock import clock
-from np2tf.tnp import loading
-from np2tf.tnp.operand_kinds import surroundings
-from np2tf.tnp.quick import quick
+from np2tf.tnp._front import loading
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.operand_kinds import surroundings
 
 _CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
 #: A long list is of one kind, as a rule: so many items of it are looked at.
@@ -66,7 +66,7 @@ class _TensorFlow:
         self.is_known = True
 
     def _note_own(self) -> None:
-        from np2tf.tnp.ndarray import ndarray, scalar
+        from np2tf.tnp._array.ndarray import ndarray, scalar
 
         self._add({ndarray, scalar})
         self.is_followed = True

@@ -14,10 +14,10 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.ndarray import is_array, ndarray, scalar
-from np2tf.tnp.operand_kinds import PLAIN
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
+from np2tf.tnp._front.operand_kinds import PLAIN
+from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._tensor.storage import current_region
 
 #: What it looks like does not change, and it holds nothing staged.
 _CONSTANT = (np.generic, np.dtype, type, range)

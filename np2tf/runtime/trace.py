@@ -21,8 +21,8 @@ from np2tf.runtime.shown import Shown
 from np2tf.runtime.stand_in import plain
 from np2tf.runtime.user_frames import depth
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, Region
-from np2tf.tnp.ndarray import cell_of
+from np2tf.tnp._array.ndarray import cell_of
+from np2tf.tnp._tensor.storage import Cell, Region
 
 
 @dataclass

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp._tensor.storage import current_region
 
 
 class HandledOnHost(Exception):

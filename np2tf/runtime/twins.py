@@ -164,7 +164,9 @@ class Twins:
 
 _MISSING = object()
 #: Where the classes of staged numbers are.
-_OURS = frozenset({"np2tf.tnp.ndarray", "np2tf.tnp.weak", "np2tf.runtime.stand_in"})
+_OURS = frozenset(
+    {"np2tf.tnp._array.ndarray", "np2tf.tnp._operands.python_scalars", "np2tf.runtime.stand_in"}
+)
 
 
 def _ends(value: slice) -> tuple[Any, Any, Any]:

@@ -6,7 +6,7 @@ import warnings
 
 from np2tf.counts import Fallback
 from np2tf.runtime.clock import TOO_LONG_TO_TRACE
-from np2tf.tnp.rebound import CODE as REBOUND
+from np2tf.tnp._front.rebound_names import CODE as REBOUND
 
 #: The code of errors that tell of a callee that belongs on the host.
 CALLEE = "NP2TF539"

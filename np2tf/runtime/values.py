@@ -15,11 +15,7 @@ import tensorflow as tf
 
 from np2tf.runtime.unbound import Undefined
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell
-from np2tf.tnp.conversion import as_tensor, cast
-from np2tf.tnp.layout import laid_out, order_of_copy
-from np2tf.tnp.ndarray import (
+from np2tf.tnp._array.ndarray import (
     cell_of,
     is_array,
     is_ordinary,
@@ -29,12 +25,16 @@ from np2tf.tnp.ndarray import (
     tensor_scalar,
     weak_scalar,
 )
-from np2tf.tnp.promotion import has_tf_dtype, result_type_of, tf_dtype
-from np2tf.tnp.rows import Rows
-from np2tf.tnp.symint import SymInt
-from np2tf.tnp.undecided import Undecided, refused, undecided_scalar
-from np2tf.tnp.weak import is_weak, weak_kind, weak_tensor
-from np2tf.tnp.widened import as_carried
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.strides import laid_out, order_of_copy
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.promotion import has_tf_dtype, result_type_of, tf_dtype
+from np2tf.tnp._operands.python_scalars import is_weak, weak_kind, weak_tensor
+from np2tf.tnp._operands.widened import as_carried
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._tensor.symint import SymInt
 
 
 class GuardedCell(Cell):

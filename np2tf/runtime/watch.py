@@ -24,9 +24,9 @@ from np2tf.runtime.host_function import HostFunction
 from np2tf.runtime.jit import Jitted
 from np2tf.runtime.loop_compiler import LoopCompiler
 from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
-from np2tf.tnp import entries
-from np2tf.tnp.cells import current_region
-from np2tf.tnp.sites import site
+from np2tf.tnp._entry import entry_points
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._warnings.user_lines import site
 
 
 class _State(threading.local):
@@ -43,7 +43,7 @@ class Watch:
         self._state = _State()
         self._called: set[int] = set()
         self._kept: list[Compiled] = []
-        self._undo = [entries.replace(self._operation), self._methods()]
+        self._undo = [entry_points.replace(self._operation), self._methods()]
         decisions.leave_alone()
         counts.loops.clear()
         self._started = perf_counter()

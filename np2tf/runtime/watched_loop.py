@@ -12,7 +12,7 @@ from np2tf.runtime.clock import IMPORT_SECONDS, LONG_CALL, Costs
 from np2tf.runtime.decisions import FOLLOWED, Record, Refusal, Way, decisions, key_of
 from np2tf.runtime.digests import digest_of_call
 from np2tf.runtime.loop_function import LoopFunction
-from np2tf.tnp.quick import quick
+from np2tf.tnp._front.fast_flags import quick
 
 if TYPE_CHECKING:
     from np2tf.runtime.jit import Jitted

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.boundary import variables
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array
 
 
 def write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:

@@ -12,7 +12,7 @@ from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
 from np2tf.runtime.random.selecting import SELECTING
 from np2tf.runtime.text import Captured
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Draws, Stream

@@ -28,9 +28,9 @@ from np2tf.runtime.random.sources import SOURCES, Source
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST, MOST
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, Region, current_region
-from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp._operands.promotion import has_tf_dtype
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import Cell, Region, current_region
 
 #: So many draws of a stream, at most, are made before the graph runs.
 MOST_AHEAD = 64

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import universal
 from np2tf.scipy.kernels.series import doubly
 from np2tf.scipy.versions import SCIPY
-from np2tf.tnp.kernels import constant
+from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
 def _unscaled(scaled: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:

@@ -8,9 +8,9 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import native, refused, unless
 from np2tf.scipy.kernels.gammas import binomial, gamma
 from np2tf.scipy.kernels.series import choose, together
-from np2tf.tnp.conversion import cast
-from np2tf.tnp.kernels import constant
-from np2tf.tnp.normalize import Array
+from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
 @native("scipy.special.comb")

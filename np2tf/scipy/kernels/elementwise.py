@@ -10,8 +10,8 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
 from np2tf.scipy.kernels.series import choose, doubly, together
-from np2tf.tnp.kernels import constant
-from np2tf.tnp.tensor_ufunc import UFUNCS
+from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
 #: The logarithm of the least positive number, half of which is 0.
 _LOG_OF_LEAST = math.log(5e-324) - math.log(2)

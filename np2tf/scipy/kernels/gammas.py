@@ -11,10 +11,10 @@ from scipy.special import zetac
 
 from np2tf.scipy.kernels.declare import native, refused, universal, unless
 from np2tf.scipy.kernels.series import choose, doubly, is_whole, polynomial, together
-from np2tf.tnp.conversion import cast, promote
-from np2tf.tnp.kernels import constant, maximum, minimum
-from np2tf.tnp.normalize import Array, Int
-from np2tf.tnp.ufuncs_float import signbit
+from np2tf.tnp._dispatch.op import Array, Int
+from np2tf.tnp._operands.conversion import cast, promote
+from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
+from np2tf.tnp._ufuncs.real import signbit
 
 #: ``lgamma(2 + z)`` for ``|z| <= 1/2``, as a power series.
 _AROUND_2 = [0.0, 1 - np.euler_gamma, *((-1) ** k * float(zetac(k)) / k for k in range(2, 32))]

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal, unless
 from np2tf.scipy.kernels.series import choose, doubly, together
-from np2tf.tnp.kernels import constant
+from np2tf.tnp._tensor.dtype_dispatch import constant
 
 #: Larger parameters, and larger numbers, are left to SciPy.
 _MOST, _FAR, _LEAST = 2e3, 1e15, 1e-8

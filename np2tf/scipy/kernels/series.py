@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp.kernels import constant
+from np2tf.tnp._tensor.dtype_dispatch import constant
 
 
 def polynomial(x: tf.Tensor, coefficients: Sequence[float]) -> tf.Tensor:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as _numpy
 from numpy.linalg import LinAlgError as LinAlgError
 
-from np2tf.tnp.modules import missing_names as _missing_names
-from np2tf.tnp.modules import public_names as _public_names
+from np2tf.tnp._front.numpy_modules import missing_names as _missing_names
+from np2tf.tnp._front.numpy_modules import public_names as _public_names
 
 __all__ = list(_numpy.linalg.__all__)
 __getattr__ = _missing_names(globals(), "numpy.linalg")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as _numpy
 
-from np2tf.tnp.modules import missing_names as _missing_names
-from np2tf.tnp.modules import public_names as _public_names
+from np2tf.tnp._front.numpy_modules import missing_names as _missing_names
+from np2tf.tnp._front.numpy_modules import public_names as _public_names
 
 __all__ = list(_numpy.polynomial.__all__)
 __getattr__ = _missing_names(globals(), "numpy.polynomial")
