@@ -12,9 +12,11 @@ import pytest
 import np2tf
 from np2tf.imports.translation import translation_of
 from np2tf.options import Options
-from np2tf.runtime import boundary, originals, replacement
-from np2tf.runtime.loop_compiler import LoopCompiler
-from np2tf.runtime.watched_loop import WatchedLoop
+from np2tf.runtime.compilation.loop_compiler import LoopCompiler
+from np2tf.runtime.environment import raw_tensors
+from np2tf.runtime.host import originals
+from np2tf.runtime.replacement import replacement
+from np2tf.runtime.replacement.watched_loop import WatchedLoop
 from np2tf.tnp._front import loading
 
 _numbers = count()
@@ -85,6 +87,6 @@ def execute(source: str, names: dict[str, Any], name: str = "__main__") -> None:
     path = f"/nowhere/replaced_{next(_numbers)}.py"
     linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
     made = translation_of(source.encode(), path, Options(everything=True))
-    names |= {**boundary.NAMES, "__name__": name}
+    names |= {**raw_tensors.NAMES, "__name__": name}
     originals.add(made.originals, names)
     exec(made.code or compile(source, path, "exec"), names)

@@ -318,15 +318,15 @@ import sys
 from unittest.mock import MagicMock
 sys.path.insert(0, sys.argv[1])
 import np2tf
-import np2tf.runtime.code_names, np2tf.runtime.loop_function  # which are none of those below
+import np2tf.runtime.introspection.code_names  # which is none of those below
+import np2tf.runtime.replacement.loop_function  # nor this
 from np2tf.imports.hook import install
 install(["cached_module"])
 # What the translation imports, and what becomes of its functions, are none of the cache's business.
-runtime = MagicMock()
-for name in ("boundary", "originals", "patches"):
-    sys.modules[f"np2tf.runtime.{name}"] = getattr(runtime, name)
-runtime.boundary.NAMES = {"_np2tf_type": type, "_np2tf_suspects": ()}
-sys.modules["np2tf.runtime"] = runtime
+for name in ("environment.raw_tensors", "environment.tensorflow_patches", "host.originals"):
+    sys.modules[f"np2tf.runtime.{name}"] = MagicMock()
+names = {"_np2tf_type": type, "_np2tf_suspects": ()}
+sys.modules["np2tf.runtime.environment.raw_tensors"].NAMES = names
 sys.modules["np2tf.tnp"] = MagicMock()
 import cached_module
 names = ("libcst", "np2tf.diagnostics", "np2tf.pipeline", "np2tf.rules")

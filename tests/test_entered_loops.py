@@ -14,8 +14,8 @@ from replacing import Taken, entered, imported
 from test_random_programs import _difference
 from test_replacement import HEAD, ROWS
 
-from np2tf.runtime import watched_loop
-from np2tf.runtime.watch import Watch
+from np2tf.runtime.replacement import watched_loop
+from np2tf.runtime.report.timing import Watch
 
 __all__ = ["entered"]
 #: Rows with loops over known rounds that are not entered: a name is bound in some rounds only; a `while`, and

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.trace import Trace
+from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
 from np2tf.tnp._front.numpy_version import NUMPY

@@ -15,7 +15,7 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime.trace import Trace
+from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
 from np2tf.tnp._operands.conversion import to_numpy

@@ -21,7 +21,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit import Jitted
+from np2tf.runtime.jit.jitted import Jitted
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = """

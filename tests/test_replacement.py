@@ -16,10 +16,10 @@ from test_random_programs import _difference
 
 from np2tf.commands.reporting import as_json, as_text
 from np2tf.counts import counts
-from np2tf.runtime import replacement, watched_loop
-from np2tf.runtime.clock import Stopwatch, clock
-from np2tf.runtime.loop_function import LoopFunction
-from np2tf.runtime.watch import Watch
+from np2tf.runtime.environment.clock import Stopwatch, clock
+from np2tf.runtime.replacement import replacement, watched_loop
+from np2tf.runtime.replacement.loop_function import LoopFunction
+from np2tf.runtime.report.timing import Watch
 
 __all__ = ["taken"]
 HEAD = "import numpy as np\n\n\n"

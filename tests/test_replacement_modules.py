@@ -397,8 +397,8 @@ FORCED = """
 import sys
 from np2tf.commands import main
 from np2tf.counts import counts
-from np2tf.runtime.replacement import Rounds, _is_possible
-from np2tf.runtime import replacement
+from np2tf.runtime.replacement.replacement import Rounds, _is_possible
+from np2tf.runtime.replacement import replacement
 from np2tf.tnp._front import loading
 
 loading.load()

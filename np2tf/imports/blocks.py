@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import np2tf.imports.decorator as decorator
 from np2tf.imports.decorator import Refused
 from np2tf.imports.sources import Seen
-from np2tf.runtime.loop_function import LoopFunction
-from np2tf.runtime.originals import below_numpy
+from np2tf.runtime.host.originals import below_numpy
+from np2tf.runtime.replacement.loop_function import LoopFunction
 
 
 class Block(NamedTuple):

@@ -1,7 +1,7 @@
 """Boundaries for raw tensors around the functions of a translation, which only imported code gets.
 
 A translated function that is not jitted begins by asking whether an argument may be or hold a raw tensor or
-a Variable (`np2tf.runtime.boundary`). Where none does, that is all.
+a Variable (`np2tf.runtime.environment.raw_tensors`). Where none does, that is all.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from np2tf.runtime.boundary import AUTOGRAPH
+from np2tf.runtime.environment.raw_tensors import AUTOGRAPH
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)

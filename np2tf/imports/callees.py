@@ -12,9 +12,9 @@ from np2tf.imports.decorator import Refused
 from np2tf.imports.functions import translated
 from np2tf.options import Options
 from np2tf.pipeline import translate
-from np2tf.runtime.jit import Jitted
-from np2tf.runtime.libraries import is_of_library
-from np2tf.runtime.loop_function import LoopFunction
+from np2tf.runtime.introspection.libraries import is_of_library
+from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.staging import StagingError
 from np2tf.tree.source import Source, SourceError
 

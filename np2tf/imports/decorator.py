@@ -39,7 +39,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
             return target
         # Only where there is something to translate: this loads the translator.
         from np2tf.imports.functions import translations
-        from np2tf.runtime.originals import remember
+        from np2tf.runtime.host.originals import remember
 
         new, findings = translations(functions, options or Options())
         tell(findings)

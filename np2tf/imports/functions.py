@@ -18,8 +18,8 @@ from np2tf.imports.findings import Finding
 from np2tf.imports.lines import SourceMap
 from np2tf.options import Options
 from np2tf.pipeline import translate
-from np2tf.runtime.boundary import NAMES
-from np2tf.runtime.patches import note_translated
+from np2tf.runtime.environment.raw_tensors import NAMES
+from np2tf.runtime.environment.tensorflow_patches import note_translated
 from np2tf.tree.source import Source, SourceError
 
 _FACTORY = "__np2tf_names__"

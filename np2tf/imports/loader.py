@@ -66,9 +66,11 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         if not self.translated:
             return {}
         _follow_program()
-        from np2tf.runtime import boundary, originals, patches  # noqa: F401  # which keep AutoGraph off
+        from np2tf.runtime.environment import raw_tensors
+        from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
+        from np2tf.runtime.host import originals
 
-        names = dict(boundary.NAMES)
+        names = dict(raw_tensors.NAMES)
         if self.originals is not None:
             originals.add(self.originals, names)
         return names
@@ -88,7 +90,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
             self._run_as_it_is(module, before, error)
             return
         if self.originals is not None:
-            from np2tf.runtime import originals
+            from np2tf.runtime.host import originals
 
             originals.stand_in(self.originals, module)
 

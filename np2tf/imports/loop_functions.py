@@ -1,8 +1,8 @@
 """The loops of functions and modules as functions of their own, for on-stack replacement.
 
-A loop that takes long on the host goes on as compiled code (`np2tf.runtime.replacement`): what it reads and
-carries are the parameters of its function, what is read behind it the results. `np2tf.imports.watched_loops`
-makes the code in which it is watched.
+A loop that takes long on the host goes on as compiled code (`np2tf.runtime.replacement.replacement`): what it
+reads and carries are the parameters of its function, what is read behind it the results.
+`np2tf.imports.watched_loops` makes the code in which it is watched.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from np2tf.imports.loop_names import (
     walk,
 )
 from np2tf.imports.loop_text import OTHER_ENDS, binds, can_be_moved, function_of
-from np2tf.runtime.loop_function import LoopFunction
+from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Loop = ast.For | ast.While
 #: A range that is known to have no more numbers is not watched.

@@ -22,9 +22,9 @@ from np2tf.imports.findings import Originals
 from np2tf.imports.loop_functions import Loops
 from np2tf.imports.loop_names import blocks_of
 from np2tf.imports.watched_loops import watch_functions
-from np2tf.runtime.code_names import codes_within
-from np2tf.runtime.loop_function import WATCH
-from np2tf.runtime.originals import below_numpy
+from np2tf.runtime.host.originals import below_numpy
+from np2tf.runtime.introspection.code_names import codes_within
+from np2tf.runtime.replacement.loop_function import WATCH
 
 #: A flag of functions' code, which that of classes and modules has not: its variables are its own.
 _OPTIMIZED = 0x1

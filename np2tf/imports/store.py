@@ -34,7 +34,7 @@ def cache() -> Cache | None:
 
 @lru_cache(maxsize=1)
 def decisions() -> Cache | None:
-    """The same of decisions (`np2tf.runtime.decisions`), which can be turned off by themselves."""
+    """The same of decisions (`np2tf.runtime.decisions.decisions`), which can be turned off by themselves."""
     if os.environ.get("NP2TF_DECISIONS", "on").lower() in _OFF:
         return None
     return _cache("decisions")

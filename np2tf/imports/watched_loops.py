@@ -28,7 +28,7 @@ import copy
 
 from np2tf.imports.loop_functions import Loops
 from np2tf.imports.loop_names import blocks_of, functions_of, walk
-from np2tf.runtime.loop_function import LoopFunction
+from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 _Loop = ast.For | ast.While

@@ -22,7 +22,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from np2tf.runtime.jit import Jitted
+    from np2tf.runtime.jit.jitted import Jitted
 
 
 def main() -> None:
@@ -59,7 +59,7 @@ def _timed(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[
 
 def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
     from np2tf.imports.met import diagnostics_met
-    from np2tf.runtime.stats import collect
+    from np2tf.runtime.report.counters import collect
 
     hot = {name: found for name in request["hot"] if (found := _jitted(name)) is not None}
     before = {name: _standing(found) for name, found in hot.items()}
@@ -109,7 +109,7 @@ def _is_at(code: types.CodeType, path: str, name: str, first: int, last: int) ->
 
 def _standing(jitted: Jitted) -> dict[str, int]:
     """How many calls of a function have run in each way so far (of short ones on the host: some of them)."""
-    from np2tf.runtime.watched_loop import compiled_loops
+    from np2tf.runtime.replacement.watched_loop import compiled_loops
 
     code = jitted.__code__
     return {
@@ -124,7 +124,7 @@ def _jitted(name: str) -> Jitted | None:
     """A function of a translated module, within whatever its own decorators have put around it; None if it is
     not jitted.
     """
-    from np2tf.runtime.jit import Jitted
+    from np2tf.runtime.jit.jitted import Jitted
 
     module, _, qualname = name.partition(":")
     found: Any = importlib.import_module(module)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.stand_in import STAND_INS
+from np2tf.runtime.structures.array_stand_in import STAND_INS
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._operands.conversion import as_tensor

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from np2tf.runtime.stand_in import STAND_INS
+from np2tf.runtime.structures.array_stand_in import STAND_INS
 from np2tf.staging import StagingError
 from np2tf.tnp._tensor.storage import current_region
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.calling import borrowed
 from np2tf.runtime.random.snapshots import copy_words, snapshot
+from np2tf.runtime.xla.fast_call import borrowed
 
 #: How many words a call is given at first, and at most. XLA compiles a program for every length, and makes
 #: slower code of loops whose variables take many bytes (see `xla_options`).

@@ -9,7 +9,7 @@ import tensorflow as tf
 
 
 class Rows:
-    """A sequence of values of one shape and dtype; `np2tf.runtime.lists` has the only kind there is."""
+    """A sequence of values of one shape and dtype: in np2tf, only `np2tf.runtime.structures.staged_list`."""
 
     __slots__ = ()
 

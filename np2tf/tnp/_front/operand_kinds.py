@@ -32,7 +32,9 @@ HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
 _MOST = 10_000
 #: Packages whose classes are, or may hold, tensors; and modules in them whose classes do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
-_WITHOUT_TENSORS = frozenset({"np2tf.runtime.jit", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"})
+_WITHOUT_TENSORS = frozenset(
+    {"np2tf.runtime.jit.jitted", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
+)
 
 
 def is_host(value: Any) -> bool:
