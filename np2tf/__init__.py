@@ -28,12 +28,12 @@ _LAZY: dict[str, tuple[str, str]] = {
     "device_get": ("np2tf.tnp._dispatch.devices", "device_get"),
     "host_memory": ("np2tf.runtime.environment.host_memory", "host_memory"),
     "StagingError": ("np2tf.staging", "StagingError"),
-    "import_module": ("np2tf.imports.module", "import_module"),
-    "install": ("np2tf.imports.hook", "install"),
-    "uninstall": ("np2tf.imports.hook", "uninstall"),
-    "translating": ("np2tf.imports.hook", "translating"),
-    "translate": ("np2tf.imports.decorator", "translate"),
-    "TranslationWarning": ("np2tf.imports.findings", "TranslationWarning"),
+    "import_module": ("np2tf.imports.hooks.module", "import_module"),
+    "install": ("np2tf.imports.hooks.hook", "install"),
+    "uninstall": ("np2tf.imports.hooks.hook", "uninstall"),
+    "translating": ("np2tf.imports.hooks.hook", "translating"),
+    "translate": ("np2tf.imports.functions.decorator", "translate"),
+    "TranslationWarning": ("np2tf.imports.reporting.findings", "TranslationWarning"),
     "use_backend": ("np2tf.backend", "use_backend"),
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
 }
@@ -43,12 +43,12 @@ __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 if TYPE_CHECKING:
     from np2tf import tnp as tnp
     from np2tf.backend import use_backend as use_backend
-    from np2tf.imports.decorator import translate as translate
-    from np2tf.imports.findings import TranslationWarning as TranslationWarning
-    from np2tf.imports.hook import install as install
-    from np2tf.imports.hook import translating as translating
-    from np2tf.imports.hook import uninstall as uninstall
-    from np2tf.imports.module import import_module as import_module
+    from np2tf.imports.functions.decorator import translate as translate
+    from np2tf.imports.hooks.hook import install as install
+    from np2tf.imports.hooks.hook import translating as translating
+    from np2tf.imports.hooks.hook import uninstall as uninstall
+    from np2tf.imports.hooks.module import import_module as import_module
+    from np2tf.imports.reporting.findings import TranslationWarning as TranslationWarning
     from np2tf.options import Options as Options
     from np2tf.pipeline import convert as convert
     from np2tf.runtime.environment.host_memory import host_memory as host_memory

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import np2tf
-from np2tf.imports.translation import translation_of
+from np2tf.imports.code.translation import translation_of
 from np2tf.options import Options
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.environment import raw_tensors

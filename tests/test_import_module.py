@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports.hook import TranslatingFinder
-from np2tf.imports.loader import TranslatingLoader, TranslationWarning
+from np2tf.imports.hooks.hook import TranslatingFinder
+from np2tf.imports.hooks.loader import TranslatingLoader, TranslationWarning
 
 ROOT = Path(__file__).resolve().parent.parent
 FILES = {

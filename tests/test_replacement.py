@@ -551,7 +551,7 @@ def test_a_range_that_nobody_can_count() -> None:
 
 
 def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("np2tf.imports.callees.block_of_loop", lambda *_: 1 / 0)
+    monkeypatch.setattr("np2tf.imports.functions.callees.block_of_loop", lambda *_: 1 / 0)
     f = imported(f"{HEAD}def f(x):\n    for i in range(20):\n        x = x + i\n    return x\n")["f"]
     np.testing.assert_array_equal(f(np.zeros(2)), [190.0, 190.0])
     assert (taken.over, taken.refused) == (0, 1)

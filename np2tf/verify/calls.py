@@ -31,7 +31,7 @@ def main() -> None:
     sys.path.insert(0, request["path"])
     sys.argv = [request["package"], *request["arguments"]]
     if request["translated"]:
-        from np2tf.imports.hook import install
+        from np2tf.imports.hooks.hook import install
 
         install([request["package"]])
     module, _, name = request["main"].partition(":")
@@ -58,7 +58,7 @@ def _timed(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[
 
 
 def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
-    from np2tf.imports.met import diagnostics_met
+    from np2tf.imports.hooks.run_diagnostics import diagnostics_met
     from np2tf.runtime.report.counters import collect
 
     hot = {name: found for name in request["hot"] if (found := _jitted(name)) is not None}

@@ -158,7 +158,7 @@ def staged_version(function: types.FunctionType) -> Any:
 
 def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
     # Only here: it loads the translator.
-    translator = importlib.import_module("np2tf.imports.callees")
+    translator = importlib.import_module("np2tf.imports.functions.callees")
     reason, made = translator.staged_version(function)
     if made is not None:
         return made  # type: ignore[no-any-return]

@@ -55,7 +55,7 @@ class AsItIs:
         if not isinstance(made, Jitted) or not _says_np2tf(made.__wrapped__.__code__):
             return
         # Only here: it loads the translator.
-        operators, callees = importlib.import_module("np2tf.imports.callees").asked_by(function)
+        operators, callees = importlib.import_module("np2tf.imports.functions.callees").asked_by(function)
         if "print" in operators:
             raise self._error(function, "prints")
         for callee in callees:

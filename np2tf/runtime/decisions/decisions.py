@@ -40,7 +40,7 @@ FOLLOWED = 8
 FUNCTIONS, KINDS = 500, 16
 #: Seconds on the host from which on the cache is loaded, where no module has been imported translated.
 NOTICED = 0.05
-_STORE = "np2tf.imports.store"
+_STORE = "np2tf.imports.cache.store"
 #: Under these settings functions run as they do for anybody; under others nothing is kept or followed.
 _USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
 
@@ -308,7 +308,7 @@ def versions() -> tuple[Any, ...]:
     """Of all that times depend on. TensorFlow's is told by its file: importing it takes seconds."""
     tensorflow = importlib.util.find_spec("tensorflow")
     numpy = importlib.import_module("numpy").__version__
-    translator = importlib.import_module("np2tf.imports.fingerprint").fingerprint()
+    translator = importlib.import_module("np2tf.imports.cache.fingerprint").fingerprint()
     return numpy, translator, _stamp(tensorflow.origin or "") if tensorflow else (), *_stamps()
 
 

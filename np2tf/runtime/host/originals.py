@@ -1,9 +1,9 @@
 """The functions that translated ones were made from: what runs on the host.
 
 A module that np2tf translates while importing it brings the code of its functions as the source has it
-(`np2tf.imports.source_code`). The host tier of `np2tf.jit` runs that in place of the translation; and so do
-functions that are not jitted, whenever nothing is being staged, as long as the program has no tensors: those
-of np2tf's compiled code never leave it.
+(`np2tf.imports.code.source_code`). The host tier of `np2tf.jit` runs that in place of the translation; and so
+do functions that are not jitted, whenever nothing is being staged, as long as the program has no tensors:
+those of np2tf's compiled code never leave it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from np2tf.tnp._front.fast_flags import quick, when_host_changes
 from np2tf.tnp._front.operand_kinds import surroundings
 
 if TYPE_CHECKING:
-    from np2tf.imports.findings import Originals
+    from np2tf.imports.reporting.findings import Originals
 
 _known: WeakKeyDictionary[types.FunctionType, types.FunctionType] = WeakKeyDictionary()
 #: Where translated code is -> that, which keeps it there, and its original.

@@ -28,7 +28,7 @@ class LoopFunction(NamedTuple):
     parameters: tuple[str, ...]
     results: tuple[str, ...]
     kind: str
-    """What it is over: "range", "steps" (a range with a step), "while", or see `np2tf.imports.loop_items`."""
+    """What it is over: "range", "steps" (a range with a step), "while", or of `np2tf.imports.loops.items`."""
     tells: bool
     """Whether it gives, besides the results, whether the loop is over, for a reason of its own."""
     items: int = 0

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-#: kind of loop (`np2tf.imports.loop_items`) -> the types of what it must run over, from the outermost inwards
+#: kind of loop (`np2tf.imports.loops.items`) -> the types of what it must run over, outermost first
 _TYPES: dict[str, tuple[type, ...]] = {
     "items": (),
     "enumerate": (enumerate,),

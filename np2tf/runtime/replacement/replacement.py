@@ -1,6 +1,6 @@
 """On-stack replacement: a loop that takes long on the host goes on as compiled code, from where it stands.
 
-The code that a jitted function runs on the host has its loops watched (`np2tf.imports.loop_functions`). Once
+The code that a jitted function runs on the host has its loops watched (`np2tf.imports.loops.functions`). Once
 a loop has run for a while, and what is left of it would take longer than compiling it, it is compiled as a
 function of its own, whose arguments are the variables of the loop; the rest of its rounds run there. If it
 cannot be staged, the loop goes on as if nothing had been.

@@ -224,7 +224,7 @@ def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
 
 def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
     # Only here: it loads the translator.
-    translator = importlib.import_module("np2tf.imports.callees")
+    translator = importlib.import_module("np2tf.imports.functions.callees")
     try:
         return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
     except Exception as error:  # np2tf's own fault is no reason to break off a loop that works without it

@@ -31,7 +31,7 @@ def fingerprint() -> bytes:
 
 
 def _files() -> Iterator[str]:
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     for rules in (os.path.join(package, "rules"), os.path.join(os.path.dirname(package), "rules")):
         if os.path.isfile(os.path.join(rules, "diagnostics.toml")):
             yield from _in(rules, os.listdir(rules), ".toml")

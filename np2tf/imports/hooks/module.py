@@ -10,8 +10,8 @@ import types
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from np2tf.imports.hook import install, translating
-from np2tf.imports.loader import TranslatingLoader
+from np2tf.imports.hooks.hook import install, translating
+from np2tf.imports.hooks.loader import TranslatingLoader
 from np2tf.options import Options
 
 _ABSENT = object()

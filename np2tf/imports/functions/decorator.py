@@ -8,8 +8,8 @@ import types
 from collections.abc import Callable
 from typing import Any, TypeVar, overload
 
-from np2tf.imports.findings import Finding, tell
-from np2tf.imports.loader import TranslatingLoader
+from np2tf.imports.hooks.loader import TranslatingLoader
+from np2tf.imports.reporting.findings import Finding, tell
 from np2tf.options import Options
 
 T = TypeVar("T")
@@ -38,7 +38,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
         if not functions or all(map(_is_translated, functions)):
             return target
         # Only where there is something to translate: this loads the translator.
-        from np2tf.imports.functions import translations
+        from np2tf.imports.functions.functions import translations
         from np2tf.runtime.host.originals import remember
 
         new, findings = translations(functions, options or Options())

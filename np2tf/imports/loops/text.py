@@ -19,8 +19,8 @@ from __future__ import annotations
 
 import ast
 
-from np2tf.imports.loop_items import COUNTER, ITEMS, Items
-from np2tf.imports.loop_names import jumps
+from np2tf.imports.loops.items import COUNTER, ITEMS, Items
+from np2tf.imports.loops.names import jumps
 
 START, STOP, STEP = "_np2tf_start", "_np2tf_stop", "_np2tf_step"
 ROUNDS, IS_OVER = "_np2tf_rounds", "_np2tf_is_over"

@@ -1,8 +1,8 @@
 """Where translated code stands in the user's file: the places in Python's tree become the source's.
 
 The translation is parsed; each node of Python's tree takes the place of the source's node that the libcst
-node at its own place stands for (`np2tf.imports.matching`), or the place of the code around it. Tracebacks,
-warnings, coverage and debuggers then speak of the file that the user wrote.
+node at its own place stands for (`np2tf.imports.code.node_matching`), or the place of the code around it.
+Tracebacks, warnings, coverage and debuggers then speak of the file that the user wrote.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable
 from libcst.metadata import CodeRange
 
 from np2tf.facts.positions import positions
-from np2tf.imports.matching import BLOCKS, STATEMENTS, Matching
+from np2tf.imports.code.node_matching import BLOCKS, STATEMENTS, Matching
 from np2tf.pipeline import Result
 from np2tf.tree.source import Source
 

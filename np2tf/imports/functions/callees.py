@@ -7,9 +7,9 @@ import linecache
 import types
 from typing import Any
 
-from np2tf.imports.blocks import Block, block_of, block_of_loop
-from np2tf.imports.decorator import Refused
-from np2tf.imports.functions import translated
+from np2tf.imports.functions.blocks import Block, block_of, block_of_loop
+from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.functions.functions import translated
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.runtime.introspection.libraries import is_of_library

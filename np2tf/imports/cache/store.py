@@ -14,10 +14,10 @@ from types import CodeType
 from typing import TYPE_CHECKING
 
 from np2tf.candidates import is_candidate
-from np2tf.imports.cache import Cache
-from np2tf.imports.findings import Finding, Originals, Translation, warn
-from np2tf.imports.fingerprint import key_of
-from np2tf.imports.sources import Seen, Sources
+from np2tf.imports.cache.files import Cache
+from np2tf.imports.cache.fingerprint import key_of
+from np2tf.imports.cache.sources import Seen, Sources
+from np2tf.imports.reporting.findings import Finding, Originals, Translation, warn
 
 if TYPE_CHECKING:
     from np2tf.options import Options
@@ -122,7 +122,7 @@ def _sources(kept: Cache, options: Options) -> Sources:
 def _made(data: bytes, path: str, options: Options, key: str) -> Translation:
     if not is_candidate(data.decode(errors="replace")):
         return Translation(None, ())
-    from np2tf.imports.translation import translation_of
+    from np2tf.imports.code.translation import translation_of
 
     return translation_of(data, path, options)._replace(key=key)
 

@@ -9,9 +9,9 @@ from np2tf.diagnostics import Diagnostic
 
 def diagnostics_met() -> list[Diagnostic]:
     """The findings in all modules that have been imported translated, by file and line."""
-    if "np2tf.imports.loader" not in sys.modules:
+    if "np2tf.imports.hooks.loader" not in sys.modules:
         return []
-    from np2tf.imports.loader import TranslatingLoader
+    from np2tf.imports.hooks.loader import TranslatingLoader
 
     loaders = {id(loader): loader for loader in map(_loader, [*sys.modules.values()])}
     found = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from np2tf.imports.execute import run_in_child
+from np2tf.imports.programs.execute import run_in_child
 
 if __name__ == "__mp_main__":
     run_in_child(globals())

@@ -8,7 +8,7 @@ import sys
 import traceback
 import types
 
-from np2tf.imports.program import PACKAGE_FOLDER
+from np2tf.imports.programs.program import PACKAGE_FOLDER
 
 
 def foreign_folders() -> tuple[str, ...]:

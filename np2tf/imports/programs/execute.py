@@ -11,13 +11,13 @@ from dataclasses import asdict
 from typing import Any
 
 from np2tf.config import config
-from np2tf.imports.program import Main, Program, hook, module_main, script_main
-from np2tf.imports.tracebacks import show
+from np2tf.imports.programs.program import Main, Program, hook, module_main, script_main
+from np2tf.imports.programs.tracebacks import show
 from np2tf.options import Options
 
 #: Tells the processes that a program starts by `multiprocessing` what is being run, and how.
 VARIABLE = "NP2TF_RUN"
-CHILD = "np2tf.imports.spawned"
+CHILD = "np2tf.imports.programs.spawned"
 
 
 def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole: bool = False) -> None:

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from fnmatch import translate as pattern
 from types import ModuleType
 
-from np2tf.imports.loader import TranslatingLoader
-from np2tf.imports.store import prepare
+from np2tf.imports.cache.store import prepare
+from np2tf.imports.hooks.loader import TranslatingLoader
 from np2tf.options import Options
 
 #: Tests judge a translation, so they are not translated themselves, unless they are named in full. Each of

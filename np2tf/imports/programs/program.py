@@ -15,12 +15,12 @@ from importlib.machinery import ModuleSpec, PathFinder
 from typing import Any
 
 from np2tf.diagnostics import FINDINGS, USAGE, Diagnostic, codes
-from np2tf.imports.beside import BesideFinder
-from np2tf.imports.hook import install
-from np2tf.imports.loader import TranslatingLoader
+from np2tf.imports.hooks.hook import install
+from np2tf.imports.hooks.loader import TranslatingLoader
+from np2tf.imports.programs.script_folder import BesideFinder
 from np2tf.options import Options
 
-PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 class CannotRun(Exception):

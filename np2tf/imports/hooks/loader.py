@@ -9,14 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from np2tf.config import program
-from np2tf.imports.findings import Finding, TranslationWarning, tell
-from np2tf.imports.sources import Seen
-from np2tf.imports.store import translation
+from np2tf.imports.cache.sources import Seen
+from np2tf.imports.cache.store import translation
+from np2tf.imports.reporting.findings import Finding, TranslationWarning, tell
 from np2tf.options import Options
 
 if TYPE_CHECKING:
     from np2tf.diagnostics import Diagnostic
-    from np2tf.imports.findings import Originals
+    from np2tf.imports.reporting.findings import Originals
 
 __all__ = ["TranslatingLoader", "TranslationWarning"]
 

@@ -2,7 +2,7 @@
 
 A loop that takes long on the host goes on as compiled code (`np2tf.runtime.replacement.replacement`): what it
 reads and carries are the parameters of its function, what is read behind it the results.
-`np2tf.imports.watched_loops` makes the code in which it is watched.
+`np2tf.imports.loops.watched` makes the code in which it is watched.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from np2tf.imports.loop_items import items_of
-from np2tf.imports.loop_names import (
+from np2tf.imports.loops.items import items_of
+from np2tf.imports.loops.names import (
     CLOSURES,
     OF_THE_FRAME,
     OF_THE_MODULE,
@@ -26,7 +26,7 @@ from np2tf.imports.loop_names import (
     stored,
     walk,
 )
-from np2tf.imports.loop_text import OTHER_ENDS, binds, can_be_moved, function_of
+from np2tf.imports.loops.text import OTHER_ENDS, binds, can_be_moved, function_of
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Loop = ast.For | ast.While

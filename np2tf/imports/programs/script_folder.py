@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from np2tf.imports.hook import TranslatingFinder
+from np2tf.imports.hooks.hook import TranslatingFinder
 from np2tf.options import Options
 
 

@@ -26,8 +26,8 @@ from __future__ import annotations
 import ast
 import copy
 
-from np2tf.imports.loop_functions import Loops
-from np2tf.imports.loop_names import blocks_of, functions_of, walk
+from np2tf.imports.loops.functions import Loops
+from np2tf.imports.loops.names import blocks_of, functions_of, walk
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
 _Function = ast.FunctionDef | ast.AsyncFunctionDef

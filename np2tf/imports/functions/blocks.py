@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-import np2tf.imports.decorator as decorator
-from np2tf.imports.decorator import Refused
-from np2tf.imports.sources import Seen
+import np2tf.imports.functions.decorator as decorator
+from np2tf.imports.cache.sources import Seen
+from np2tf.imports.functions.decorator import Refused
 from np2tf.runtime.host.originals import below_numpy
 from np2tf.runtime.replacement.loop_function import LoopFunction
 
@@ -92,7 +92,7 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
 
 
 def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
-    """The block of a loop that has been made a function (`np2tf.imports.loop_functions`)."""
+    """The block of a loop that has been made a function (`np2tf.imports.loops.functions`)."""
     path = plain.__code__.co_filename
     tree = ast.parse("".join(linecache.getlines(path, plain.__globals__)))
     names = {**_numpys(tree), **plain.__globals__}

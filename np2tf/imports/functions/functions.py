@@ -11,11 +11,11 @@ import types
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from np2tf.imports.blocks import Block, block_of, is_stand_in
-from np2tf.imports.boundaries import add_boundaries
-from np2tf.imports.decorator import Refused
-from np2tf.imports.findings import Finding
-from np2tf.imports.lines import SourceMap
+from np2tf.imports.code.boundaries import add_boundaries
+from np2tf.imports.code.lines import SourceMap
+from np2tf.imports.functions.blocks import Block, block_of, is_stand_in
+from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.reporting.findings import Finding
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.runtime.environment.raw_tensors import NAMES

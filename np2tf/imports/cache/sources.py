@@ -14,9 +14,9 @@ import os
 import time
 from typing import Any, NamedTuple
 
-from np2tf.imports.cache import Cache, hash_of
-from np2tf.imports.findings import Finding, Originals, Translation
-from np2tf.imports.fingerprint import begun, key_from
+from np2tf.imports.cache.files import Cache, hash_of
+from np2tf.imports.cache.fingerprint import begun, key_from
+from np2tf.imports.reporting.findings import Finding, Originals, Translation
 
 #: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
 #: systems are that coarse.

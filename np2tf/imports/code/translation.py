@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 import warnings
 
-from np2tf.imports.boundaries import add_boundaries
-from np2tf.imports.findings import Finding, Translation
-from np2tf.imports.lines import SourceMap
-from np2tf.imports.loop_functions import loops_of
-from np2tf.imports.names import keep_names
-from np2tf.imports.source_code import jitted_lines, originals_of
-from np2tf.imports.watched_loops import watch_translation
+from np2tf.imports.code.boundaries import add_boundaries
+from np2tf.imports.code.lines import SourceMap
+from np2tf.imports.code.numpy_names import keep_names
+from np2tf.imports.code.source_code import jitted_lines, originals_of
+from np2tf.imports.loops.functions import loops_of
+from np2tf.imports.loops.watched import watch_translation
+from np2tf.imports.reporting.findings import Finding, Translation
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
 from np2tf.tree.source import Source, SourceError
