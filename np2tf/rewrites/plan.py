@@ -12,7 +12,7 @@ from typing import Any, Union, cast
 
 import libcst as cst
 
-from np2tf.facts.parents import Parents
+from np2tf.facts.module.parents import Parents
 from np2tf.tree.walk import code_fields
 
 Edited = Union[cst.CSTNode, cst.RemovalSentinel, "cst.FlattenSentinel[Any]"]

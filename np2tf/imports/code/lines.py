@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from libcst.metadata import CodeRange
 
-from np2tf.facts.positions import positions
+from np2tf.facts.module.positions import positions
 from np2tf.imports.code.node_matching import BLOCKS, STATEMENTS, Matching
 from np2tf.pipeline import Result
 from np2tf.tree.source import Source

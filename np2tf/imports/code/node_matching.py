@@ -12,7 +12,7 @@ from functools import cached_property
 
 import libcst as cst
 
-from np2tf.facts.positions import positions
+from np2tf.facts.module.positions import positions
 from np2tf.tree.walk import children, walk
 
 STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.ExceptHandler, cst.ExceptStarHandler)

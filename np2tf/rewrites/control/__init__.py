@@ -9,12 +9,12 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites.control import boolean, ternary, tries
 from np2tf.rewrites.control.calls import called, entered, explicit_super, list_of, of_np2tf, of_np2tf_math
+from np2tf.rewrites.control.common.marks import Marks
+from np2tf.rewrites.control.constructs import boolean, ternary, tries
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
-from np2tf.rewrites.control.marks import Marks
 from np2tf.rewrites.plan import Plan
 
 

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterable
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.flow import GROWS, assigned_first, block, parameters, writes
-from np2tf.rewrites.control.closures import Closures
-from np2tf.rewrites.control.marks import CannotLower
-from np2tf.rewrites.control.private import STAGED_METHODS, PrivateLists
-from np2tf.rewrites.control.static import Static
+from np2tf.facts.dataflow.flow import GROWS, assigned_first, block, parameters, writes
+from np2tf.rewrites.control.analysis.private import STAGED_METHODS, PrivateLists
+from np2tf.rewrites.control.analysis.static import Static
+from np2tf.rewrites.control.common.closures import Closures
+from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.tree.walk import children, walk
 
 _STATEMENTS: dict[type[cst.CSTNode], str] = {

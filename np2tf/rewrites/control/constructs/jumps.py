@@ -13,12 +13,20 @@ from typing import TypeVar
 
 import libcst as cst
 
-from np2tf.rewrites.control import tries
-from np2tf.rewrites.control.flags import flagged, is_bool, is_true, without_assignments
-from np2tf.rewrites.control.layout import block_of, code, else_of, footer_of, has_comment, line, statements_of
-from np2tf.rewrites.control.leaving import LOOPS, jump_of, jumps_in, leaves, reachable, returns_like
-from np2tf.rewrites.control.marks import CannotLower, Marks
-from np2tf.rewrites.control.naming import Naming
+from np2tf.rewrites.control.common.flags import flagged, is_bool, is_true, without_assignments
+from np2tf.rewrites.control.common.layout import (
+    block_of,
+    code,
+    else_of,
+    footer_of,
+    has_comment,
+    line,
+    statements_of,
+)
+from np2tf.rewrites.control.common.leaving import LOOPS, jump_of, jumps_in, leaves, reachable, returns_like
+from np2tf.rewrites.control.common.marks import CannotLower, Marks
+from np2tf.rewrites.control.common.naming import Naming
+from np2tf.rewrites.control.constructs import tries
 from np2tf.tree.templates import Statement
 
 _Block = TypeVar("_Block", bound=cst.For | cst.While | cst.With)

@@ -10,7 +10,7 @@ from collections.abc import Collection
 import libcst as cst
 
 from np2tf.facts import Facts, Kind
-from np2tf.rewrites.control.lengths import Lengths
+from np2tf.rewrites.control.analysis.lengths import Lengths
 from np2tf.tree.names import dotted
 
 _ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "__name__", "kind"})

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.facts.counters import step_of
-from np2tf.facts.flow import Names, live_before, reads, writes
-from np2tf.rewrites.control.layout import (
+from np2tf.facts.dataflow.counters import step_of
+from np2tf.facts.dataflow.flow import Names, live_before, reads, writes
+from np2tf.rewrites.control.common.layout import (
     WIDTH,
     blank,
     call,
@@ -25,10 +25,10 @@ from np2tf.rewrites.control.layout import (
     returning,
     statements_of,
 )
-from np2tf.rewrites.control.leaving import jumps_in, leaves
-from np2tf.rewrites.control.lowers import Lowers
-from np2tf.rewrites.control.marks import CannotLower
-from np2tf.rewrites.control.scope import Scope
+from np2tf.rewrites.control.common.leaving import jumps_in, leaves
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import walk
 

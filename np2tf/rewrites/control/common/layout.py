@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.flow import block
-from np2tf.rewrites.control.naming import Naming
+from np2tf.facts.dataflow.flow import block
+from np2tf.rewrites.control.common.naming import Naming
 from np2tf.tree.templates import Statement
 
 WIDTH = 99

@@ -10,9 +10,9 @@ from enum import Enum
 import libcst as cst
 
 from np2tf import rules
-from np2tf.facts.imports import Imports
-from np2tf.facts.parents import Parents
-from np2tf.facts.scopes import Scopes
+from np2tf.facts.module.imports import Imports
+from np2tf.facts.module.parents import Parents
+from np2tf.facts.module.scopes import Scopes
 from np2tf.tree.names import dotted, words
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from np2tf.facts.flow import Names
-from np2tf.rewrites.control.closures import Closures
-from np2tf.rewrites.control.marks import Marks
-from np2tf.rewrites.control.naming import Naming
-from np2tf.rewrites.control.scope import Scope
+from np2tf.facts.dataflow.flow import Names
+from np2tf.rewrites.control.common.closures import Closures
+from np2tf.rewrites.control.common.marks import Marks
+from np2tf.rewrites.control.common.naming import Naming
+from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
 
 

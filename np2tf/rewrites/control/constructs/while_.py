@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.flow import Names, loop_head
-from np2tf.rewrites.control.layout import (
+from np2tf.facts.dataflow.flow import Names, loop_head
+from np2tf.rewrites.control.common.layout import (
     assigned,
     blank,
     call,
@@ -19,9 +19,9 @@ from np2tf.rewrites.control.layout import (
     statements_of,
     tuple_of,
 )
-from np2tf.rewrites.control.lowers import Lowers
-from np2tf.rewrites.control.marks import CannotLower
-from np2tf.rewrites.control.scope import Scope
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.flow import Names, bound_targets, loop_head
-from np2tf.rewrites.control import independent
-from np2tf.rewrites.control.independent import map_loop
-from np2tf.rewrites.control.layout import (
+from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control.common.layout import (
     assigned,
     blank,
     call,
@@ -22,9 +20,11 @@ from np2tf.rewrites.control.layout import (
     statements_of,
     tuple_of,
 )
-from np2tf.rewrites.control.lowers import Lowers
-from np2tf.rewrites.control.naming import Naming
-from np2tf.rewrites.control.scope import Scope
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.naming import Naming
+from np2tf.rewrites.control.common.scope import Scope
+from np2tf.rewrites.control.constructs import independent
+from np2tf.rewrites.control.constructs.independent import map_loop
 from np2tf.tree.templates import Statement
 
 

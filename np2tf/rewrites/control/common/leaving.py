@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import libcst as cst
 
-from np2tf.facts.binding import bound_after
-from np2tf.facts.flow import block
+from np2tf.facts.dataflow.binding import bound_after
+from np2tf.facts.dataflow.flow import block
 from np2tf.tree.templates import Statement
 
 LOOPS = (cst.For, cst.While)

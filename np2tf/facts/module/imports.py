@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf import rules
-from np2tf.facts.parents import Parents
-from np2tf.facts.scopes import Scope, Scopes
+from np2tf.facts.module.parents import Parents
+from np2tf.facts.module.scopes import Scope, Scopes
 from np2tf.tree.names import dotted, root_of
 from np2tf.tree.walk import walk
 

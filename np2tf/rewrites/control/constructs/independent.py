@@ -10,8 +10,8 @@ from dataclasses import dataclass
 
 import libcst as cst
 
-from np2tf.facts.flow import Names, bound_targets, loop_head
-from np2tf.rewrites.control.layout import (
+from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control.common.layout import (
     blank,
     call,
     code,
@@ -21,8 +21,8 @@ from np2tf.rewrites.control.layout import (
     line,
     statements_of,
 )
-from np2tf.rewrites.control.lowers import Lowers
-from np2tf.rewrites.control.scope import Scope
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import walk
 

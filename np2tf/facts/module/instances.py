@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.facts.parents import Parents
-from np2tf.facts.scopes import Scopes
+from np2tf.facts.module.parents import Parents
+from np2tf.facts.module.scopes import Scopes
 
 _AROUND_TARGETS = (cst.Element, cst.StarredElement, cst.Tuple, cst.List)
 

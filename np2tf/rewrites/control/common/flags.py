@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.rewrites.control.layout import code, line
+from np2tf.rewrites.control.common.layout import code, line
 from np2tf.tree.templates import Statement
 
 _TRUTHS = frozenset({"not_", "any", "all", "allclose", "array_equal", "isnan", "isfinite", "isinf"})

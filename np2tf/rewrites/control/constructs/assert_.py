@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import libcst as cst
 
-from np2tf.rewrites.control.layout import blank, call, code, helper, line
-from np2tf.rewrites.control.lowers import Lowers
-from np2tf.rewrites.control.scope import Scope
+from np2tf.rewrites.control.common.layout import blank, call, code, helper, line
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.scope import Scope
 from np2tf.tree.templates import Statement
 
 

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.flow import Jumps, Names, live_before, live_when_left, loop_head, rebound
-from np2tf.rewrites.control.layout import else_of, statements_of
-from np2tf.rewrites.control.leaving import jumps_in
-from np2tf.rewrites.control.marks import CannotLower, Marks
-from np2tf.rewrites.control.tries import blocks
+from np2tf.facts.dataflow.flow import Jumps, Names, live_before, live_when_left, loop_head, rebound
+from np2tf.rewrites.control.common.layout import else_of, statements_of
+from np2tf.rewrites.control.common.leaving import jumps_in
+from np2tf.rewrites.control.common.marks import CannotLower, Marks
+from np2tf.rewrites.control.constructs.tries import blocks
 from np2tf.tree.walk import walk
 
 _NOTHING: Names = frozenset()
