@@ -9,12 +9,15 @@ import importlib
 
 #: Chapter of rules/scipy/ -> the modules that implement it.
 _MODULES = {
-    "special": ("errors", "gammas", "incomplete", "bessel", "elementwise", "sums", "counting"),
-    "linalg": ("solving", "factoring", "matrices", "exponential"),
+    "special": tuple(
+        f"special.{name}"
+        for name in ("errors", "gammas", "incomplete", "bessel", "elementwise", "sums", "counting")
+    ),
+    "linalg": ("linalg.solving", "linalg.factoring", "linalg.matrices", "linalg.exponential"),
     "fft": ("fourier",),
     "signal": ("convolution", "filtering"),
     "ndimage": ("neighbourhoods",),
-    "stats": ("normal",),
+    "stats": ("stats.normal",),
     "distance": ("distances",),
 }
 

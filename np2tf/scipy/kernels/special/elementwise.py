@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.series import choose, doubly, together
+from np2tf.scipy.kernels.special.series import choose, doubly, together
 from np2tf.tnp._tensor.dtype_dispatch import constant
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native
-from np2tf.scipy.kernels.matrices import a_matrix, computable
+from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.tnp._dispatch.op import Array
 
 

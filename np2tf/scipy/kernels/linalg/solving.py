@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused, unless
-from np2tf.scipy.kernels.matrices import a_matrix, computable
+from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.scipy.versions import SCIPY
 from np2tf.tnp._dispatch.op import Array
 from np2tf.tnp._operands.conversion import as_tensor, cast

@@ -6,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused, unless
-from np2tf.scipy.kernels.gammas import binomial, gamma
-from np2tf.scipy.kernels.series import choose, together
+from np2tf.scipy.kernels.special.gammas import binomial, gamma
+from np2tf.scipy.kernels.special.series import choose, together
 from np2tf.tnp._dispatch.op import Array
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import constant

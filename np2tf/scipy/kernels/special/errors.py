@@ -7,7 +7,7 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.series import choose, doubly, polynomial
+from np2tf.scipy.kernels.special.series import choose, doubly, polynomial
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 
 # The coefficients of algorithm AS 241 (M. J. Wichura, Applied Statistics 37, 1988): the quantile of the

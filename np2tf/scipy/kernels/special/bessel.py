@@ -8,7 +8,7 @@ from collections.abc import Callable
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.series import doubly
+from np2tf.scipy.kernels.special.series import doubly
 from np2tf.scipy.versions import SCIPY
 from np2tf.tnp._tensor.dtype_dispatch import constant
 

@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused
-from np2tf.scipy.kernels.matrices import a_matrix, computable
+from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.tnp._dispatch.op import Array
 from np2tf.tnp.linalg.factoring import singular_values, svd_of
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 from scipy.special import zetac
 
 from np2tf.scipy.kernels.declare import native, refused, universal, unless
-from np2tf.scipy.kernels.series import choose, doubly, is_whole, polynomial, together
+from np2tf.scipy.kernels.special.series import choose, doubly, is_whole, polynomial, together
 from np2tf.tnp._dispatch.op import Array, Int
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum

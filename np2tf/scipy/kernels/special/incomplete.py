@@ -7,7 +7,7 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal, unless
-from np2tf.scipy.kernels.series import choose, doubly, together
+from np2tf.scipy.kernels.special.series import choose, doubly, together
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
 #: Larger parameters, and larger numbers, are left to SciPy.

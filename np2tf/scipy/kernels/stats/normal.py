@@ -10,10 +10,10 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused, require_finite, unless
-from np2tf.scipy.kernels.errors import log_normal_distribution, normal_distribution, normal_quantile
-from np2tf.scipy.kernels.gammas import log_gamma
-from np2tf.scipy.kernels.incomplete import incomplete_beta, lower_gamma, upper_gamma
-from np2tf.scipy.kernels.series import choose, together
+from np2tf.scipy.kernels.special.errors import log_normal_distribution, normal_distribution, normal_quantile
+from np2tf.scipy.kernels.special.gammas import log_gamma
+from np2tf.scipy.kernels.special.incomplete import incomplete_beta, lower_gamma, upper_gamma
+from np2tf.scipy.kernels.special.series import choose, together
 from np2tf.tnp._dispatch.op import Array
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import constant
