@@ -46,6 +46,7 @@ from np2tf.runtime.unchanged import leaving_alone
 from np2tf.runtime.unjitted import OF_THE_MOMENT, QUIET, tell
 from np2tf.runtime.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.values import returned
+from np2tf.runtime.watched_loop import leave_on_host
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp.cells import current_region
 from np2tf.tnp.floating_errors import raises_floating_point_errors
@@ -167,8 +168,10 @@ class Compiler:
             return self.left_on_host(None, args, kwargs)
         family = self._family(call)
         if family.on_host:
-            if family.fallback is None:
+            if family.fallback is None and id(family) not in self._budget.slower:
                 self._budget.slower.add(id(family))
+                if all(made.how == "xla" for made in family.compiled.values()):
+                    leave_on_host(self.code.co_name, self.code.co_filename)
             self._belongs_on_host(family.fallback)
             return self.left_on_host(family.fallback, args, kwargs)
         if self._had_better_stay(family, call):
