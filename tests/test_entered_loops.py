@@ -14,6 +14,7 @@ from replacing import Taken, entered, imported
 from test_random_programs import _difference
 from test_replacement import HEAD, ROWS
 
+import np2tf
 from np2tf.runtime.replacement import watched_loop
 from np2tf.runtime.report.timing import Watch
 
@@ -123,3 +124,18 @@ def test_what_does_not_pay_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     loop: Any = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
     (jitted,) = loop.translated
     assert jitted.trace_count == 0 or jitted.compiled_count < 20
+
+
+def test_a_function_that_is_slower_takes_its_loops_along() -> None:
+    source = "def f(x):\n    for i in range(20):\n        x = x + np.sum(i)\n    return x\n"
+    found = imported(HEAD + source)["f"]
+    loop = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
+    with np2tf.config.using(tier="auto"):
+        found.lower(np.zeros(2))
+        (family,) = found._families.values()
+        family.on_host = family.settled = True
+        np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
+    loop.host_seconds, loop._latest = 1e9, 1.0
+    assert not loop.is_due
+    loop.stayed(is_final=False)
+    assert loop.is_due

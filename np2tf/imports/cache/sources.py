@@ -76,14 +76,14 @@ def _apart(path: str) -> tuple[str, str]:
 
 def _written(made: Translation) -> bytes:
     findings = tuple(map(tuple, made.findings))
-    value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals)
+    value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals), made.summary
     return marshal.dumps(value)
 
 
 def _read(written: bytes | memoryview) -> Translation:
-    code, own_code, key, found, originals = marshal.loads(written)
+    code, own_code, key, found, originals, summary = marshal.loads(written)
     findings = tuple(map(Finding._make, found))
-    return Translation(code, findings, key=key, originals=Originals._make(originals), own_code=own_code)
+    return Translation(code, findings, "", key, Originals._make(originals), own_code, summary)
 
 
 class Sources:

@@ -98,12 +98,12 @@ def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Tran
     key = key_of(data, path, options)
     found = kept.load(key)
     if found is not None:
-        code, findings, originals = found
+        code, findings, originals, summary = found
         told = tuple(map(Finding._make, findings))
-        return Translation(code, told, key=key, originals=Originals._make(originals))
+        return Translation(code, told, key=key, originals=Originals._make(originals), summary=summary)
     made = _made(data, path, options, key)
     if _is_lasting(made):
-        value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals)
+        value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals), made.summary
         kept.store(key, value, _readable(made, path))
         _tell_problem(kept)
     return made

@@ -33,12 +33,14 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         findings: what could not be translated.
         originals: the code of functions as the source has it.
         seen: the source file as it was when the module was loaded.
+        summary: what other modules need to know of its functions, pickled; empty if there is nothing.
     """
 
     translated: bool | None = None
     findings: tuple[Finding, ...] = ()
     originals: Originals | None = None
     seen: Seen | None = None
+    summary: bytes = b""
 
     def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
         super().__init__(fullname, path)
@@ -56,6 +58,7 @@ class TranslatingLoader(importlib.machinery.SourceFileLoader):
         made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
         self.translated, self.findings = made.code is not None, made.findings
         self.originals = made.originals if self.translated else None
+        self.summary = made.summary
         if made.findings:
             whole = made.code is None and any(found.severity == "error" for found in made.findings)
             tell(made.findings, "; the module runs untranslated" if whole else "")

@@ -84,6 +84,8 @@ class Translation(NamedTuple):
     originals: Originals = Originals("", (), ())
     own_code: types.CodeType | None = None
     """Where there was nothing to translate, the module's own."""
+    summary: bytes = b""
+    """What other modules need to know of its functions (`np2tf.summary`), pickled: few processes read it."""
 
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:

@@ -43,6 +43,7 @@ from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
+from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.structures.carried_values import returned
 from np2tf.runtime.xla.stable_names import stable_names
@@ -167,8 +168,10 @@ class Compiler:
             return self.left_on_host(None, args, kwargs)
         family = self._family(call)
         if family.on_host:
-            if family.fallback is None:
+            if family.fallback is None and id(family) not in self._budget.slower:
                 self._budget.slower.add(id(family))
+                if all(made.how == "xla" for made in family.compiled.values()):
+                    leave_on_host(self.code.co_name, self.code.co_filename)
             self._belongs_on_host(family.fallback)
             return self.left_on_host(family.fallback, args, kwargs)
         if self._had_better_stay(family, call):

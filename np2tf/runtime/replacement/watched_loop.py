@@ -108,6 +108,10 @@ class WatchedLoop:
         """Note whether a run that could have been entered belongs on the host for good."""
         self._stayed = self._stayed + 1 if is_final else 0
 
+    def stay(self) -> None:
+        """Do not enter it."""
+        self._stayed = ENOUGH_RUNS
+
     def shown(self, done: int, seconds: float) -> TakenOver:
         """Note for a report that it goes on as compiled code after so many rounds, and seconds."""
         known = self.known
@@ -209,6 +213,13 @@ def compiled_loops(of: str, path: str) -> int:
         if loop.known.of == of and loop.path == path
         for jitted in loop.translated
     )
+
+
+def leave_on_host(of: str, path: str) -> None:
+    """Enter no loops of a function, by its name and its file: as one XLA program with them it was slower."""
+    for loop in loops.values():
+        if loop.known.of == of and loop.path == path:
+            loop.stay()
 
 
 def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
