@@ -11,7 +11,7 @@ import pytest
 from numpy_names import has, names
 
 from np2tf import rules
-from np2tf.rewrites.uses import ON_NUMPY
+from np2tf.rewrites.planning.uses import ON_NUMPY
 
 RULES = rules.rules()
 MODULES = ("linalg", "fft", "random")

@@ -12,8 +12,8 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
-from np2tf.rewrites.plan import Edited, Plan
-from np2tf.rewrites.uses import (
+from np2tf.rewrites.planning.plan import Edited, Plan
+from np2tf.rewrites.planning.uses import (
     MODULES,
     ON_NUMPY,
     Use,

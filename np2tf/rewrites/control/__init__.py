@@ -15,7 +15,7 @@ from np2tf.rewrites.control.constructs import boolean, ternary, tries
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 
 
 def anything_to_stage(facts: Facts, options: Options) -> bool:
