@@ -1,4 +1,7 @@
-"""Read-only analyses of one module, computed once."""
+"""Read-only analyses of one module, computed once.
+
+May import the folders in this one, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Lowering of Python's control flow to np2tf's operators, one construct per file."""
+"""Lowering of Python's control flow to np2tf's operators: which functions and statements, and how.
+
+May import the folders in this one, `planning`, `facts` and `tree`. A construct's own lowering belongs to
+`constructs`.
+"""
 
 from __future__ import annotations
 

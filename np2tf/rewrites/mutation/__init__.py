@@ -1,7 +1,7 @@
 """In-place writes become rebindings: `x[i] = v` -> `x = tnp.at(x)[i].set(v)`, and so on.
 
 What cannot be rebound rightly stays as it is: np2tf's ndarray writes through, so the plain statement is
-right too.
+right too. May import `planning`, `facts` and `tree`; control flow stays out.
 """
 
 from __future__ import annotations

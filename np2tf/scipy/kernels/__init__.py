@@ -1,6 +1,7 @@
 """The functions of SciPy over tensors. Importing a module of this package imports SciPy and TensorFlow.
 
-Each chapter of rules/scipy/ is loaded by the first use of one of its functions with a tensor.
+Each chapter of rules/scipy/ is loaded by the first use of one of its functions with a tensor. May import
+`tnp` and `np2tf.scipy`; the run time stays out.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""`tnp.fft`: numpy.fft."""
+"""`tnp.fft`: numpy.fft.
+
+Its modules may import the levels of `tnp` below the chapters, and `linalg`; this file only the front.
+"""
 
 from __future__ import annotations
 

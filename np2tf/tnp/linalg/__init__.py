@@ -1,4 +1,8 @@
-"""`tnp.linalg`: numpy.linalg."""
+"""`tnp.linalg`: numpy.linalg, and the products of NumPy's main namespace.
+
+Its modules may import the levels of `tnp` below the chapters, and the chapters `reductions` and
+`manipulation.views`; this file only the front.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""`tnp.polynomial`: numpy.polynomial, on the host. (`classic` has functions of the main namespace.)"""
+"""`tnp.polynomial`: numpy.polynomial, on the host. (`classic` has functions of the main namespace.)
+
+Its modules may import the levels of `tnp` below the chapters, and `linalg`; this file only the front.
+"""
 
 from __future__ import annotations
 
