@@ -150,6 +150,27 @@ LOADED_LATER = {
     ("np2tf.runtime.jit.jitted", "np2tf.runtime.compilation.compiling"),
     ("np2tf.runtime.replacement.replacement", "np2tf.runtime.compilation.loop_compiler"),
 }
+#: Names of modules in `LazyModule(…)` and `importlib.import_module(…)`: the same, and the translator, which
+#: the run time asks for code that it meets, and whose cache keeps its decisions.
+LOADED_BY_NAME = {
+    ("np2tf.runtime.callees.callees", "np2tf.imports.functions.callees"),
+    ("np2tf.runtime.callees.implicit_calls", "np2tf.imports.functions.callees"),
+    ("np2tf.runtime.decisions.decisions", "np2tf.imports.cache.fingerprint"),
+    ("np2tf.runtime.environment.host_memory", "np2tf.tnp._dispatch.devices"),
+    ("np2tf.runtime.replacement.watched_loop", "np2tf.imports.functions.callees"),
+    ("np2tf.scipy.front", "np2tf.scipy.kernels"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._array.strides"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._chapters.manipulation.views.shared_memory"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._dispatch.residency"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._entry.routing"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._slicing.view_transforms"),
+    ("np2tf.tnp._array.subclasses", "np2tf.tnp._array.ndarray"),
+    ("np2tf.tnp._entry.routing", "np2tf.tnp._methods.tensorflow_protocols"),
+    ("np2tf.tnp._front.at", "np2tf.tnp._entry.at_tensors"),
+    ("np2tf.tnp._front.front", "np2tf.tnp._entry.routing"),
+    ("np2tf.tnp._front.operand_kinds", "np2tf.tnp._front.tape_advice"),
+    ("np2tf.tnp.random", "np2tf.tnp._chapters.random"),
+}
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
     *("np2tf.summary", "np2tf.linking", "np2tf.project"),
@@ -253,7 +274,7 @@ def test_folders_are_small(folder: str) -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS[1:])
 def test_folders_say_what_they_are(folder: str) -> None:
-    """A folder has an entry above, and says what lives in it, what it may import and what must not come in."""
+    """A folder has an entry above, and says what lives in it, what it may import and what must stay out."""
     assert folder in ALLOWED or belongs(folder, ("np2tf.commands", "np2tf.verify"))
     told = ast.get_docstring(ast.parse(MODULES[folder].read_text(encoding="utf-8"))) or ""
     assert re.search(r"[Ii]mports?\b", told)
@@ -279,6 +300,19 @@ def test_folders_do_not_import_one_another() -> None:
         others -= {folder, "np2tf"}
     del graph["np2tf"]
     list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_modules_that_are_named_in_texts() -> None:
+    """No module is loaded by its name but those that are known to be: no import would show them."""
+    found = set()
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+                ("LazyModule", "import_module")
+            ):
+                named = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                found |= {(module, name) for name in named if name in MODULES}
+    assert found == LOADED_BY_NAME
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
