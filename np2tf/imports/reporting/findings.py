@@ -65,7 +65,7 @@ class Originals(NamedTuple):
     """The code of a translated function, the original's, and whether that may run in its place wherever no
     array is a tensor."""
     watched: tuple[tuple[types.CodeType, types.CodeType], ...] = ()
-    """The code of a translated function, and the original's with its loops watched (`loop_functions`)."""
+    """The code of a translated function, and the original's with its loops watched (`imports.loops`)."""
     loops: tuple[tuple[tuple[object, ...], types.CodeType], ...] = ()
     """The loops of those as functions, and their code."""
 

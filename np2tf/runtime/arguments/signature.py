@@ -443,7 +443,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
 
 
 def _is_opaque(value: Any) -> bool:
-    """A class, function or module: `dependencies` follows what it reads, and its identity does not vary."""
+    """A class, function or module: `captures` follows what it reads, and its identity does not vary."""
     if isinstance(value, _BY_IDENTITY) or hasattr(value, "__wrapped__"):
         return True
     module = type(value).__module__

@@ -1,7 +1,7 @@
 """Which variables a loop is likely to change: a guess that saves tracing its body once more.
 
-The body of a loop is traced until it is known what an iteration changes (`loops`). A loop within a loop is
-staged once for every trace of the outer one's body, and again for every signature; what has been found out
+The body of a loop is traced until it is known what an iteration changes (`while_loops`). A loop within a loop
+is staged once for every trace of the outer one's body, and again for every signature; what has been found out
 once is a good guess then. The first time the variables that the loop binds are.
 """
 

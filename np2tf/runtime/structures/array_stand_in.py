@@ -21,7 +21,7 @@ from np2tf.tnp._tensor.storage import Representative, current_region
 
 
 class StandIn(Representative):
-    """An array of NumPy's, seen by each thread as it may see it; see `stand_in`."""
+    """An array of NumPy's, seen by each thread as it may see it; see `array_stand_in`."""
 
     __slots__ = ("__weakref__", "_np2tf_buffer")
 

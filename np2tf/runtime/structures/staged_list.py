@@ -1,7 +1,7 @@
 """Lists that grow in staged loops and branches: rows of tensors, and how many of them count.
 
-A plain list becomes one where a loop or branch makes it longer (see `growth`). Where the number of items has
-a bound that is known while staging, the rows are there from the start, and every item is written to its
+A plain list becomes one where a loop or branch makes it longer (see `list_growth`). Where the number of items
+has a bound that is known while staging, the rows are there from the start, and every item is written to its
 place; otherwise they are doubled when they are full, which XLA cannot compile.
 """
 

@@ -29,7 +29,7 @@ PYTHON = frozenset({"PyFunc", "PyFuncStateless", "EagerPyFunc"})
 
 #: Their kernels refuse negative numbers, which XLA passes over without a word.
 UNCHECKED = frozenset({"Bincount", "DenseBincount"})
-#: Stands for what XLA does wrong with such arrays (`open_shapes`).
+#: Stands for what XLA does wrong with such arrays (`dynamic_shapes`).
 OPEN = "an array whose shape depends on data"
 _SMALL = "small "
 

@@ -1,7 +1,7 @@
 """`tnp.ndarray`: NumPy's mutable, view-making array over a tensor.
 
 On the host an array is np.ndarray. This class is the array on TensorFlow, and the small core that everything
-else imports: operators and methods are attached by the modules that implement them (`normalize.attach`),
+else imports: operators and methods are attached by the modules that implement them (`op.attach`),
 which the first array of this kind loads. Nothing here imports TensorFlow before that.
 """
 

@@ -1,6 +1,6 @@
 """The settings and states that decide where an operation runs, as flags that cost nothing to read.
 
-The full answer (`residence.eager_on_host`) asks for the settings, for what this thread stages, and for
+The full answer (`residency.eager_on_host`) asks for the settings, for what this thread stages, and for
 TensorFlow's own mode. Nearly always nothing is being staged in any thread, and then the flags say so.
 """
 

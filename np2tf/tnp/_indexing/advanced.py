@@ -21,7 +21,7 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     """Indices into an axis, counted from the start.
 
     Raises:
-        IndexError: a known one is out of bounds (one that is staged is recorded, see `bounds`).
+        IndexError: a known one is out of bounds (one that is staged is recorded, see `index_bounds`).
     """
     tensor = index.tensor if isinstance(index, SymInt) else tf.convert_to_tensor(index, tf.int64)
     known = tf.get_static_value(tensor) if isinstance(length, int) else None

@@ -1,4 +1,4 @@
-"""Small keys of eager tensors: an integer, a slice or a mask, by one kernel (see `direct`)."""
+"""Small keys of eager tensors: an integer, a slice or a mask, by one kernel (see `_dispatch`)."""
 
 from __future__ import annotations
 

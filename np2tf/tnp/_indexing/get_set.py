@@ -1,7 +1,7 @@
 """``x[key]`` and ``x[key] = value`` for tensor arrays, with every form of key that NumPy has.
 
-A key is expanded to one item per axis (`keys`). Without index arrays it is a view (`lenses.Basic`). With them
-it picks elements (`masks`, `advanced`), and what it gives is a copy.
+A key is expanded to one item per axis (`keys`). Without index arrays it is a view (`view_transforms.Basic`).
+With them it picks elements (`boolean_masks`, `advanced`), and what it gives is a copy.
 """
 
 from __future__ import annotations

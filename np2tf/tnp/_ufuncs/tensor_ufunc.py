@@ -107,7 +107,7 @@ class Ufunc:
         return left_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
 
     def directly(self, args: tuple[Any, ...]) -> Any:
-        """The result if this is a call that one kernel answers (see `direct`), else None."""
+        """The result if this is a call that one kernel answers (see `eager_fast_path`), else None."""
         if self.elementwise and len(args) == self.nin:
             result = on_bases(self, args)
             if result is not None:
