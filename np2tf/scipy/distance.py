@@ -1,4 +1,4 @@
-"""What scipy.spatial.distance has for arrays on TensorFlow: see rules/scipy/distance.toml."""
+"""The functions of scipy.spatial.distance that run on tensors: rules/scipy/distance.toml lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scipy.fft has for arrays on TensorFlow: see rules/scipy/fft.toml."""
+"""The functions of scipy.fft that run on tensors: rules/scipy/fft.toml lists them."""
 
 from __future__ import annotations
 

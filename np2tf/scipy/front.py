@@ -1,4 +1,4 @@
-"""What people call: SciPy's function on host operands, the TensorFlow half for everything else."""
+"""The functions that programs call: they run SciPy on host operands, and `np2tf.scipy.kernels` on tensors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ _made: dict[str, Any] = {}
 
 
 def scipys(qualified: str) -> Any:
-    """SciPy's own object of this name (`scipy.stats.norm.pdf`).
+    """Return SciPy's own object of a qualified name.
+
+    Args:
+        qualified: the name, such as "scipy.stats.norm.pdf".
 
     Raises:
         ImportError: SciPy is not installed.
@@ -32,11 +35,15 @@ def scipys(qualified: str) -> Any:
 
 
 def implementation(qualified: str) -> Any:
-    """The function that stands for SciPy's of this name.
+    """Return the np2tf function that replaces a function of SciPy.
+
+    Args:
+        qualified: the name of SciPy's function, such as "scipy.special.erf".
 
     Raises:
-        KeyError: it has no TensorFlow version.
-        ImportError, AttributeError: SciPy, or the installed one, has no such function.
+        KeyError: the function has no TensorFlow version.
+        ImportError: SciPy is not installed.
+        AttributeError: the installed SciPy has no such function.
     """
     found = _made.get(qualified)
     return found if found is not None else _made.setdefault(qualified, _make(qualified))
@@ -74,7 +81,7 @@ def provider(stem: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
 
 
 class _Methods:
-    """The methods of one of SciPy's objects: `norm.pdf`, `norm.cdf` …"""
+    """The methods of an object of SciPy that has several, such as `norm.pdf` and `norm.cdf`."""
 
     def __init__(self, name: str, methods: dict[str, str]) -> None:
         self._name = name

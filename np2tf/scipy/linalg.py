@@ -1,4 +1,4 @@
-"""What scipy.linalg has for arrays on TensorFlow: see rules/scipy/linalg.toml."""
+"""The functions of scipy.linalg that run on tensors: rules/scipy/linalg.toml lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an object of SciPy to the function that stands for it, without importing SciPy or TensorFlow."""
+"""Find the np2tf function that replaces an object of SciPy, without importing SciPy or TensorFlow."""
 
 from __future__ import annotations
 
@@ -16,10 +16,13 @@ _seen: set[str] = set()
 
 
 def native(scipy_object: Any) -> str | None:
-    """The qualified name of a function of SciPy, if it has a TensorFlow version (`scipy.special.erf`).
+    """Return the qualified name of a function of SciPy that has a TensorFlow version, else None.
 
-    A method of one of SciPy's objects (`scipy.stats.norm.pdf`) is found too; one of a distribution that the
-    program has frozen (`scipy.stats.norm(1, 2).pdf`) is not.
+    Methods of SciPy's own objects (`scipy.stats.norm.pdf`) are found too. Methods of a distribution that
+    the program has frozen (`scipy.stats.norm(1, 2).pdf`) are not.
+
+    Args:
+        scipy_object: any object.
     """
     if "scipy" not in sys.modules:
         return None
@@ -31,10 +34,13 @@ def native(scipy_object: Any) -> str | None:
 
 
 def implementation(qualified: str) -> Any:
-    """The function that stands for SciPy's: SciPy's own on host operands, TensorFlow on all others.
+    """Return the function that runs SciPy's own on host operands and np2tf's implementation on tensors.
+
+    Args:
+        qualified: the name of SciPy's function, such as "scipy.special.erf".
 
     Raises:
-        KeyError: there is none of this name.
+        KeyError: np2tf has no TensorFlow version of this function.
     """
     from np2tf.scipy.front import implementation as make
 
@@ -42,7 +48,7 @@ def implementation(qualified: str) -> Any:
 
 
 def _look() -> None:
-    """Note the objects of those modules that have been imported since the last time."""
+    """Register the functions of SciPy's modules that the program has imported since the last call."""
     if not _chapters:
         grouped: dict[str, list[str]] = {}
         for name, rule in rules.scipy().items():
@@ -62,7 +68,7 @@ def _look() -> None:
 
 
 def _within(module: Any, name: str) -> Any:
-    """What `module` has by this name; None for what the installed SciPy lacks.
+    """Return the object of a dotted name in `module`; None if the installed SciPy lacks it.
 
     Raises:
         AttributeError: the module is still being imported.

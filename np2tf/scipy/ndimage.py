@@ -1,4 +1,4 @@
-"""What scipy.ndimage has for arrays on TensorFlow: see rules/scipy/ndimage.toml."""
+"""The functions of scipy.ndimage that run on tensors: rules/scipy/ndimage.toml lists them."""
 
 from __future__ import annotations
 

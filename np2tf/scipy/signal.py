@@ -1,4 +1,4 @@
-"""What scipy.signal has for arrays on TensorFlow: see rules/scipy/signal.toml."""
+"""The functions of scipy.signal that run on tensors: rules/scipy/signal.toml lists them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What scipy.special has for arrays on TensorFlow: see rules/scipy/special.toml."""
+"""The functions of scipy.special that run on tensors: rules/scipy/special.toml lists them."""
 
 from __future__ import annotations
 

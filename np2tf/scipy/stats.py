@@ -1,4 +1,4 @@
-"""What scipy.stats has for arrays on TensorFlow: see rules/scipy/stats.toml."""
+"""The functions of scipy.stats that run on tensors: rules/scipy/stats.toml lists them."""
 
 from __future__ import annotations
 

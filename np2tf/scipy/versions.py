@@ -1,4 +1,4 @@
-"""Which SciPy is installed, for what SciPy answers otherwise since a version of it."""
+"""The version of the installed SciPy, for functions whose results differ between versions."""
 
 from __future__ import annotations
 

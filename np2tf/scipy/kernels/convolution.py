@@ -24,11 +24,12 @@ _MODES = ("full", "same", "valid")
 
 
 def _operands(name: str, first: tf.Tensor, second: tf.Tensor, mode: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Both in their common dtype.
+    """Return both operands as tensors of their common dtype.
 
     Raises:
-        ValueError: they have different numbers of axes, or there is no such mode.
-        StagingError: they are empty, of unknown shapes, or of dtypes that TensorFlow does not multiply.
+        ValueError: the operands have different numbers of axes, or SciPy has no such mode.
+        StagingError: an operand is empty, has an unknown shape, or has a dtype that TensorFlow does not
+            multiply.
     """
     if mode not in _MODES:
         raise ValueError("acceptable mode flags are 'valid', 'same', or 'full'")

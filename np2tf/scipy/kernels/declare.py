@@ -1,4 +1,4 @@
-"""How the functions of SciPy are declared over tensors: `native` for functions, `universal` for ufuncs."""
+"""Declare functions of SciPy over tensors: `native` declares a function, `universal` a universal function."""
 
 from __future__ import annotations
 
@@ -35,15 +35,18 @@ _IMMATERIAL = frozenset(
 
 
 def refused(what: str) -> StagingError:
-    """What to raise for what only SciPy has."""
+    """Return the error to raise for a case that only SciPy handles."""
     return StagingError(f"{what} runs on the host only", "NP2TF503")
 
 
 def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Let a function over tensors stand for SciPy's of this name.
+    """Register a function over tensors as the TensorFlow version of a function of SciPy.
 
-    The function has SciPy's parameters, or some of them. A call that gives another one ends the staging, and
-    runs on the host.
+    The decorated function has all of SciPy's parameters, or some of them. A call that gives a missing
+    parameter another value than its default ends the staging and runs on the host.
+
+    Args:
+        qualified: the name of SciPy's function, such as "scipy.signal.lfilter".
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -62,14 +65,14 @@ def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
 def _with_every_parameter(
     qualified: str, implementation: Callable[..., Any], numpy: Callable[..., Any]
 ) -> Callable[..., Any]:
-    """`implementation` with SciPy's signature: what it lacks may have its default only."""
+    """Give `implementation` SciPy's full signature; parameters that it lacks accept only their default."""
     signature = inspect.signature(implementation)
     if any(one.kind is inspect.Parameter.VAR_POSITIONAL for one in signature.parameters.values()):
         return implementation
     theirs = [one for one in inspect.signature(numpy).parameters.values() if one.kind not in _VARIABLE]
     named = {one.name for one in theirs}
     parameters = [signature.parameters.get(one.name, one).replace(kind=one.kind) for one in theirs]
-    # What SciPy hides in **kwargs has its name here.
+    # Parameters that SciPy takes in **kwargs are named here.
     parameters += [one for one in signature.parameters.values() if one.name not in named]
     complete = signature.replace(parameters=sorted(parameters, key=lambda one: one.kind))
     defaults = {
@@ -98,14 +101,14 @@ def _equal(value: Any, default: Any) -> bool:
 
 
 def universal(name: str, function: Callable[..., Any], *, complex: Callable[..., Any] | None = None) -> None:
-    """Let a function over tensors stand for a universal function of scipy.special.
+    """Register a function over tensors as the TensorFlow version of a universal function of scipy.special.
 
-    SciPy's loops choose the dtypes: the function gets tensors of float64 or float32.
+    SciPy's loops choose the dtypes: the function receives tensors of float64 or float32.
 
     Args:
-        name: that of the ufunc in scipy.special.
-        function: for real numbers.
-        complex: for complex ones; SciPy's on the host where there is none.
+        name: the name of the universal function in scipy.special.
+        function: the implementation for real numbers.
+        complex: the implementation for complex numbers; None leaves complex numbers to SciPy on the host.
     """
     try:
         numpy = scipys(f"scipy.special.{name}")
@@ -124,7 +127,13 @@ def _refuse_complex(name: str) -> Callable[..., Any]:
 
 
 def unless(good: tf.Tensor, what: str) -> None:
-    """Leave a call to SciPy, which raises or warns, unless `good`; a compiled one is discarded.
+    """Leave a call to SciPy, which raises or warns, unless `good` holds.
+
+    If `good` is known only at run time, a compiled call in which it is false is discarded.
+
+    Args:
+        good: a boolean tensor of no axes.
+        what: a description of the refused case, for the message.
 
     Raises:
         StagingError: `good` is known to be false.
@@ -137,7 +146,7 @@ def unless(good: tf.Tensor, what: str) -> None:
 
 
 def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:
-    """What `check_finite=True` asks for: SciPy raises ValueError where a number is infinite or a NaN."""
+    """Check `check_finite=True`: leave operands with infinities or NaN to SciPy, which raises ValueError."""
     if check:
         for operand in operands:
             unless(

@@ -108,7 +108,7 @@ def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
 
 @native("scipy.spatial.distance.squareform")
 def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
-    """The matrix of distances of the distances of pairs, and the other way round."""
+    """Convert a vector of pairwise distances to the symmetric matrix of distances, or back."""
     rank = rank_of(X)
     if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
         raise refused("squareform of such an array")

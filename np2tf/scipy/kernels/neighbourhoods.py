@@ -25,7 +25,7 @@ _SAME = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "consta
 
 
 def _positions(length: int, before: int, after: int, mode: str) -> np.ndarray:
-    """Where the elements of a longer line come from."""
+    """Return, for each element of a padded line, the index of the original element that it copies."""
     wanted = np.arange(-before, length + after)
     if mode == "nearest":
         return np.clip(wanted, 0, length - 1)
@@ -51,10 +51,10 @@ def _extended(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval:
 
 
 def _input(name: str, x: tf.Tensor, exact: bool = True) -> tf.Tensor:
-    """An array of a dtype whose results are SciPy's.
+    """Return an array after a check that np2tf's results for its dtype are SciPy's.
 
     Raises:
-        StagingError: SciPy rounds results of such elements in its own way, or the shape is not known.
+        StagingError: SciPy rounds results of this dtype in its own way, or the shape is not known.
     """
     if x.dtype.is_complex or x.dtype in (tf.bool, tf.float16) or (x.dtype.is_integer and not exact):
         raise refused(f"{name} of {x.dtype.name}")
@@ -161,7 +161,7 @@ def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0)
 
 
 def _for_axis(value: Any, axis: int, rank: int) -> Any:
-    """What a sequence, or one value for all, says of an axis."""
+    """Return the setting for one axis, from a sequence of one item per axis or from one common value."""
     if isinstance(value, (str, int, float)) or value is None or np.ndim(value) == 0:
         return value
     if len(value) != rank:
@@ -244,7 +244,10 @@ def gaussian_filter(
 
 
 def _require_finite(name: str, x: tf.Tensor) -> None:
-    """SciPy's running sums carry what is not finite along; its comparisons lose a NaN."""
+    """Leave arrays with infinities or NaN to SciPy, which treats them in its own way.
+
+    Running sums in SciPy carry an infinity or NaN along; its comparisons lose a NaN.
+    """
     if x.dtype.is_floating:
         unless(tf.reduce_all(tf.math.is_finite(x)), f"{name} of numbers that are not finite")
 

@@ -160,7 +160,10 @@ def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Ten
 
 @native("scipy.linalg.cho_factor")
 def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tuple[tf.Tensor, bool]:
-    """The same for `cho_solve`: the other triangle is what it was, or zero (see below)."""
+    """Return the Cholesky factor for `cho_solve`, and whether it is the lower one.
+
+    As in SciPy, the other triangle keeps the elements of `a`, or is zero since SciPy 1.18.
+    """
     a_matrix("cho_factor", a, square=True)
     (given,) = computable("cho_factor", a, finite=check_finite)
     factor = _cholesky("cho_factor", given, lower)
@@ -192,7 +195,7 @@ def _exchange(x: tf.Tensor, i: tf.Tensor, j: tf.Tensor) -> tf.Tensor:
 
 
 def _pivots_of(order: tf.Tensor) -> tf.Tensor:
-    """LAPACK's pivots, the rows exchanged one after the other, of an order of rows."""
+    """Convert a permutation of rows to LAPACK's pivots: the rows to exchange, one after the other."""
     count = order.shape[0]
 
     def step(i: tf.Tensor, rows: tf.Tensor, pivots: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -222,7 +225,7 @@ def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor
 
 @native("scipy.linalg.lu_solve")
 def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = True) -> tf.Tensor:
-    """The x with ``a @ x == b``, of what `lu_factor` gives for a."""
+    """Return the x that solves ``a @ x == b``, from the factors that `lu_factor` returns for a."""
     factors, pivots = (as_tensor(one) for one in lu_and_piv)
     a_matrix("lu_solve", factors, square=True)
     factors, right = computable("lu_solve", factors, b, finite=check_finite)
@@ -265,7 +268,7 @@ def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = T
 
 
 def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tensor:
-    """The inverses of singular values or eigenvalues, 0 of those that count as zero."""
+    """Return the inverses of singular values or eigenvalues; values within the tolerances of 0 give 0."""
     rtol = max(a.shape) * epsilon(a) if rtol is None else rtol
     absolute, relative = (
         as_tensor(0.0 if one is None else one, values.dtype.as_numpy_dtype) for one in (atol, rtol)
@@ -281,7 +284,7 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
 def pinvh(
     a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True
 ) -> tf.Tensor:
-    """The same of a Hermitian matrix."""
+    """Return the pseudo-inverse of a Hermitian matrix."""
     a_matrix("pinvh", a, square=True)
     (given,) = computable("pinvh", a, finite=check_finite)
     values, vectors = tf.linalg.eigh(given if lower else tf.linalg.adjoint(given))

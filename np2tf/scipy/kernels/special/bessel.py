@@ -33,7 +33,7 @@ _FAR, _TERMS = 25.0, 24
 
 
 def _expansion(order: int, odd: bool) -> list[float]:
-    """The coefficients of the powers 0, 2, 4, … of 1 / x in one factor, of 1, 3, 5, … in the other."""
+    """Return coefficients of the asymptotic expansion in 1 / x: of the odd powers, or of the even ones."""
     term, terms = 1.0, [1.0]
     for k in range(1, _TERMS):
         term *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
@@ -71,7 +71,7 @@ def _exact_far_out(
         cosine, sine = (minus, -plus) if order else (plus, minus)
         made = (p * sine + q * cosine) if second else (p * cosine - q * sine)
         made *= tf.math.rsqrt(constant(math.pi, x) * far)
-        # Those of the first kind are even, or odd.
+        # Bessel functions of the first kind are even or odd.
         made = made * tf.sign(x) if order and not second else made
         return tf.where(is_far, made, near)
 

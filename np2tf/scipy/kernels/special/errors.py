@@ -71,7 +71,7 @@ for _k in range(1, 18):
 
 
 def error_function(x: tf.Tensor) -> tf.Tensor:
-    """The error function; beyond 10 TensorFlow's own squares what is too large for that."""
+    """Compute the error function; beyond ±10 the result is ±1, as TensorFlow's kernel overflows there."""
     far = tf.abs(x) > constant(10, x)
     return tf.where(far, tf.sign(x), tf.math.erf(tf.where(far, constant(0, x), x)))
 

@@ -1,4 +1,4 @@
-"""Polynomials, and what is computed in double precision for operands of single precision."""
+"""Polynomials, and functions that compute operands of single precision in double precision."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
 
 
 def choose(default: tf.Tensor, *cases: tuple[tf.Tensor, Any]) -> tf.Tensor:
-    """Element by element, the value of the first case whose condition holds, else `default`."""
+    """Return, for each element, the value of the first case whose condition holds; `default` if none does."""
     for condition, value in reversed(cases):
         value = value if isinstance(value, tf.Tensor) else constant(value, default)
         default = tf.where(condition, value, default)
@@ -56,5 +56,5 @@ def choose(default: tf.Tensor, *cases: tuple[tf.Tensor, Any]) -> tf.Tensor:
 
 
 def is_whole(x: tf.Tensor) -> tf.Tensor:
-    """Whether a number is finite and has no fractional part."""
+    """Return where a number is finite and has no fractional part."""
     return tf.equal(tf.floor(x), x) & tf.math.is_finite(x)

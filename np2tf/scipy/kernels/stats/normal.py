@@ -124,7 +124,7 @@ def _student(sign: int) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
 
 
 def _of_fisher(name: str, upper: bool) -> None:
-    """The distribution function of a ratio of variances, or what is left above."""
+    """Declare the distribution function of the F distribution, or its survival function if `upper`."""
 
     def implementation(x: Array, dfn: Any, dfd: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
         y, _, good = _standardised(name, x, loc, scale)
