@@ -14,14 +14,14 @@ def _takes_the_lowest() -> bool:
     return bool((made == np.iinfo(np.int64).min).all())
 
 
-#: Whether this processor makes the lowest integer of what does not fit. XLA makes the nearest, 0 of NaN.
+#: Whether this CPU converts numbers out of range to the lowest integer. XLA gives the nearest one, 0 for NaN.
 _LOWEST = _takes_the_lowest()
 
 
 def to_signed(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
-    """Floating-point numbers as signed integers: out of range they are what they are for NumPy here."""
+    """Convert floating-point numbers to signed integers; out of range the result is NumPy's on this CPU."""
     if wanted.size < 4:
-        # By way of 32 bits, of which the low ones stay: what processors convert to, and NumPy with them.
+        # CPUs, and so NumPy, convert to 32 bits and keep the low ones.
         return tf.cast(to_signed(x, tf.int32), wanted)
     if not _LOWEST or tf.executing_eagerly():
         return tf.cast(x, wanted)
@@ -48,7 +48,7 @@ def to_half(x: tf.Tensor) -> tf.Tensor:
 
 
 def to_unsigned(x: tf.Tensor, wanted: tf.DType) -> tf.Tensor:
-    """Floating-point numbers as unsigned integers: what is negative wraps."""
+    """Convert floating-point numbers to unsigned integers; negative numbers wrap."""
     if wanted != tf.uint64:
         return tf.cast(to_signed(x, tf.int32 if wanted.size < 4 else tf.int64), wanted)
     if x.dtype == tf.float16:

@@ -33,7 +33,16 @@ def kernel(
     half: Function | None = None,
     complex: Function | None = None,
 ) -> Function:
-    """A function that picks by dtype, else `default`; `signed` also stands for unsigned integers."""
+    """Return a function that calls the variant for the dtype of its operand, or `default` if there is none.
+
+    Args:
+        default: called for dtypes without a variant of their own.
+        boolean: called for booleans.
+        signed: called for signed integers, and for unsigned ones if `unsigned` is None.
+        unsigned: called for unsigned integers.
+        half: called for float16.
+        complex: called for complex numbers.
+    """
     table: dict[tf.DType, Function] = {}
     rows = (
         ((tf.bool,), boolean),
@@ -104,7 +113,12 @@ def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
 
 
 def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> bool:
-    """Whether all parts of eager numbers are finite, and at most `limit` of the dtype's largest number."""
+    """Return whether all parts of eager numbers are finite, and within a limit if there is one.
+
+    Args:
+        x: an eager tensor.
+        limit: gives the limit from the largest number of the dtype; None sets no limit.
+    """
     if "CPU" in x.device:
         numbers = np.asarray(x)
         real = numbers.reshape(-1).view(numbers.real.dtype)
@@ -123,12 +137,12 @@ def opaque(x: tf.Tensor) -> tf.Tensor:
 
 
 def may_lose_nan() -> bool:
-    """Whether XLA may compile what is computed now: on CPUs its maximum and minimum pass over NaN."""
+    """Return whether XLA may compile the current code: on CPUs its maximum and minimum ignore NaN."""
     return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
 
 
 def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
-    """Whether a is taken; of zeros with two signs NumPy takes the second one, in float16 the first one."""
+    """Return where a is the result; of two zeros NumPy takes the second one, in float16 the first one."""
     found = compare(a, b) | tf.not_equal(a, a)
     return found | tf.equal(a, b) if a.dtype == tf.float16 else found
 

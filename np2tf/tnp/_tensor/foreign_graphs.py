@@ -1,7 +1,7 @@
-"""Arrays from outside in a graph that somebody else builds, such as that of a plain `tf.function`.
+"""Arrays from outside in a graph that np2tf does not build, such as the graph of a plain `tf.function`.
 
-Such a graph holds what an array was when it was built. It can neither write to the array nor see what is
-written to it later; `np2tf.jit` can do both.
+Such a graph holds the value that an array had when the graph was built. It cannot write to the array, and
+does not see later writes. `np2tf.jit` does both.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class ForeignGraphWarning(UserWarning):
 
 
 class Foreign:
-    """What one such graph has made of an array.
+    """The value of an array in one foreign graph.
 
     Attributes:
         graph: the graph, as a weak reference.
-        value: the array's value in it.
+        value: the array's value in the graph.
     """
 
     __slots__ = ("graph", "value")

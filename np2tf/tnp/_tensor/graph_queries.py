@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-#: How many ops to look back; what is further back is taken not to matter.
+#: The number of ops to look back; ops that are further back are taken not to matter.
 _HORIZON = 400
 
 
 def depends(tensor: Any, base: Any) -> bool:
-    """Whether `tensor` is computed from `base`, as far as can be seen in the graph of the loop's body."""
+    """Return whether `tensor` is computed from `base`, as far as the graph of the loop's body shows it."""
     if tensor is base or tensor.graph is not base.graph:
         return False
     pending, seen = [tensor.op], {tensor.op}
@@ -25,7 +25,7 @@ def depends(tensor: Any, base: Any) -> bool:
 
 
 def has_elements(tensor: Any, least: int) -> bool:
-    """Whether a tensor certainly has so many elements, or more."""
+    """Return whether a tensor certainly has at least `least` elements."""
     return tensor.shape.is_fully_defined() and tensor.shape.num_elements() >= least
 
 

@@ -1,7 +1,7 @@
-"""Bounds checks of integer indices: at once where the index is known, at run time where it is staged.
+"""Bounds checks of integer indices: at once if the index is known, at run time if it is staged.
 
-XLA clamps an index that is out of bounds; NumPy raises IndexError. An index that cannot be proven good while
-staging therefore records its violation in a cell of the trace; the compiled call is then discarded, before
+XLA clamps an index that is out of bounds; NumPy raises IndexError. An index that staging cannot prove to be
+in bounds therefore records a violation in the trace. A compiled call with a violation is discarded before
 it has changed anything, and repeated on the host, where NumPy raises.
 """
 
@@ -41,7 +41,7 @@ def check_index(index: Int, length: int, axis: int) -> Int:
 
 
 def checks_bounds() -> bool:
-    """Whether indices that are known at run time only are checked."""
+    """Return whether indices that are known only at run time are checked."""
     return config.bounds == "checked" or staging_handlers()
 
 
@@ -54,7 +54,7 @@ _recording = _Recording()
 
 @contextmanager
 def unrecorded() -> Iterator[None]:
-    """Record nothing in the with block: it computes once more what violations have been recorded of."""
+    """Record no violations in the with block: it repeats a computation that has recorded its violations."""
     before, _recording.stopped = _recording.stopped, True
     try:
         yield
@@ -71,7 +71,7 @@ def record_violation(violated: tf.Tensor) -> None:
         cell = entered.trace.violations
         cell.write(cell.value | violated)
     elif not tf.executing_eagerly():
-        # Somebody else's tf.function: there is no call to discard, the graph itself must fail.
+        # In the graph of a plain tf.function there is no call to discard: the graph itself must fail.
         tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])
 
 

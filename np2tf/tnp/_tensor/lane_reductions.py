@@ -1,10 +1,9 @@
-"""Reductions of whole arrays under XLA, several strands at a time.
+"""Reductions of whole arrays under XLA in several lanes at a time.
 
-XLA reduces on CPUs one element after the other, and starts a kernel for each stage. So many strands side by
-side keep the vector units busy, and few enough are left to be combined in the kernel that needs the result
-(measured, nanoseconds for the inner product of two vectors in a loop, one sum / 8 strands / these: 128
-elements
-207 / 125 / 99, 500 elements 416 / 400 / 280, 16384 elements 11000 / 6000 / 5500).
+XLA on CPUs reduces one element after the other, and starts a kernel for each stage. Several lanes side by
+side keep the vector units busy; they are few enough that the kernel that needs the result can combine them.
+Measured in nanoseconds for the inner product of two vectors in a loop, as one sum / in 8 lanes / with these
+functions: 128 elements 207 / 125 / 99, 500 elements 416 / 400 / 280, 16384 elements 11000 / 6000 / 5500.
 """
 
 from __future__ import annotations
@@ -60,7 +59,13 @@ def _combined(combine: Combiner, values: list[tf.Tensor]) -> tf.Tensor:
 
 
 def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> tf.Tensor:
-    """The sum of the products of two vectors' elements, of those where `mask` holds."""
+    """Return the inner product of two vectors, over the elements at which `mask` is true.
+
+    Args:
+        a: a vector.
+        b: a vector of the same length and dtype.
+        mask: a boolean vector of the same length; None takes all elements.
+    """
 
     def products(part: slice) -> tf.Tensor:
         found = a[part] * b[part]
@@ -71,7 +76,7 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
         return _sum(products(slice(None)), (0,), False)
     if any(size % width == 0 for width in _WIDTHS):
         return in_strands(_sum, tf.add, products(slice(None)), (0,), False)
-    # The operands are cut, not the products: those would be computed and kept for two readers.
+    # The operands are cut, not the products: the products would be computed and kept for two readers.
     width = _WIDTHS[0]
     even = size - size % width
     rest = tf.unstack(products(slice(even, size)))

@@ -1,4 +1,4 @@
-"""What `tf.vectorized_map` must be told of operations that `tnp` is made of, and that it does not know."""
+"""Converters that `tf.vectorized_map` lacks for operations that `tnp` uses."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def _bitcast(given: Any) -> Any:
 
 
 def register() -> None:
-    """Add what is missing; a TensorFlow that knows an operation keeps its own way."""
+    """Register the missing converters; a converter that TensorFlow already has stays."""
     if not pfor._pfor_converter_registry.get("Bitcast"):
         pfor.RegisterPFor("Bitcast")(_bitcast)

@@ -1,7 +1,7 @@
-"""Lengths that must agree and are known only at run time.
+"""Guards for lengths that must agree and are known only at run time.
 
-TensorFlow's kernels find out most of what does not fit, its XLA translations little of it: they go by the
-length of one operand.
+TensorFlow's kernels detect most lengths that do not fit. XLA's translations detect few of them: they use
+the length of one operand.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from np2tf.tnp._tensor.storage import current_region
 
 
 def agreeing(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool = False) -> tf.Tensor:
-    """`a`, of which one axis must be as long as one of `b`; use what this returns.
+    """Return `a` with a guard that one of its axes is as long as an axis of `b`; use the returned tensor.
 
     Args:
-        a: an array.
-        axis: which of its axes.
-        b: another array, or the same.
-        axis_of_b: which of its axes.
-        ones: whether an axis of length 1 fits any other, as where arrays are broadcast.
+        a: a tensor.
+        axis: the axis of `a`.
+        b: another tensor, or the same.
+        axis_of_b: the axis of `b`.
+        ones: whether a length of 1 fits every other length, as in broadcasting.
+
+    Returns:
+        A tensor of the shape and dtype of `a`.
     """
     if a.shape[axis] is not None and a.shape[axis] == b.shape[axis_of_b]:
         return a
@@ -31,7 +34,7 @@ def agreeing(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool =
     record_violation(tf.not_equal(mine, theirs))
     if current_region() is not None:
         return a
-    # Somebody else's tf.function. XLA leaves out what it asserts, but compiles no reshape that does not fit.
+    # A plain tf.function: XLA leaves out its assertions, but refuses a reshape that does not fit.
     made = tf.reshape(a, tf.concat([sizes[:axis], theirs[None], sizes[axis % a.shape.rank + 1 :]], 0))
     made.set_shape(a.shape)
     return made

@@ -29,7 +29,7 @@ def constant(value: Any, dtype: tf.DType | None = None) -> Any:
         return found
     if graph._get_control_flow_context() is not None:  # TensorFlow 1: it is known there only
         return tf.constant(value, dtype)
-    # As an attribute: what else refers to a graph's tensors keeps the graph.
+    # Kept as an attribute of the graph: any other reference to its tensors would keep the graph alive.
     own = getattr(graph, "_np2tf_constants", None)
     if own is None:
         own = graph._np2tf_constants = {}

@@ -1,9 +1,9 @@
-"""Cells: the mutable storage behind tensor-resident arrays, and the record of who writes to it.
+"""Cells: the mutable storage behind arrays on TensorFlow, and the record of who writes to it.
 
-A `Cell` holds one immutable base tensor; writing replaces it. Every array that shares memory in NumPy's
-sense shares a cell. While a graph is built, each loop body, branch and trace is a `Region`; a region notes
-the cells born outside of it that are written inside of it, which is what makes them loop state or branch
-results.
+A `Cell` holds one immutable base tensor; a write replaces the tensor. All arrays that share memory in
+NumPy's sense share a cell. While a graph is built, each trace, loop body and branch is a `Region`. A region
+records the cells that were born outside of it and are written inside of it; these become loop state or
+branch results.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ writing = threading.RLock()
 
 
 class Region:
-    """A stretch of staged code.
+    """A stretch of staged code with a body of its own: a trace, a loop body, or one side of a branch.
 
     Attributes:
-        trace: what all regions of one staged function share.
-        written: cells born outside and written inside, with the value they had before.
-        read: cells born outside and read inside.
-        poisoned: cells whose contents became unknown inside.
+        trace: the trace of the staged function, which all its regions share.
+        written: the cells born outside and written inside, with their values before the first write.
+        read: the cells born outside and read inside.
+        poisoned: the cells whose contents became unknown inside.
         counter: the number of the iteration, in the body of a staged loop.
         numbers: the staged numbers made in the body of that loop.
     """
@@ -71,25 +71,25 @@ _stack = _Stack()
 
 
 def staging_for_xla() -> bool:
-    """Whether the code staged just now is going to be compiled by XLA."""
+    """Return whether XLA is going to compile the code that this thread is staging."""
     return bool(_stack.regions) and _stack.regions[-1].trace.xla
 
 
 def staging_at_once() -> bool:
-    """Whether the code staged just now stands for all iterations of a loop at once."""
+    """Return whether the code that this thread is staging computes all iterations of a loop at once."""
     return bool(_stack.regions) and _stack.regions[-1].trace.at_once
 
 
 def staging_handlers() -> bool:
-    """Whether the code staged just now handles exceptions, so that none that NumPy raises may be missed."""
+    """Return whether the code that this thread is staging handles exceptions, so that none may be missed."""
     return bool(_stack.regions) and _stack.regions[-1].trace.handles
 
 
 def _refuse_open_shape(value: tf.Tensor | None) -> None:
-    """Where exceptions are handled, refuse what might raise one that a graph misses.
+    """Refuse an array of data-dependent shape where exceptions are handled: a graph could miss its exception.
 
     Raises:
-        StagingError: the shape of an array depends on data.
+        StagingError: the shape of the array depends on data.
     """
     if value is None or not value.shape.is_fully_defined():
         message = "exceptions are handled, and an array whose shape depends on data may raise one unseen"
@@ -97,27 +97,27 @@ def _refuse_open_shape(value: tf.Tensor | None) -> None:
 
 
 def current_region() -> Region | None:
-    """The innermost region being staged, or None when running eagerly (or in somebody else's graph)."""
+    """Return the innermost region being staged; None in eager code and in foreign graphs."""
     return _stack.regions[-1] if _stack.regions else None
 
 
 class Representative:
-    """The base of what stands for an array on the host while a function that reads it by name is traced."""
+    """The base class of stand-ins for arrays on the host that a function being traced reads by name."""
 
     __slots__ = ()
 
     def staged(self) -> Any:
-        """The array of the trace that this thread is at; the array on the host where it is at none."""
+        """Return the array of this thread's trace, or the array on the host if this thread traces nothing."""
         raise NotImplementedError
 
 
 def represents_staged(value: Any) -> bool:
-    """Whether `value` stands for an array of the trace that this thread is at."""
+    """Return whether `value` is a stand-in for an array of this thread's trace."""
     return issubclass(type(value), Representative) and bool(_stack.regions)
 
 
 def resolved(value: Any) -> Any:
-    """`value` with arrays in the place of what stands for them, also in tuples, lists, dicts and slices."""
+    """Return `value` with every stand-in replaced by its array, also in tuples, lists, dicts and slices."""
     kind = type(value)
     if kind is tuple or kind is list:
         items = kind(map(resolved, value))
@@ -149,17 +149,18 @@ def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
 
 @dataclass(frozen=True)
 class Gapped:
-    """The layout of memory of somebody else's, in which there are gaps, or which is gone through backwards.
+    """The layout of foreign memory that has gaps or runs backwards.
 
     Attributes:
-        strides: of each axis, in elements; of all arrays with the same views and copies the same ones.
+        strides: the stride of each axis, in elements; layouts whose arrays have the same views and copies
+            have the same strides.
     """
 
     strides: tuple[int, ...]
 
 
 class Cell:
-    """One base tensor that arrays and their views read from and write to."""
+    """The storage of one base tensor, which an array and its views read and write."""
 
     __slots__ = (
         "__weakref__",
@@ -183,7 +184,7 @@ class Cell:
             _refuse_open_shape(value)
         #: The array that owns this memory, once somebody may ask for it: the `base` of all views.
         self.owner: weakref.ref[Any] | None = None
-        #: How that array sees the memory, where not as it is: the lenses of its path.
+        #: The path of lenses through which that array sees the memory; empty if it sees the memory as it is.
         self.owner_path: tuple[Any, ...] = ()
         #: The axes from the slowest to the fastest, as NumPy's memory would have them; None for C order. A
         #: tensor has no other: this is what decides which reshapes are views.
@@ -192,21 +193,21 @@ class Cell:
         self.poisoned = False
         #: Whether this is an input of the trace, to be written back to the caller.
         self.argument = False
-        #: Cells with the same mark are certainly different memory, whatever else they may be the same as.
+        #: Cells with the same mark never alias each other; each may still alias others.
         self.distinct: object = None
         #: Where this is known at run time only: a number, and the cells of which it is the number-th (-1:
         #: none).
         self.identity: tuple[tf.Tensor, tuple[Cell, ...]] | None = None
-        #: What somebody else's graph has made of this, if one has met it.
+        #: The value of this cell in a foreign graph, if such a graph has read it.
         self.foreign: Foreign | None = None
 
     @property
     def value(self) -> tf.Tensor:
-        """The base tensor as it is now.
+        """The current base tensor.
 
         Raises:
-            StagingError: the contents are not known, because an array that may or may not share this
-                memory has been written to.
+            StagingError: the contents are unknown, because an array that may share this memory has been
+                written to.
         """
         if self.poisoned:
             raise StagingError(
@@ -222,7 +223,7 @@ class Cell:
         return self._value
 
     def _in_foreign_graph(self) -> tf.Tensor:
-        """The base tensor as a graph that is not of our making sees it."""
+        """Return the base tensor as a foreign graph sees it."""
         if not hasattr(self._value, "numpy") or tf.executing_eagerly():
             return self._value
         graph = tf.compat.v1.get_default_graph()
@@ -241,7 +242,7 @@ class Cell:
                 other.poison()
 
     def _is_foreign(self, value: tf.Tensor) -> bool:
-        """Whether the write is one of somebody else's graph, of which only that graph can know."""
+        """Return whether a write belongs to a foreign graph, so that only that graph can see it."""
         foreign, self.foreign = self.foreign, None
         if foreign is None or foreign.graph() is None or not hasattr(self._value, "numpy"):
             return False
@@ -254,7 +255,7 @@ class Cell:
         return True
 
     def is_distinct_from(self, other: Cell) -> bool:
-        """Whether the two are certainly different memory, whatever else they may be the same as."""
+        """Return whether two cells are certainly different memory; each of them may still alias others."""
         return self.distinct is not None and other.distinct is self.distinct
 
     def _replace(self, value: tf.Tensor) -> None:
@@ -265,7 +266,11 @@ class Cell:
         self._value = value
 
     def _write_through(self, value: tf.Tensor) -> list[Cell]:
-        """Write to the argument that this may turn out to be; returns those that are up to date."""
+        """Write to the argument that this cell turns out to be at run time.
+
+        Returns:
+            The cells that now hold the written value.
+        """
         if self.identity is None:
             return []
         number, originals = self.identity
@@ -291,17 +296,17 @@ class Cell:
 
 
 def is_from_outside(cell: Cell) -> bool:
-    """Whether the code staged just now is a loop or branch, and the memory older than that."""
+    """Return whether this thread stages a loop or branch, and `cell` was born before it."""
     return len(_stack.regions) > 1 and cell.birth is not _stack.regions[-1]
 
 
 def aliases(cell: Cell) -> list[Cell]:
-    """The other cells that may be the same memory as `cell`, directly or by way of a third."""
+    """Return the other cells that may be the same memory as `cell`, directly or through a third cell."""
     return reached(cell.may_alias, without=cell)
 
 
 def reached(cells: Iterable[Cell], without: Cell) -> list[Cell]:
-    """These cells and what may be the same memory for another reason than that `without` may be."""
+    """Return `cells`, and all cells that may alias one of them through other cells than `without`."""
     found: list[Cell] = []
     pending = list(cells)
     while pending:
@@ -317,17 +322,17 @@ def _alike(a: tf.Tensor, b: tf.Tensor) -> bool:
 
 
 def is_outside(cell: Cell) -> bool:
-    """Whether a cell was there before the innermost region was entered."""
+    """Return whether a cell was born before the innermost region was entered."""
     return cell.birth is None or any(cell.birth is one for one in _stack.regions[:-1])
 
 
 def is_known(cell: Cell) -> bool:
-    """Whether a cell was born in a region that is still open, or before all of them."""
+    """Return whether a cell was born in a region that is still open, or before all regions."""
     return cell.birth is None or any(cell.birth is one for one in _stack.regions)
 
 
 def link_aliases(merged: Cell, sources: Iterable[Cell]) -> None:
-    """Declare that `merged` may be the same memory as one of `sources`: a write to one hides the others."""
+    """Declare that `merged` may be the same memory as each of `sources`: a write to one poisons the others."""
     distinct = tuple(cell for cell in sources if cell is not merged)
     merged.may_alias += distinct
     for cell in distinct:

@@ -36,12 +36,12 @@ class SymInt:
         return cls(tensor, low, high, object(), 0)
 
     def in_range(self, length: int) -> bool:
-        """Whether 0 <= self < length is certain."""
+        """Return whether 0 <= self < length is certain."""
         return self.low is not None and self.high is not None and self.low >= 0 and self.high < length
 
     @property
     def excludes_zero(self) -> bool:
-        """Whether it is certainly not zero."""
+        """Whether the integer is certainly not zero."""
         return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
 
     def shifted(self, amount: int) -> SymInt:
@@ -76,7 +76,7 @@ def distance(start: Int, stop: Int) -> int | None:
 
 
 def extent(start: Int, stop: Int) -> tf.Tensor:
-    """How many elements a slice takes from one place to another: none if it ends before it begins."""
+    """Return the number of elements between two places: 0 if `stop` is not after `start`."""
     return tf.maximum(tensor_of(stop) - tensor_of(start), 0)
 
 
@@ -91,7 +91,7 @@ def high(value: Int) -> int | None:
 
 
 def combine(operator: str, left: Int, right: Int, tensor: tf.Tensor) -> SymInt:
-    """What is known about ``left operator right``, whose value is `tensor`."""
+    """Return the staged integer ``left operator right``, whose value is `tensor`, with the known bounds."""
     overflow = any(isinstance(side, SymInt) and side.may_overflow for side in (left, right))
     if operator in ("add", "subtract") and isinstance(left, SymInt) and isinstance(right, int):
         amount = right if operator == "add" else -right
@@ -110,7 +110,7 @@ def _interval(operator: str, left: Int, right: Int) -> tuple[int, int] | None:
     if operator == "remainder" and isinstance(right, int) and right > 0:
         return 0, right - 1
     if operator == "bitwise_and":
-        # What has no sign bit leaves none, and no more bits than it has.
+        # An operand without a sign bit gives a result without one, and with no more bits than it has.
         ends = [
             top for least, top in ((a, b), (c, d)) if least is not None and least >= 0 and top is not None
         ]

@@ -1,8 +1,9 @@
-"""Value numbers: which tensors of a graph are certainly equal, although they have been computed twice.
+"""Value numbers: which tensors of a graph are certainly equal, although they are computed twice.
 
-Two tensors are the same value if operations of the same type and attributes give them from the same values,
-and the operations have no effects and draw nothing. (Global value numbering of optimising compilers.) An
-array that has been written to in between is another tensor, so what is computed from it has another number.
+Two tensors have the same number if operations of the same type and attributes compute them from inputs of
+the same numbers, and if the operations have no effects and draw no random numbers. (This is the global
+value numbering of optimising compilers.) An array that has been written to in between is another tensor, so
+that a value computed from it has another number.
 """
 
 from __future__ import annotations
@@ -15,9 +16,9 @@ from typing import Any
 
 import tensorflow as tf
 
-#: What gives its input as it is.
+#: Ops that return their input unchanged.
 _SAME = frozenset({"Identity", "IdentityN", "StopGradient", "PreventGradient", "Snapshot"})
-#: Of these only the operation itself tells what they give: they call functions or Python.
+#: Ops that call functions or Python: their type and attributes do not determine the result.
 _OPAQUE = frozenset(
     {
         "Placeholder",
@@ -81,7 +82,7 @@ def _own(op: Any, tensor: tf.Tensor) -> Hashable:
 
 
 def _key(op: Any, depth: int) -> Hashable:
-    """How an operation computes: equal keys, equal results; None where that cannot be said."""
+    """Return a key of an operation's computation; equal keys give equal results. None if there is no key."""
     if op.type in _OPAQUE or op._is_stateful or depth >= _DEPTH:
         return None
     if op.type == "Const":
@@ -98,7 +99,7 @@ def _key(op: Any, depth: int) -> Hashable:
 
 
 def _of_key(graph: tf.Graph, key: Hashable) -> int:
-    """The number of what is computed like this, here or in a graph around this one."""
+    """Return the number of the computation with this key, in this graph or in a graph around it."""
     for one in _around(graph):
         if key in _table(one).of_keys:
             return _table(one).of_keys[key]
