@@ -1,11 +1,12 @@
-"""Loops under XLA over a part whose length is known at run time only, some elements at a time.
+"""Loops under XLA over a part of run-time length, some elements at a time.
 
-XLA compiles a small loop in one piece of machine code, so that such a loop costs what the part is long
-(measured, milliseconds for 8,192 inner products of 1 to 8,191 elements: NumPy 21, whole arrays and a mask 63,
-these loops 5.1; for 8,000 updates `y[:k] += c * y[:k][::-1]`: 57, 63, 22). The last round goes back to where
-it ends with the part, and leaves alone what the one before has done; what is shorter than one round is done
-in rounds of 8 elements, or of one. So nothing is read from beyond a part. (A choice between slices of static
-lengths, n / 8, 2 n / 8 …, took 63 ms for 6,000 rows of which rounds took 26.)
+XLA compiles a small loop in one piece of machine code, so the cost of such a loop follows the length of the
+part. Measured in milliseconds for NumPy / whole arrays with a mask / these loops: 8,192 inner products of 1
+to 8,191 elements 21 / 63 / 5.1; 8,000 updates `y[:k] += c * y[:k][::-1]` 57 / 63 / 22. The last round
+starts early enough to end with the part, and leaves alone the elements that the round before has computed.
+A part shorter than one round is computed in rounds of 8 elements, or of one. So nothing is read from beyond
+a part. (A choice between slices of static lengths, n / 8, 2 n / 8 …, took 63 ms for 6,000 rows for which
+rounds took 26.)
 """
 
 from __future__ import annotations
@@ -44,13 +45,13 @@ Step = Callable[[tf.Tensor, int, tf.Tensor, Any], Any]
 def elements_of_round(
     shape: list[int | None], axis: int, least: int | None = None, room: int = 0
 ) -> int | None:
-    """How many elements along an axis a round takes; None where the whole array is quicker.
+    """Return the number of elements along an axis that a round computes; None if the whole array is quicker.
 
     Args:
-        shape: of the whole array.
-        axis: along which its part is cut.
-        least: the length of the shortest of the arrays along this axis.
-        room: how many elements there are of the array that is written to, if one is.
+        shape: the shape of the whole array.
+        axis: the axis along which the part is cut.
+        least: the length of the shortest array along this axis.
+        room: the number of elements of the array that is written to; 0 if none is written to.
     """
     # An accelerator starts every round by itself.
     if staging_at_once() or surroundings.has_accelerator or None in shape:
@@ -93,15 +94,25 @@ def _loop(rounds: tf.Tensor, length: tf.Tensor, size: int, step: Step, state: tf
 
 
 def undone(count: int, done: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
-    """Which elements of a round the round before has not done, shaped to broadcast along an axis."""
+    """Return which elements of a round the round before has not computed, shaped to broadcast.
+
+    Args:
+        count: the number of elements of a round.
+        done: the number of elements that are computed already.
+        axis: the axis of the rounds.
+        rank: the number of axes of the array.
+
+    Returns:
+        A boolean tensor of `rank` axes: `count` elements along `axis`, one along each other axis.
+    """
     mask = tf.range(count, dtype=tf.int64) >= done
     return tf.reshape(mask, [count if k == axis else 1 for k in range(rank)])
 
 
 def with_gradient_of(whole: tf.Tensor, found: tf.Tensor) -> tf.Tensor:
-    """What the rounds have found, with the gradient of the same computed on the whole arrays.
+    """Return the result of the rounds, with the gradient of the same computation on whole arrays.
 
-    XLA leaves out what computes the whole arrays where no gradient is asked for.
+    XLA removes the computation on whole arrays if no gradient is asked for.
     """
     if not (whole.dtype.is_floating or whole.dtype.is_complex):
         return found

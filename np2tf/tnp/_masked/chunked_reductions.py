@@ -18,12 +18,12 @@ from np2tf.tnp._tensor.small_constants import constant
 
 @dataclass(frozen=True)
 class Reduction:
-    """How a reduction is done element by element.
+    """A reduction in terms of operations on elements.
 
     Attributes:
-        combine: of two arrays, element by element.
-        finish: over axes of what is left.
-        neutral: of a dtype, what changes nothing.
+        combine: combines two arrays element by element.
+        finish: reduces the remaining lanes over axes.
+        neutral: gives, for a dtype, the number that changes no result.
         truth: whether only the truth of the elements counts.
     """
 
@@ -127,7 +127,7 @@ def _accumulated(
     values: Callable[[tf.Tensor, int, Round], tf.Tensor],
     dtype: tf.DType,
 ) -> tf.Tensor:
-    """As many strands of the reduction side by side as a round has elements."""
+    """Return the lanes of a reduction, side by side: as many as a round has elements."""
     part, rank = found.parts[axis], len(found.parts)
     assert part is not None
     assert part.interval is not None

@@ -1,7 +1,8 @@
-"""How the elements of a selection are had some at a time, counted from the first that it takes.
+"""Sources: functions that read some elements of a selection at a time, counted from its first element.
 
-Of a slice they are sliced from the array itself, of an elementwise expression computed of the operands' own.
-What is counted from the first element does not mind where the parts of several arrays lie.
+The source of a slice reads from the array. The source of an elementwise expression computes from elements
+of the operands. Positions are relative to the first selected element, so the parts of several arrays may
+lie in different places.
 """
 
 from __future__ import annotations
@@ -23,10 +24,10 @@ _MUCH_LARGER = 4
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """An array that is being written some elements at a time: as it was, as it is by now, and where.
+    """An array that is being written some elements at a time: its state before, its state now, the place.
 
-    Only the elements that are being written, from `first` on of the part of an axis, are as they were; any
-    other is read from a copy.
+    Only the elements that are being written, from `first` on along an axis of the part, are still as they
+    were before. All other elements are read from a copy.
     """
 
     base: tf.Tensor
@@ -39,7 +40,7 @@ class Written:
 
 @dataclass(frozen=True, eq=False)
 class Round:
-    """One round of a loop over parts, with what has been read in it."""
+    """One round of a loop over parts, with the elements that it has read."""
 
     written: Written | None = None
     found: dict[Hashable, tuple[Any, ...]] = field(default_factory=dict)
@@ -51,17 +52,24 @@ Source = Callable[[int, tf.Tensor, int, Round], tf.Tensor]
 
 
 def end_key(end: Int) -> Hashable:
-    """Equal for ends that are equal for certain."""
+    """Return a key for an end of a slice; ends with equal keys are certainly equal."""
     return end if isinstance(end, int) else (id(end.root), end.offset)
 
 
 def place_of(axes: Sequence[slice_spec.Axis]) -> Hashable:
-    """Equal for keys that take the same elements for certain."""
+    """Return a key for a place; places with equal keys certainly take the same elements."""
     return tuple((end_key(axis.start), end_key(axis.stop), axis.size, axis.step) for axis in axes)
 
 
 def part_of(whole: tf.Tensor, axis: int, start: tf.Tensor, count: int) -> tf.Tensor:
-    """`count` elements along an axis, counted from the end, with all of the other axes."""
+    """Return `count` elements from `start` on along an axis, with all elements of the other axes.
+
+    Args:
+        whole: the tensor.
+        axis: the axis, counted from the end.
+        start: the position of the first element.
+        count: the number of elements.
+    """
     rank = whole.shape.rank
     starts = [tf.zeros((), tf.int64)] * rank
     starts[axis] = start
@@ -102,27 +110,27 @@ def of_slice(
 
 
 def starts_of(axes: Sequence[slice_spec.Axis], k: int, start: tf.Tensor) -> tf.Tensor:
-    """Where a part begins that is `start` on axis `k`."""
+    """Return the start of a part on every axis, with `start` on axis `k`."""
     starts: list[Int] = [0 if axis.size is None else axis.start for axis in axes]
     starts[k] = SymInt.fresh(start)
     return tf.convert_to_tensor(slice_spec.vector(starts), tf.int64)
 
 
 def sizes_of(axes: Sequence[slice_spec.Axis], k: int, count: int) -> list[int]:
-    """How many elements such a part takes of each axis."""
+    """Return the length of a part on every axis, with `count` on axis `k`."""
     sizes = [axis.length if axis.size is None else axis.size for axis in axes]
     sizes[k] = count
     return sizes
 
 
 def turned(source: Source, axis: int, length: tf.Tensor | None, turn: Callable[[tf.Tensor], Any]) -> Source:
-    """The source of a selection of which an axis is reversed.
+    """Return the source of a selection after one of its axes has been reversed.
 
     Args:
-        source: that of the selection as it was.
+        source: the source before the reversal.
         axis: the axis, counted from the end.
-        length: that of its part; None where all of it is taken.
-        turn: what was done to the whole array.
+        length: the length of the part of this axis; None if the whole axis is selected.
+        turn: the reversal of the whole array.
     """
 
     def read(along: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
@@ -135,7 +143,10 @@ def turned(source: Source, axis: int, length: tf.Tensor | None, turn: Callable[[
 
 
 def moved(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor]) -> Source:
-    """The source of a selection whose part of an axis has been moved: along this axis it is what it was."""
+    """Return the source of a selection whose part of an axis was moved.
+
+    Along this axis the elements, counted from the first, stay the same.
+    """
 
     def read(along: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
         found = source(along, first, count, entered)

@@ -1,4 +1,4 @@
-"""What is computed on selections without their dynamic shape: elementwise work, reductions, products."""
+"""Operations on selections that avoid dynamic shapes: elementwise work, reductions, products."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.lane_reductions import inner_product
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import tensor_of
 
-#: What a reduction must find in the place of what does not count.
+#: The number that a reduction must find in the place of unselected elements.
 _NEUTRAL: dict[str, Callable[[tf.DType], Any]] = {
     "sum": lambda dtype: 0,
     "prod": lambda dtype: 1,
@@ -81,7 +81,7 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
 
 
 def _as_it_is(operand: Any) -> Any:
-    """An operand that is no selection, such that what is written to it later does not matter."""
+    """Return an operand that is no selection, detached from later writes."""
     if isinstance(operand, np.ndarray) and type(operand) is not scalar:
         return tensor_array(as_tensor(operand))
     return operand
@@ -90,7 +90,7 @@ def _as_it_is(operand: Any) -> Any:
 def _of_operands(
     wholes: Sequence[Any], found: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
 ) -> Source:
-    """The source of what is computed element by element, by parts of the operands."""
+    """Return the source of an elementwise result: it computes from elements that it reads of the operands."""
 
     def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
         pairs = zip(wholes, found, strict=True)
@@ -105,7 +105,11 @@ def _of_operands(
 
 
 def _all_aligned(found: Sequence[Selection | None]) -> list[Selection | None]:
-    """The selections with those intervals that meet on an axis of the result moved to the shortest array."""
+    """Return the selections with their intervals aligned, for each axis of the result.
+
+    On an axis with several intervals, each array is moved so that its interval lies where the shortest
+    array has its own.
+    """
     made = list(found)
     for axis in range(1, max(len(one.parts) for one in found if one is not None) + 1):
         cut = [
@@ -149,7 +153,7 @@ def _merged(
 
 
 def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """``name(selection, axis)``, None where it is not one of those that can be computed on the whole."""
+    """Return ``name(selection, axis)``; None if the reduction cannot be computed on the whole array."""
     args, kwargs = _without_defaults(args, kwargs)
     if name in _WITH_WHERE:
         found = _mean(function, args, kwargs) if name == "mean" else None
@@ -203,7 +207,7 @@ def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Call
 
 
 def _without_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
-    """Arguments without those that are the default: methods name all that there is."""
+    """Return the arguments without those that equal their default: methods pass every argument."""
     given = list(args)
     while len(given) > 1 and (given[-1] is None or given[-1] is False):
         given.pop()
@@ -267,7 +271,11 @@ def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
 
 
 def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, Cut] | None:
-    """The whole and the part of a cut vector that is the one argument, of numbers that have an order."""
+    """Return the whole array and the part of a cut vector of real numbers.
+
+    Returns:
+        None if the vector is not the only argument, is not cut, or is complex.
+    """
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1 or found.parts[0] is None:
         return None
@@ -275,7 +283,10 @@ def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, Cut
 
 
 def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """The number of those that count before the extreme: none, where none exceeds what fills the gaps."""
+    """Return the position of an extreme: the number of selected elements before it.
+
+    No element before the extreme exceeds the number that fills the unselected places.
+    """
     found = _vector(args, kwargs)
     if found is None:
         return None
@@ -288,7 +299,7 @@ def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
 
 
 def _running(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Running sums and products: what does not count changes none."""
+    """Return running sums or products; unselected elements are replaced by the neutral number."""
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
         return None

@@ -1,10 +1,10 @@
 """Selections: ``x[mask]`` and ``x[:i]`` under XLA, without their data-dependent shapes.
 
-XLA wants to know shapes when it compiles. An array whose length is known at run time only is therefore kept
-as the whole array it was taken from, and a mask for each axis of which a part was taken. Elementwise work,
-reductions, products and writing back to the same place compute on the whole and mind the mask, or, of large
-arrays, on some elements of the part at a time (`chunked_loops`); anything else makes the array of dynamic
-shape that XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
+XLA wants to know shapes when it compiles. An array of run-time length is therefore kept as the whole array
+it was taken from, and a mask for each axis of which a part was taken. Elementwise work, reductions,
+products and writes to the same place compute on the whole array and respect the mask; of large arrays they
+compute some elements at a time (`chunked_loops`). Every other operation makes the array of dynamic shape,
+which XLA handles slowly (measured: 17 µs instead of 0.1 for a product of two slices of 100 elements).
 """
 
 from __future__ import annotations
@@ -40,13 +40,20 @@ from np2tf.tnp._tensor.value_numbers import value_number
 #: An array whose length is known only at run time takes the memory of its greatest length, up to so many
 #: elements.
 MOST_BOUNDED = 2**24
-#: What a reversal leaves as it is of an axis, and what it does.
+#: The slice that takes a whole axis, and the slice that reverses it.
 _WHOLE = (slice(None), slice(None, None, -1))
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """The part taken of one axis: a boolean vector; parts with equal keys are the same part."""
+    """The part that is taken of one axis.
+
+    Attributes:
+        mask: a boolean vector as long as the axis.
+        key: parts with equal keys are the same part.
+        interval: the first position and the position after the last, if the part is an interval.
+        keepalive: the objects whose ids are in the key.
+    """
 
     mask: tf.Tensor
     key: Hashable
@@ -55,16 +62,19 @@ class Cut:
 
     @property
     def size(self) -> Any:
-        """How many elements it takes, as a staged integer."""
+        """The number of elements that the part takes, as a staged integer."""
         count = tf.math.count_nonzero(self.mask, dtype=tf.int64)
         return weak_scalar(count, int, SymInt.fresh(count, 0, self.mask.shape[0]))
 
 
 @dataclass(frozen=True, eq=False)
 class Selection:
-    """`whole`, of static shape, of which only the `parts` (None: all of the axis) count.
+    """A whole array of which only some parts count.
 
-    The source gives some elements at a time without the whole being computed.
+    Attributes:
+        whole: the array, of static shape.
+        parts: the part of each axis that counts; None if the whole axis counts.
+        source: reads some elements at a time, without computing the whole array.
     """
 
     whole: tf.Tensor
@@ -72,13 +82,17 @@ class Selection:
     source: Source | None = None
 
     def read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
-        """The elements first … first + count of the interval taken of an axis, counted from the end.
+        """Return some elements of the interval that is taken of an axis, with all elements of the other axes.
 
-        There are all elements of the other axes of `whole`.
+        Args:
+            axis: the axis, counted from the end.
+            first: the position of the first element within the interval.
+            count: the number of elements.
+            entered: the round that reads.
         """
         key = (id(self), axis, id(first), count)
         if key not in entered.found:
-            # What ids stand for is kept, so that there is nothing else of that id.
+            # The objects are kept so that their ids are not used again.
             entered.found[key] = (self._read(axis, first, count, entered), self, first)
         return entered.found[key][0]
 
@@ -93,7 +107,7 @@ class Selection:
 
     @property
     def sizes(self) -> tuple[Any, ...]:
-        """The lengths of the axes as `ndarray.shape` has them: those of parts are staged integers."""
+        """The lengths of the axes as in `ndarray.shape`: lengths of parts are staged integers."""
         return tuple(
             length if part is None else part.size
             for part, length in zip(self.parts, self.whole.shape.as_list(), strict=True)
@@ -106,7 +120,7 @@ class Selection:
         return tf.reshape(part.mask, [-1 if j == k else 1 for j in range(len(self.parts))])
 
     def mask(self, axes: Sequence[int] | None = None) -> tf.Tensor | None:
-        """Where all parts of the given axes hold; None if none of these axes is cut."""
+        """Return where all parts of the given axes hold; None if none of these axes is cut."""
         found = None
         for k, part in enumerate(self.parts):
             if part is not None and (axes is None or k in axes):
@@ -114,7 +128,7 @@ class Selection:
         return found
 
     def filled(self, fill: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
-        """The whole, with `fill` in the place of what does not count along the given axes."""
+        """Return the whole array, with `fill` in place of the elements outside the parts of the given axes."""
         mask = self.mask(axes)
         return self.whole if mask is None else tf.where(mask, self.whole, tf.cast(fill, self.whole.dtype))
 
@@ -135,7 +149,7 @@ class Selection:
 
 
 class SelectedCell(Cell):
-    """The cell of an array that is a selection for as long as nobody asks for its value or writes to it."""
+    """The cell of an array that stays a selection until its value is read or it is written to."""
 
     __slots__ = ("selection",)
 
@@ -169,7 +183,10 @@ class PartCell(Cell):
 
 
 def selected_array(selection: Selection) -> ndarray:
-    """An array that is a selection; of intervals alone it is a slice of an array that nobody else has."""
+    """Return an array over a selection.
+
+    A selection of intervals alone becomes a slice of an array that has no other reference.
+    """
     if all(part is None or part.interval is not None for part in selection.parts):
         key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
         return _owner(PartCell(selection), Basic(key))
@@ -185,13 +202,16 @@ def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
 
 
 def _owner(cell: Cell, lens: Basic) -> ndarray:
-    """An array that is a part of a cell that nobody else sees: it is no view to anybody."""
+    """Return an array that sees a part of a cell through `lens`; no other array sees the cell.
+
+    To the program the array owns its memory, and is no view.
+    """
     cell.owner_path = (lens,)
     return array_over(cell, (lens,))
 
 
 def selection_of(operand: Any) -> Selection | None:
-    """The selection that an operand is, None for what is none (or is not staged for XLA)."""
+    """Return the selection behind an operand; None if there is none, or if XLA is not to compile the code."""
     if not is_array(operand) or not staging_for_xla():
         return None
     return _selection(cell_of(operand), path_of(operand))
@@ -214,10 +234,10 @@ def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
 
 
 def guarded(selection: Selection) -> Selection:
-    """`selection` with its gradients kept right, where a tape may ask for them.
+    """Return `selection` with a guard that keeps its gradients right, if a tape may ask for them.
 
-    What does not count is computed with, and may have an infinite derivative, of which 0 times is NaN. So it
-    is made one of the elements that count, as which it is as harmless as that.
+    Unselected elements take part in the computation, and may have an infinite derivative; 0 times that is
+    NaN. So each of them is replaced by one of the selected elements, whose derivative does no harm.
     """
     entered = current_region()
     trace = None if entered is None else entered.trace
@@ -232,7 +252,7 @@ def guarded(selection: Selection) -> Selection:
             one = tf.gather(whole, [tf.argmax(tf.cast(part.mask, tf.int32))], axis=k)
             one = tf.where(tf.reduce_any(part.mask), tf.stop_gradient(one), tf.ones_like(one))
             whole = tf.where(selection.shaped(k), whole, one)
-    # What is read in rounds is not guarded.
+    # Elements that are read in rounds are not guarded.
     return replace(selection, whole=whole, source=None)
 
 
@@ -285,10 +305,10 @@ def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | No
 
 
 def _shifted(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -> tf.Tensor:
-    """An array of `length` along an axis, in which what was at `start` is at `place`.
+    """Return an array of `length` along an axis, in which the element at `start` has moved to `place`.
 
-    It is a slice of the array between repeated ends, which XLA reads with vector instructions (a loop over
-    inner products of 16,000 elements: 5.0 µs each; 8.1 as a gather).
+    The result is a slice of the array between repeated ends, which XLA reads with vector instructions (a
+    loop over inner products of 16,000 elements: 5.0 µs each; 8.1 as a gather).
     """
     size = whole.shape[axis]
     shift = symint.tensor_of(start) - symint.tensor_of(place)
@@ -307,12 +327,12 @@ def _shifted(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -
 
 
 def span(interval: tuple[Int, Int]) -> tf.Tensor:
-    """How many elements an interval takes."""
+    """Return the number of elements in an interval."""
     return symint.extent(*interval)
 
 
 def is_dynamic(item: Any) -> bool:
-    """Whether an item of a key is a slice with an end that is known at run time only."""
+    """Return whether an item of a key is a slice with an end that is known only at run time."""
     return isinstance(item, slice) and (isinstance(item.start, SymInt) or isinstance(item.stop, SymInt))
 
 
@@ -337,7 +357,7 @@ def slice_selection(
 
 
 def cut_items(key: slice_spec.BasicKey, axes: list[slice_spec.Axis]) -> list[bool]:
-    """Which items of a key take a part whose length is known at run time only."""
+    """Return which items of a key take a part whose length is known only at run time."""
     return [axis is not None and axis.size is None for axis in slice_spec.axis_per_item(key, axes)]
 
 
@@ -364,7 +384,7 @@ def mask_cut(mask: tf.Tensor) -> Cut:
 
 
 def are_alike(a: Any, b: Any) -> bool:
-    """Whether two arrays are selections of the same parts, with the same shape."""
+    """Return whether two arrays are selections of the same parts, with the same shape."""
     mine, other = selection_of(a), selection_of(b)
     if mine is None or other is None or mine.whole.shape != other.whole.shape:
         return False
@@ -372,5 +392,5 @@ def are_alike(a: Any, b: Any) -> bool:
 
 
 def same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
-    """Whether the parts are certainly the same."""
+    """Return whether two sequences of parts are certainly the same."""
     return [part and part.key for part in a] == [part and part.key for part in b]
