@@ -12,7 +12,15 @@ _REVERSED = slice(None, None, -1)
 
 
 def forwards(items: list[Any], lengths: list[int | None]) -> tuple[list[Any], tuple[slice, ...]] | None:
-    """A key with such slices turned round, and the key that reverses them again; None where there is none."""
+    """Return a key with its reversed slices turned round, and the key that reverses the result again.
+
+    Args:
+        items: the key, with one item per axis or new axis.
+        lengths: the lengths of the axes.
+
+    Returns:
+        None if no slice of the key is reversed.
+    """
     turned, order, found = [], [], False
     axes = iter(lengths)
     for item in items:
@@ -34,7 +42,7 @@ def _is_backwards(item: Any) -> bool:
 
 
 def _after(end: Int | None, default: int, length: int) -> Int:
-    """The place behind that of an end of a slice, with Python's meaning of what is negative or too large."""
+    """Return the position after that of an end of a slice; negative and too large ends are as in Python."""
     if end is None:
         return default
     if isinstance(end, int):

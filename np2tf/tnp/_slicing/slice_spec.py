@@ -1,4 +1,4 @@
-"""A basic key by axes: what it takes of each, in one canonical form."""
+"""The canonical form of a basic key: one specification for each axis."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ BasicKey = tuple[int | SymInt | slice | None, ...]
 
 @dataclass(frozen=True, eq=False)
 class Axis:
-    """What is taken of one axis: `size` elements from `start` on, `step` apart; None: known at run time."""
+    """The part that a basic key takes of one axis: `size` elements from `start` on, `step` apart.
+
+    A size of None is known only at run time.
+    """
 
     start: Int
     stop: Int
@@ -29,12 +32,12 @@ class Axis:
 
     @property
     def dynamic(self) -> bool:
-        """Whether the start is known at run time only."""
+        """Whether the start is known only at run time."""
         return not isinstance(self.start, int)
 
 
 def axes_of(base: tf.Tensor, key: BasicKey) -> list[Axis] | None:
-    """One canonical `Axis` for each axis of `base`, or None where a length is not known while staging."""
+    """Return one canonical `Axis` for each axis of `base`; None if a length is not known while staging."""
     lengths = base.shape.as_list()
     axes: list[Axis] = []
     for item in key:
@@ -103,7 +106,11 @@ def axis_per_item(key: BasicKey, axes: Sequence[Axis]) -> list[Axis | None]:
 
 
 def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:
-    """The lengths of the axes of ``base[key]``, with what is known about them; None if that is too little."""
+    """Return the lengths of the axes of ``base[key]`` with their known bounds.
+
+    Returns:
+        None if a length of `base` is not known while staging.
+    """
     axes = axes_of(base, key)
     if axes is None:
         return None

@@ -1,7 +1,7 @@
 """Basic indexing of tensors: reading and writing with integers, slices and newaxis.
 
-Every axis is first brought to one canonical `Axis`; reading and writing then choose the cheapest TensorFlow
-op that works for what is known: constants, starts known only at run time with static sizes, or dynamic sizes.
+Every axis of a key is first brought to one canonical `Axis`. Reading and writing then choose the cheapest
+TensorFlow op that fits: for constants, for run-time starts with static sizes, or for dynamic sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     if all(axis.size is not None for axis in axes):
         return taken if finish is None else gen_array_ops.reshape(taken, constant(_shape(key, axes)))
     taken = taken if finish is None else taken[finish]
-    # Last: what XLA does to an array whose length is known at run time only is not always right.
+    # This comes last, because XLA does not always treat arrays of run-time length rightly.
     last: list[Any] = []
     for axis in axis_per_item(key, axes):
         if axis is None or not axis.dropped:
@@ -42,7 +42,7 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
 
 
 def _shape(key: BasicKey, axes: list[Axis]) -> tuple[int | None, ...]:
-    """The shape of what a key takes."""
+    """Return the shape of the part that a key takes."""
     kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
     return tuple(1 if axis is None else axis.size for axis in kept)
 
@@ -70,7 +70,7 @@ def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor
 
 
 def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
-    """What is taken of each axis, where all sizes are known."""
+    """Return the part that is taken of each axis; all sizes are known."""
     if all(not axis.dynamic for axis in axes):
         return base[tuple(_native_slice(axis) for axis in axes)]
     if staging_at_once():
@@ -118,14 +118,14 @@ def _broadcast(value: tf.Tensor, sizes: list[Any]) -> tf.Tensor:
 
 
 def _ascending(value: tf.Tensor, axes: list[Axis]) -> tuple[tf.Tensor, list[Axis]]:
-    """The same write with positive steps only."""
+    """Return an equivalent write whose steps are all positive."""
     if backwards := [k for k, axis in enumerate(axes) if axis.step < 0]:
         value = tf.reverse(value, backwards)
     return value, [_forwards(axis) for axis in axes]
 
 
 def _forwards(axis: Axis) -> Axis:
-    """The same elements as a slice with a negative step, in ascending order."""
+    """Return an axis specification that takes the same elements in ascending order."""
     if axis.step > 0:
         return axis
     assert isinstance(axis.start, int)

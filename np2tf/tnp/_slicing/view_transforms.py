@@ -1,7 +1,7 @@
-"""Lenses: how a view reads from, and writes back into, the tensor it is a view of.
+"""Lenses: how a view reads from the tensor it is a view of, and writes back into it.
 
 A view is a cell and a path of lenses. Reading applies `get` from the base outwards; writing applies `put`
-from the view inwards. Every view that NumPy can make is one of the few lenses here.
+from the view inwards. Every view that NumPy can make is made of the few lenses here.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 class Lens(Protocol):
     """One step from an array to a view of it."""
 
-    #: Whether what is in C order in memory is so in the view too, apart from lengths of 1.
+    #: Whether the view of an array in C order is in C order too, apart from axes of length 1.
     keeps_order: ClassVar[bool]
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
@@ -127,7 +127,7 @@ class Diagonal:
         return rows is not None and columns is not None and not -rows < self.offset < columns
 
     def _may_be_outside(self, base: tf.Tensor) -> bool:
-        """Whether it depends on lengths known only at run time if there is such a diagonal."""
+        """Return whether the existence of the diagonal depends on lengths known only at run time."""
         return self.offset != 0 and None in base.shape.as_list()[-2:] and not staging_for_xla()
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
@@ -152,7 +152,7 @@ class ReadOnly:
 
 @dataclass(frozen=True, eq=False)
 class Sealed:
-    """The same array, never writable through this view."""
+    """The same elements, through a view that can never be made writable."""
 
     keeps_order: ClassVar[bool] = True
 
@@ -165,7 +165,7 @@ class Sealed:
 
 @dataclass(frozen=True, eq=False)
 class Bitcast:
-    """The same bytes as elements of another dtype; the last axis grows or shrinks where the sizes differ."""
+    """The same bytes as elements of another dtype; the last axis changes its length if item sizes differ."""
 
     dtype: np.dtype[Any]
     keeps_order: ClassVar[bool] = True
@@ -225,7 +225,7 @@ def _merged(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def is_read_only(path: Sequence[Lens]) -> bool:
-    """Whether nothing can be written through `path`."""
+    """Return whether writing through `path` is forbidden."""
     return any(isinstance(lens, (ReadOnly, Sealed)) for lens in path)
 
 
@@ -237,15 +237,17 @@ def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
 
 
 def lengths(base: tf.Tensor, path: Sequence[Lens]) -> list[Int] | None:
-    """The lengths of what is seen through `path`, with what is known about them; None if nothing more is
-    known than the shape of the value tells.
+    """Return the lengths of the view through `path` with their known bounds.
+
+    Returns:
+        None if the shape of the value says as much.
     """
     last = path[-1] if path else None
     return slice_spec.lengths(read_path(base, path[:-1]), last.key) if isinstance(last, Basic) else None
 
 
 def write_path(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
-    """`base` with what is seen through `path` replaced by `value`."""
+    """Return `base` with the view through `path` replaced by `value`."""
     return _write(base, _shortened(path), value)
 
 
@@ -274,9 +276,10 @@ def _shortened(path: Sequence[Lens]) -> Sequence[Lens]:
 
 
 def _composed(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
-    """The key that takes of an array what `second` takes of what `first` takes of it.
+    """Return one key that does what `first` and then `second` do.
 
-    None where `first` has anything but integers and whole axes.
+    Returns:
+        None if `first` has anything but integers and whole axes.
     """
     pending, key = list(second), list[Any]()
     for item in first:
@@ -300,7 +303,7 @@ def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
     check_host_view(path)
     for lens in path:
         if isinstance(lens, Basic):
-            # With the ellipsis what has no axes left is a view too, and not a number.
+            # A key with an ellipsis that leaves no axes gives a view, not a number.
             buffer = buffer[(*lens.key, ...)]  # type: ignore[arg-type]
         elif isinstance(lens, Transpose):
             buffer = buffer.transpose(lens.permutation)
@@ -327,7 +330,7 @@ def run_time_ends(path: Sequence[Lens]) -> list[SymInt]:
 
 
 def with_ends(path: Sequence[Lens], values: Sequence[int]) -> tuple[Lens, ...]:
-    """The path with these integers in the places of those that were known only at run time."""
+    """Return the path with its run-time integers replaced by `values`, in order."""
     rest = iter(values)
 
     def known(end: Any) -> Any:
