@@ -15,7 +15,7 @@ _REFUSAL = "__array__ method not producing an array"
 
 
 class _Converting:
-    """An object as NumPy takes it: what it makes of itself is np.ndarray, and all else is its own affair."""
+    """A wrapper of an object with `__array__`: a tensor that this returns is np.ndarray to NumPy."""
 
     def __init__(self, original: Any) -> None:
         self._original = original
@@ -28,7 +28,7 @@ class _Converting:
 
 
 def _converting(value: Any, depth: int = MOST_AXES) -> Any:
-    """`value`, for NumPy, with such objects in it wrapped (see `to_numpy`)."""
+    """Return `value` for NumPy, with every object that has `__array__` wrapped (see `to_numpy`)."""
     kind = type(value)
     if kind in (list, tuple) and depth:
         return kind([_converting(item, depth - 1) for item in value])
@@ -38,12 +38,12 @@ def _converting(value: Any, depth: int = MOST_AXES) -> Any:
 
 
 def calling_numpy(function: Callable[..., Any], args: Iterable[Any], named: Mapping[str, Any]) -> Any:
-    """Call a function of NumPy's; once more where it refused what an object makes of itself.
+    """Call a function of NumPy; if it refuses the result of an `__array__`, call it with wrapped objects.
 
     Args:
-        function: the function.
-        args: its arguments, which are converted for it.
-        named: those by keyword, which have been.
+        function: NumPy's function.
+        args: its positional arguments, which are converted here.
+        named: its arguments by keyword, already converted.
     """
     args = tuple(args)
     try:

@@ -70,17 +70,17 @@ def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
 
 
 def refuse_axis_of_number(axis: Any, x: tf.Tensor) -> None:
-    """See that no axis of a number is named: what is no reduction of a ufunc takes none.
+    """Raise NumPy's error if a function that is no reduction of a ufunc is given an axis of a number.
 
     Raises:
-        np.exceptions.AxisError: one is.
+        np.exceptions.AxisError: `axis` names an axis, and `x` has none.
     """
     if rank(x) == 0 and axis is not None:
         normalize_axis_tuple(axis, 0)
 
 
 def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
-    """The array and the one axis to work along: for None the flattened array and 0."""
+    """Return the array and the axis to work along; for an axis of None, the flattened array and 0."""
     if axis is None or (rank(x) == 0 and axis in (0, -1)):
         return (x if rank(x) == 1 else tf.reshape(x, (-1,))), 0
     return x, normalize_axis(axis, rank(x))

@@ -1,4 +1,4 @@
-"""Operands to tensors, and back to what NumPy takes."""
+"""Conversion of operands to tensors, and of results to objects that NumPy takes."""
 
 from __future__ import annotations
 
@@ -58,11 +58,15 @@ def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
 
 
 def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
-    """`value` as a tensor, cast to `dtype` if one is given, otherwise with NumPy's dtype for it.
+    """Return `value` as a tensor.
+
+    Args:
+        value: a tensor, an array of either kind, a number, or nested sequences of numbers.
+        dtype: the dtype of the tensor; None for the dtype that NumPy gives to `value`.
 
     Raises:
         OverflowError, ValueError: a number does not fit `dtype`.
-        StagingError: TensorFlow has no such dtype, or the array is no input of what is being staged.
+        StagingError: TensorFlow has no such dtype, or the array is no input of the function being staged.
     """
     if isinstance(value, tf.Tensor):
         tensor = value
@@ -81,10 +85,10 @@ def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
 
 
 def as_view(value: Any) -> ndarray:
-    """`value` as an array whose memory is `value`'s where it has any on TensorFlow, or is an input.
+    """Return `value` as an array on TensorFlow that shares its memory, if it has memory there or is an input.
 
     Raises:
-        StagingError: it is an array on the host, and no input of what is being staged.
+        StagingError: `value` is an array on the host, and no input of the function being staged.
     """
     value = resolved(value)
     if is_array(value):
@@ -115,7 +119,7 @@ def refuse_to_lose_gradient(values: Any) -> None:
 
 
 def is_guest(value: Any) -> bool:
-    """Whether `value` is an array of a class derived from np.ndarray (masked, matrix): NumPy's affair."""
+    """Return whether `value` is of a subclass of np.ndarray (masked, matrix), which only NumPy handles."""
     kind = type(value)
     return kind is not np.ndarray and kind is not np.memmap and issubclass(kind, np.ndarray)
 
@@ -139,7 +143,7 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
 
 
 def assigned(value: Any, dtype: Any) -> tf.Tensor:
-    """`value` as a tensor of `dtype`, with the warnings that NumPy gives where it converts what is assigned.
+    """Return `value` as a tensor of `dtype`, with NumPy's warnings about the conversion of assigned values.
 
     Raises:
         FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.

@@ -1,8 +1,8 @@
-"""JAX's rules of promotion: a lattice, in which the result of several types is the least one above all.
+"""JAX's rules of promotion: a lattice, in which several types promote to the least type above all of them.
 
-The edges are those that https://docs.jax.dev/en/latest/type_promotion.html gives, under its names: "u1" is
-uint8, "bf" bfloat16, and "i*", "f*" and "c*" are Python's numbers. A Python number at the top of the join has
-the default dtype of its kind, as everywhere in `tnp`.
+The edges are those of https://docs.jax.dev/en/latest/type_promotion.html, under its names: "u1" is uint8,
+"bf" is bfloat16, and "i*", "f*" and "c*" are Python's numbers. If a Python number is the least type above
+all operands, the result has the default dtype of its kind, as everywhere in `tnp`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _JAX = {
     "f8": "c16",
     "c8": "c16",
 }
-#: Where there is no promotion a Python number still becomes what the array is, if that is no narrower kind.
+#: Without promotion a Python number still takes the dtype of the array, unless that is of a narrower kind.
 _NONE = {"i*": "u1 u2 u4 u8 i1 i2 i4 i8 f*", "f*": "bf f2 f4 f8 c*", "c*": "c8 c16"}
 #: How many bits of an integer a floating-point dtype can hold.
 _EXACT = {
@@ -66,7 +66,7 @@ _ABOVE = {"all": _above(_JAX), "safe": _above(_JAX), "none": _above(_NONE)}
 
 
 def is_known(kinds: Iterable[Any]) -> bool:
-    """Whether the rules say something about all of these types; the others are NumPy's affair."""
+    """Return whether the lattice has all of these types; other types are promoted by NumPy."""
     return all(kind in _ABOVE["all"] for kind in kinds)
 
 
@@ -100,16 +100,16 @@ class Lattice:
         return found
 
     def inexact(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
-        """The same as a floating-point dtype, which is the default one for integers."""
+        """Return the common dtype as a floating-point dtype: for integers the default one."""
         common = self.common(kinds)
         return self._defaults[float] if common.kind in "bui" else common
 
     def loop(self, ufunc: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
-        """Dtypes of the operands and results of a ufunc; floating-point functions take the default floats.
+        """Return the dtypes of a ufunc's operands and results; functions of floats use the default floats.
 
         Raises:
             PromotionError: the mode does not let the operands meet.
-            TypeError: NumPy's, where the ufunc has no such loop.
+            TypeError: the ufunc has no such loop (NumPy's error).
         """
         common = self.common(kinds)
         found = _loop(ufunc, common)
@@ -125,7 +125,7 @@ class Lattice:
         return found if self._mode != "safe" or self._is_safe(kinds, found) else None
 
     def _is_safe(self, kinds: tuple[Any, ...], found: np.dtype[Any]) -> bool:
-        """Whether the result type is that of an operand, and holds what the others have."""
+        """Return whether the result type is an operand's type and holds the values of all other operands."""
         return any(found == self.default(kind) for kind in kinds) and all(
             _holds(found, kind) for kind in kinds if isinstance(kind, np.dtype)
         )
@@ -138,7 +138,7 @@ class Lattice:
 
 
 def _holds(wide: np.dtype[Any], kind: np.dtype[Any]) -> bool:
-    """Whether a type above another one holds all of its values; only integers may have too many bits."""
+    """Return whether a type above `kind` holds all of its values; only integers may have too many bits."""
     if kind.kind not in "ui" or wide not in _EXACT:
         return True
     return int(np.iinfo(kind).max).bit_length() <= _EXACT[wide]
@@ -149,7 +149,7 @@ def _shown(kind: Any) -> str:
 
 
 def takes_one_type(ufunc: np.ufunc) -> bool:
-    """Whether a ufunc wants its operands of a common type; ldexp, as an example, does not."""
+    """Return whether a ufunc wants its operands of a common type; ldexp, for example, does not."""
     return any(len(set(loop.partition("->")[0])) == 1 for loop in ufunc.types)
 
 

@@ -1,9 +1,9 @@
-"""Numbers that are Python's on one path and NumPy's on another.
+"""Numbers that are Python's on one path through the program and NumPy's on another.
 
-Such is `s` after ``s = 0.0`` and a loop of ``s += x[i]`` that may not run at all. The two promote as they do:
-``float32_array * s`` is of float32 with Python's float, and of float64 with NumPy's. So such a number knows
-at run time which of them it is. Where both lead to the same type nothing comes of it; where they do not,
-numbers are computed both ways, and arrays are refused.
+For example `s`, after ``s = 0.0`` and a loop of ``s += x[i]`` that may run no iteration. The two kinds
+promote differently: ``float32_array * s`` is of float32 with a Python float, and of float64 with a NumPy
+one. Such a number knows at run time of which kind it is. If both kinds promote to the same dtype, nothing
+is done. Otherwise scalars are computed both ways, and operations with arrays are refused.
 """
 
 from __future__ import annotations
@@ -23,14 +23,19 @@ WIDE = {int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(
 
 @dataclass(frozen=True)
 class Undecided:
-    """The type that a number has on the paths on which it is Python's, and its dtype on the others."""
+    """The kind of a path-dependent number.
+
+    Attributes:
+        weak: the Python type, on the paths where the number is Python's.
+        dtype: the NumPy dtype, on the other paths.
+    """
 
     weak: type
     dtype: np.dtype[Any]
 
     @property
     def narrow(self) -> bool:
-        """Whether not all of Python's numbers can be NumPy's."""
+        """Whether `dtype` cannot hold all of Python's numbers."""
         return self.dtype != WIDE[self.weak]
 
     @property
@@ -40,17 +45,23 @@ class Undecided:
 
 
 def undecided_scalar(tensor: tf.Tensor, kinds: Undecided, python: tf.Tensor) -> scalar:
-    """A number of one or the other kind; `python` says at run time whether it is Python's."""
+    """Return a path-dependent number.
+
+    Args:
+        tensor: the value, of no axes.
+        kinds: the two kinds.
+        python: a boolean tensor, true at run time if the number is Python's.
+    """
     number = tensor_scalar(tensor)
     number.undecided, number.python = kinds, python
     return number
 
 
 def decided(kind: Any) -> Any:
-    """A kind of operand for those who do not promote: the dtype of an undecided one.
+    """Return the kind of an operand for code that does not promote: the dtype, if the kind is path-dependent.
 
     Raises:
-        StagingError: its values are not all of that dtype.
+        StagingError: the dtype cannot hold all values of the Python type.
     """
     if not isinstance(kind, Undecided):
         return kind
@@ -60,7 +71,7 @@ def decided(kind: Any) -> Any:
 
 
 def refused(kind: Undecided) -> StagingError:
-    """What to raise where an undecided number leads to different types."""
+    """Return the error to raise if a path-dependent number leads to different types."""
     return StagingError(
         f"a number is Python's {kind.weak.__name__} on one path and NumPy's {kind.dtype} on another, "
         "and what is computed of it has another type on each",

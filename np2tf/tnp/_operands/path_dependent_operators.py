@@ -20,10 +20,15 @@ _DIVIDES = frozenset({"divide", "floor_divide", "remainder"})
 
 
 def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
-    """An operator of Python, which is the ufunc `function` of NumPy's numbers, of such operands.
+    """Apply an operator to path-dependent numbers.
+
+    Args:
+        function: the operator.
+        name: the name of the corresponding ufunc.
+        operands: path-dependent and Python numbers.
 
     Raises:
-        StagingError: it has several types, or Python's meaning cannot be kept.
+        StagingError: the result has several types, or Python's meaning of the operator cannot be kept.
     """
     if name == "divmod":
         raise StagingError("divmod of a number that may be Python's or NumPy's", "NP2TF503")
@@ -55,20 +60,23 @@ def _wide(number: Any) -> Any:
 
 
 def _numpys(number: Any) -> Any:
-    """A number as it is where it is NumPy's."""
+    """Return the NumPy number that a path-dependent number is on some paths; a Python number stays."""
     if is_weak(number):
         return number
     return tensor_scalar(cast(number.tensor, number.undecided.dtype))
 
 
 def _pythons(operands: tuple[Any, ...]) -> tf.Tensor:
-    """Whether all of them are Python's."""
+    """Return a boolean tensor: whether all path-dependent operands are Python's."""
     flags = [one.python for one in operands if not is_weak(one)]
     return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
 
 
 def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
-    """Whether an integer of Python's is none of the type of NumPy's that it meets, which NumPy refuses."""
+    """Return, for each integer, whether it is Python's and does not fit the NumPy type that it meets.
+
+    NumPy refuses such an integer.
+    """
     return [
         one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
         for one in operands
@@ -77,10 +85,10 @@ def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
 
 
 def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Tensor | None:
-    """Whether Python raises an error, or has another number than NumPy; None where it never does.
+    """Return whether Python raises an error or computes another number than NumPy; None if it never does.
 
     Raises:
-        StagingError: that cannot be said.
+        StagingError: the difference cannot be detected.
     """
     tensors = [weak_tensor(one) if is_weak(one) else one.tensor for one in operands]
     left, right = (tf.cast(one, result.dtype) for one in tensors)

@@ -1,8 +1,8 @@
-"""Element types and promotion: by NumPy's rules (NEP 50), or by those of `np2tf.config.promotion`.
+"""Dtypes and promotion: by NumPy's rules (NEP 50), or by the rules that `np2tf.config.promotion` names.
 
 A Python number is *weak*: it takes part in promotion by its type (int, float, complex) and not by a dtype.
-See https://numpy.org/neps/nep-0050-scalar-promotion.html. Whoever asks for a common type asks here; each set
-of rules has tables of its own, which are filled at first use.
+See https://numpy.org/neps/nep-0050-scalar-promotion.html. All code asks this module for common types. Each
+set of rules has tables of its own, which are filled on first use.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Loop = tuple[np.dtype[Any], ...]
 
 
 class _Rules(Protocol):
-    """What a set of rules answers; none of the types is undecided."""
+    """A set of promotion rules, for types that are not path-dependent."""
 
     def default(self, kind: Kind) -> np.dtype[Any]: ...
     def common(self, kinds: tuple[Kind, ...]) -> np.dtype[Any]: ...
@@ -72,11 +72,11 @@ def _numpys_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], **given: Any) -> Loop
 
 
 class _Tables:
-    """A set of rules, and what it has answered.
+    """A set of promotion rules with a cache of its answers.
 
     Attributes:
-        results: the common types by the types of the operands.
-        loops: the dtypes of operands and results, by ufunc, types of operands and arguments.
+        results: the common types, by the types of the operands.
+        loops: the dtypes of operands and results, by ufunc, operand types and arguments.
     """
 
     def __init__(self, rules: _Rules) -> None:
@@ -99,7 +99,7 @@ def _in_force() -> _Tables:
 
 
 def _rules_for(tables: _Tables, kinds: tuple[Kind, ...]) -> _Rules:
-    """The rules that say something about these types: what TensorFlow has no dtype for is NumPy's affair."""
+    """Return the rules for these types: NumPy's, if a type has no TensorFlow dtype."""
     return tables.rules if tables is _numpys or is_known(kinds) else _numpys.rules
 
 
@@ -107,12 +107,12 @@ def _rules_for(tables: _Tables, kinds: tuple[Kind, ...]) -> _Rules:
 
 
 def kind_of(operand: Any) -> Kind:
-    """What `operand` brings to promotion: its dtype, or int, float or complex for a Python number."""
+    """Return the kind of `operand` in promotion: its dtype, or int, float or complex for a Python number."""
     return decided(promotion_kind(operand))
 
 
 def promotion_kind(operand: Any) -> Kind:
-    """The same, or `Undecided` of a number that is Python's on one path and NumPy's on another."""
+    """Return the kind of `operand` as `kind_of` does, but `Undecided` for a path-dependent number."""
     cls = type(operand)
     if cls is int or cls is float or cls is complex:
         return cls
@@ -136,9 +136,9 @@ def promotion_kind(operand: Any) -> Kind:
 
 
 def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
-    """What the items of a list bring to the dtype of the array that is made of them, each kind once.
+    """Return the kinds of a list's items that decide the dtype of an array made from the list, each once.
 
-    For NumPy a Python number is not weak there: np.array([1, np.float32(2)]) holds float64.
+    By NumPy's rules a Python number is not weak there: np.array([1, np.float32(2)]) holds float64.
     """
     kinds = dict.fromkeys(map(kind_of, items))
     if in_force.numpys or by_numpys_rules():
@@ -147,7 +147,7 @@ def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
 
 
 def kind_of_item(item: Any) -> Kind:
-    """The same of one item."""
+    """Return the kind of one item of a list, as `kinds_of_items` does for all items."""
     return kinds_of_items((item,))[0]
 
 
@@ -173,10 +173,10 @@ def inexact_type(*operands: Any) -> np.dtype[Any]:
 
 
 def _on_every_path(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
-    """What `function` gives for operands of these kinds, of which some are undecided.
+    """Return the result of `function` for path-dependent kinds, if it is the same on every path.
 
     Raises:
-        StagingError: it depends on the path.
+        StagingError: the result depends on the path.
     """
     choices = [(kind.weak, kind.dtype) if isinstance(kind, Undecided) else (kind,) for kind in kinds]
     results = {function(chosen) for chosen in product(*choices)}
@@ -198,11 +198,17 @@ def default_dtype(kind: Kind) -> np.dtype[Any]:
 def ufunc_loop(
     ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: Any = None, casting: Any = "same_kind"
 ) -> Loop:
-    """Dtypes of the operands and results with which `ufunc` is computed.
+    """Return the dtypes of the operands and results with which `ufunc` is computed.
+
+    Args:
+        ufunc: NumPy's ufunc.
+        kinds: the kinds of the operands.
+        dtype: the argument `dtype` of the call.
+        casting: the argument `casting` of the call.
 
     Raises:
         PromotionError: the mode in force does not let the operands meet.
-        TypeError: NumPy's, where the ufunc has no such loop.
+        TypeError: the ufunc has no such loop (NumPy's error).
     """
     tables = _numpys if in_force.numpys else _in_force()
     key = (ufunc, kinds, dtype, casting)
@@ -250,5 +256,5 @@ _MISSING = frozenset(np.dtype(name) for name in ("longdouble", "clongdouble"))
 
 
 def has_tf_dtype(dtype: np.dtype[Any]) -> bool:
-    """Whether arrays of this dtype can be tensors."""
+    """Return whether TensorFlow has tensors of this dtype."""
     return dtype.kind in "biufc" and dtype not in _MISSING

@@ -1,4 +1,4 @@
-"""Arithmetic of staged Python numbers: Python's result types, and what is known about integers."""
+"""Arithmetic of staged Python numbers: Python's result types, and the known bounds of integers."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ _COMPARED: dict[str, Callable[[int, int], bool]] = {
 
 
 def is_weak(value: Any) -> bool:
-    """Whether `value` is a Python number, staged or not."""
+    """Return whether `value` is a Python number, staged or not."""
     return type(value) in _TF_KIND or (type(value) is scalar and value.weak is not None)
 
 
 def is_undecided(*values: Any) -> bool:
-    """Whether one of the numbers is Python's or NumPy's, and all others are too, or are Python's."""
+    """Return whether a number is path-dependent, and all others are path-dependent or Python's."""
     found = [type(value) is scalar and value.undecided is not None for value in values]
     return any(found) and all(one or is_weak(value) for one, value in zip(found, values, strict=True))
 
@@ -81,7 +81,7 @@ def weak_tensor(value: Any, kind: type | None = None) -> tf.Tensor:
 
 
 def known_int(value: Any) -> Int:
-    """What is known about an integer or bool, staged or not."""
+    """Return an integer or bool, staged or not, with its known bounds."""
     if type(value) is scalar:
         return value.known if value.known is not None else SymInt.fresh(weak_tensor(value, int))
     return int(value)
@@ -131,7 +131,7 @@ def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> Non
 
 
 def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
-    """Python's integers have two's complement's bits without end: those of int64 agree as far as they go."""
+    """Compute a bitwise operation in int64, whose bits agree with the infinite two's complement of Python."""
     if "shift" in name:
         if (low(known_int(right)) or 0) < 0 or low(known_int(right)) is None:
             raise StagingError("a shift by a number that may be negative", "NP2TF503")
@@ -147,7 +147,7 @@ def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
 
 
 def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
-    """Whether 64 bits are certainly enough for the result, as Python's integers have any number of bits."""
+    """Return whether the result certainly fits into 64 bits; Python's integers have any number of bits."""
     if known.low is not None and known.high is not None:
         return not _beyond(known)
     if name in ("multiply", "power"):
@@ -176,7 +176,7 @@ _MAY_OVERFLOW: dict[str, Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]]
 
 
 def overflows(name: str, left: tf.Tensor, right: tf.Tensor, result: tf.Tensor) -> tf.Tensor | None:
-    """Whether Python's integer is another one than the 64-bit `result`; None where it never is."""
+    """Return whether Python's integer differs from the 64-bit `result`; None if it never does."""
     wrong = _MAY_OVERFLOW.get(name)
     return None if wrong is None else wrong(left, right, result)
 
@@ -187,7 +187,7 @@ def _differ(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _nonzero(value: Any) -> bool:
-    """Whether a divisor is certainly not zero."""
+    """Return whether a divisor is certainly not zero."""
     if type(value) is not scalar:
         return bool(value)
     if value.weak is not int or value.known is None:

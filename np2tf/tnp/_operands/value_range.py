@@ -1,7 +1,8 @@
-"""Numbers that are put into arrays of a narrower type: NumPy refuses those that do not fit integers.
+"""Range checks for numbers that are put into arrays of a narrower type: NumPy refuses some of them.
 
-A Python number is refused by every integer type that cannot hold it. A NumPy number is refused by signed
-integers only (NumPy asks Python for its integer), and wraps in unsigned ones, as arrays do in both.
+Every integer type refuses a Python number that it cannot hold. A NumPy number that does not fit is refused
+by signed integers only, because NumPy asks Python for its integer; in unsigned integers it wraps. Arrays
+wrap in both.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _certainly_fits(number: scalar, dtype: np.dtype[Any]) -> bool:
 
 
 def _is_beyond(tensor: tf.Tensor, dtype: np.dtype[Any]) -> tf.Tensor:
-    """Whether the integer part of a number is none of this type's."""
+    """Return whether the integer part of a number is out of the range of `dtype`."""
     ends = np.iinfo(dtype)
     if tensor.dtype.is_floating:
         wide = tf.cast(tensor, tf.float64)

@@ -1,7 +1,7 @@
-"""Arrays that a branch gives the common dtype of its sides, where NumPy's has another dtype on one of them.
+"""Arrays that have the common dtype of a branch's sides, where NumPy's array has another dtype on one side.
 
-A call that takes that side is discarded if the array is read, unless the reader does the same with both
-dtypes: the sum of integers and floats is computed in floats.
+If a call takes that side and reads the array, the call is discarded, unless the reader computes the same
+with both dtypes. For example, the sum of integers and floats is computed in floats.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from np2tf.tnp._tensor.storage import Cell
 
 
 class WidenedCell(Cell):
-    """The cell of such an array; reading it where it has another dtype in NumPy is a violation.
+    """The cell of an array with a common dtype; reading it where NumPy's has another dtype is a violation.
 
     Attributes:
-        widened: whether it has.
-        dtype: that one.
+        widened: a boolean tensor, true if NumPy's array has the other dtype.
+        dtype: the other dtype.
     """
 
     __slots__ = ("dtype", "widened")
@@ -38,12 +38,12 @@ class WidenedCell(Cell):
 
     @property
     def value(self) -> tf.Tensor:
-        """The value; reading it in the other dtype discards the call."""
+        """The current tensor; reading it discards the call if NumPy's array has the other dtype."""
         record_violation(self.widened)
         return super().value
 
     def write(self, value: tf.Tensor) -> None:
-        """Write: what is written would be converted to the other dtype."""
+        """Replace the tensor; this discards the call if NumPy would convert the values to the other dtype."""
         record_violation(self.widened)
         super().write(value)
 
