@@ -35,14 +35,17 @@ def device_put(x: Any, device: str | None = None) -> ndarray:
     announce_programs_tensors()
     with tf.device(device) if device is not None else nullcontext():
         tensor = as_tensor(x)
-        # A copy: neither sees what is written to the other, and the device is the one that is asked for.
+        # A copy: writes to one array are not seen in the other, and the tensor is on the named device.
         return copied(tf.identity(tensor), x)
 
 
 def device_get(x: Any) -> Any:
-    """`x` on the host: arrays of ours and tensors as np.ndarray, also inside lists, tuples and dicts.
+    """Return `x` on the host: arrays on TensorFlow and tensors become np.ndarray, also in containers.
 
-    What is on the host is returned as it is.
+    Values that are on the host already are returned as they are.
+
+    Args:
+        x: an array of either kind, a tensor, or a list, tuple or dict of these.
 
     Raises:
         StagingError: the value is not known while staging.
@@ -58,10 +61,12 @@ def device_get(x: Any) -> Any:
 
 
 def moved(x: Any) -> Any:
-    """`x`, or what it holds if it is an array on TensorFlow; its caller's caller has the only name of it.
+    """Return `x`, or its contents as np.ndarray if it is an array on TensorFlow with a single reference.
+
+    Only the caller's caller may refer to the array.
 
     Raises:
-        TypeError: somebody else refers to it.
+        TypeError: something else refers to the array.
     """
     if type(x) is not ndarray:
         return x
@@ -75,7 +80,7 @@ def moved(x: Any) -> Any:
 
 @cache
 def _alone() -> tuple[int, int]:
-    """How many references there are, in the place of `moved`, to an array with one name and to its cell."""
+    """Return the reference counts, as `moved` sees them, of an array with one name and of its cell."""
     name = tensor_array(tf.zeros(1))
 
     def inner(x: ndarray) -> tuple[int, int]:

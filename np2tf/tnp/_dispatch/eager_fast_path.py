@@ -1,10 +1,10 @@
-"""The way of small eager operations: one kernel of TensorFlow, called without anything around it.
+"""The fast path of small eager operations: it calls one kernel of TensorFlow, and nothing around it.
 
-A small operation on tensors takes TensorFlow some microseconds, and looking at its arguments in general
-several times as much. What most calls are like (operands of one dtype, or a Python number that fits it) is
-therefore recognised by exact types and dtypes first, and the kernel called by TensorFlow's generated
-functions, which record for gradient tapes like any other. Everything else is None here, and goes the general
-way.
+TensorFlow takes some microseconds for a small operation on tensors; the general handling of arguments takes
+several times as long. The fast path therefore recognises the usual calls (operands of one dtype, or a
+Python number that fits it) by exact types and dtypes. It calls the kernel by TensorFlow's generated
+functions, which record for gradient tapes like any other call. For every other call the fast path returns
+None, and the general path takes over.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _EXACT = 2**24
 
 
 def eager(value: Any) -> Any:
-    """The eager tensor that an operand holds, None if it is anything else."""
+    """Return the eager tensor that an operand holds; None for any other operand."""
     kind = type(value)
     if kind is ndarray or (kind is scalar and value.weak is None):
         tensor = value._cell.value if not value._path else value.tensor
@@ -68,12 +68,13 @@ def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> 
 
 
 def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """An elementwise function of arrays that are the same permutation of their memory, without permuting it.
+    """Apply an elementwise function to arrays that are all the same permutation of their memory.
 
-    The result is that permutation of what the function gives for the memory: so it is laid out in NumPy.
+    The function is applied to the memory, and the result is the same permutation of the new memory, as in
+    NumPy.
 
     Returns:
-        None for any other operands, and where a gradient tape may follow what is read.
+        None for any other operands, and if a gradient tape may follow the memory.
     """
     for one in args:
         if type(one) is ndarray and one._path:
@@ -104,7 +105,7 @@ def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
 
 
 def _permuted_base(array: ndarray) -> Any:
-    """The tensor of which an array is a permutation that has not been computed yet, else None."""
+    """Return the tensor that an array permutes, if the permutation has not been computed yet; else None."""
     path = array._path
     if len(path) != 1 or type(path[0]) is not Transpose or array._cache is not None:
         return None
@@ -113,10 +114,10 @@ def _permuted_base(array: ndarray) -> Any:
 
 
 def _number(value: Any, enum: int) -> Any:
-    """A Python number that the kernel converts to the dtype of the other operand as NumPy would."""
+    """Return a Python number that the kernel converts to the other operand's dtype as NumPy does, else None."""
     kind = type(value)
     if kind is float and enum in _FLOATS:
-        # Of what is infinite in float32 NumPy warns.
+        # NumPy warns of numbers that are infinite in float32.
         return value if enum == _DOUBLE or -_GREATEST_SINGLE <= value <= _GREATEST_SINGLE else None
     if kind is int and -_EXACT <= value <= _EXACT:
         return float(value) if enum in _FLOATS else value if enum in _INTS else None
@@ -124,7 +125,12 @@ def _number(value: Any, enum: int) -> Any:
 
 
 def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
-    """Two operands of one dtype, or one of them a Python number."""
+    """Return the fast path of a function of two operands: of one dtype, or one of them a Python number.
+
+    Args:
+        kernel: TensorFlow's generated function.
+        enums: the dtypes for which the kernel gives NumPy's results.
+    """
 
     def call(args: tuple[Any, ...]) -> Any:
         first, second = args
@@ -146,7 +152,12 @@ def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
 
 
 def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
-    """One operand."""
+    """Return the fast path of a function of one operand.
+
+    Args:
+        kernel: TensorFlow's generated function.
+        enums: the dtypes for which the kernel gives NumPy's results.
+    """
 
     def call(args: tuple[Any, ...]) -> Any:
         x = eager(args[0])

@@ -51,7 +51,13 @@ def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]
 
 
 def _writing(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
-    """A function that writes to its first parameter, called `target`: ours returns what was written to."""
+    """Wrap a function that writes to its first parameter; the wrapper returns the written array.
+
+    Args:
+        function: NumPy's function.
+        qualified: its name in the rules.
+        target: the name of the first parameter.
+    """
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:

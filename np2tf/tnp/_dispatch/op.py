@@ -44,12 +44,12 @@ F = TypeVar("F", bound=Callable[..., Any])
 OPS: dict[Any, Callable[..., Any]] = {}
 
 
-# -- normalisers: what an annotation does to an argument
+# -- normalisers: the conversion of an argument by its annotation
 # ----------------------------------------------------------
 
 
 def _operand(value: Any) -> Any:
-    """Keep what takes part in promotion as a Python number; everything else becomes a tensor."""
+    """Return a Python number as it is, because it is weak in promotion; any other operand as a tensor."""
     kind = type(value)
     if kind in (int, float, complex) or (kind is scalar and value.weak is not None) or value is None:
         return value
@@ -113,7 +113,7 @@ def shape_of(value: Any) -> tuple[Any, ...]:
 
 
 def bounded_shape_of(value: Any) -> tuple[Any, ...]:
-    """The same; a length with a known bound, where XLA is to compile the code, is a symbolic integer."""
+    """Return a shape as `shape_of` does; under XLA, lengths with a known bound become symbolic integers."""
     if not staging_for_xla() or isinstance(value, (tf.Tensor, np.ndarray, tf.TensorShape)):
         return shape_of(value)
     if not isinstance(value, (tuple, list)):
@@ -140,10 +140,10 @@ def checked_device(value: Any) -> Any:
 
 
 def memory_order(value: Any) -> str | None:
-    """A letter that says how to lay out memory, as a capital; None says nothing.
+    """Return the letter of a memory order as a capital; None stays None.
 
     Raises:
-        TypeError, ValueError: NumPy's, for what is none.
+        TypeError, ValueError: NumPy's errors, for a value that is no order.
     """
     if value is None:
         return None
@@ -163,10 +163,10 @@ _COPY_MODES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMod
 
 
 def copy_mode(value: Any) -> bool | None:
-    """What `copy=` says: True, False, or None for a copy where one is needed.
+    """Return the meaning of an argument `copy`: True, False, or None for a copy only if it is needed.
 
     Raises:
-        ValueError: it is text.
+        ValueError: the argument is a string.
     """
     if value is None or isinstance(value, bool):
         return value
@@ -232,7 +232,7 @@ class _Plan:
     def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
         self.name = implementation.__name__
-        #: What gives results their memory order, where it is not always C order.
+        #: Gives results their memory order, for functions whose results are not always in C order.
         self.rule: Rule | None = None
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
@@ -250,7 +250,7 @@ class _Plan:
             else:
                 self.rows.append((parameter.name, normaliser, parameter.default))
                 self.keyword_only += parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        # What NumPy takes by position only is no keyword here either.
+        # Parameters that NumPy takes by position only are no keywords here either.
         self.names = {name for name, _, _ in self.rows} - positional_only(numpy, implementation)
         self.order = [name for name, _, _ in self.rows]
         #: How many arguments come before `out`, which NumPy also takes by position.
@@ -299,7 +299,7 @@ class _Plan:
 
 
 def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call NumPy's own function; what it wrote to `out` is written to the array that was given."""
+    """Call NumPy's own function; a result that it writes to `out` is written to the given array."""
     if not kwargs:
         return kept_in_kind(calling_numpy(function, args, {}), args, kwargs)
     named = {name: to_numpy(value) for name, value in kwargs.items()}
@@ -315,7 +315,7 @@ def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
 
 
 def _written(out: Any, copy: Any, result: Any) -> Any:
-    """What a call gives that wrote to `copy` in the place of `out`: `out`, or what an operand made of it."""
+    """Return the result of a call that wrote to `copy` in place of `out`: `out`, or an operand's result."""
     if type(out) is tuple:
         return tuple(map(_written, out, copy, result))
     if out is None:
@@ -325,12 +325,18 @@ def _written(out: Any, copy: Any, result: Any) -> Any:
 
 
 def _answers_itself(out: Any) -> bool:
-    """Whether an output is another class's, which says what the result is."""
+    """Return whether an output belongs to another class, which decides itself what the result is."""
     return out is not None and not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable))
 
 
 def write_back(target: Any, written: Any) -> Any:
-    """Let `target` hold what NumPy wrote into `written`; returns what callers go on with."""
+    """Store in `target` what NumPy wrote into `written`, and return the object to continue with.
+
+    Args:
+        target: the object that the program gave: an array, a tensor or a variable, or a list or tuple of
+            these.
+        written: the np.ndarray that NumPy wrote to in its place.
+    """
     if type(target) in (tuple, list):
         return type(target)(map(write_back, target, written))
     if is_array(target):
@@ -347,13 +353,14 @@ def op(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a NumPy function of an implementation over tensors.
 
+    The annotations of the implementation say how arguments are converted. The implementation returns
+    tensors, arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises
+    StagingError for cases that it leaves to NumPy: in eager code the call then goes to the host, and while
+    staging the error ends the staging.
+
     Args:
         numpy: NumPy's function, which runs on host operands.
         method: whether ``x.name(...)`` is the same operation (or the method's name, if it differs).
-
-    The implementation takes what its annotations say and returns tensors, arrays, or tuples and lists of
-    them. `out` is not its business. It raises StagingError for what it leaves to NumPy: with values at hand
-    the call goes to the host, and while staging the error ends the staging.
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -395,7 +402,7 @@ def _placing(implementation: Callable[..., Any], plan: _Plan) -> Callable[..., A
 
 
 def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
-    """The result of a call that one kernel answers, else None: the general way tells what is wrong."""
+    """Return the result of a call that one kernel computes; None leaves the call to the general path."""
     try:
         result = direct(args)
     except LEFT_TO_NUMPY:
@@ -404,7 +411,7 @@ def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
     return result
 
 
-#: Without a dtype of their own they compute in that of the output.
+#: Functions that compute in the dtype of `out` if they are given no dtype.
 _TYPED_BY_OUTPUT = frozenset({np.sum, np.prod, np.cumsum, np.cumprod})
 #: They take a dtype or an output, whose dtype it then is.
 _JOINING = frozenset({np.concatenate, np.stack})
@@ -458,7 +465,7 @@ def _on_tensors(
 def _typed_by_output(
     numpy: Callable[..., Any], out: Any, args: tuple[Any, ...], given: dict[str, Any]
 ) -> dict[str, Any]:
-    """The arguments by keyword, with the dtype of `out` where it is what the function computes in."""
+    """Return the arguments by keyword, with the dtype of `out` for functions that compute in it."""
     check_output(out)
     joins = numpy in _JOINING
     if joins and given.get("dtype") is not None:
@@ -468,13 +475,13 @@ def _typed_by_output(
     return given
 
 
-#: What an operation on tensors may end with: what it leaves out, or an error in what it was given. Eagerly
-#: NumPy answers then: with the result, or with its own error in its own words.
+#: Errors of an operation on tensors: for a case that it leaves out, or for a wrong argument. In eager code
+#: NumPy then gives the result, or raises its own error in its own words.
 LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexError, OverflowError)
 
 
 def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
-    """Whether a call may be made again after `error`: a function among the arguments is not to run twice."""
+    """Return whether a call may be repeated after `error`: functions that it was given must not run twice."""
     if isinstance(error, PromotionError):
         return False
     if isinstance(error, (StagingError, tf.errors.OpError)):
@@ -483,7 +490,7 @@ def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
 
 
 def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What NumPy's function gives; counted as work on the host if it gives anything."""
+    """Call NumPy's function and return its result; a call that succeeds is counted as work on the host."""
     result = on_host(function, args, kwargs)
     counts.host += 1
     return result

@@ -1,4 +1,4 @@
-"""`out=`: what a result may be written to, and NumPy's errors where it may not."""
+"""The argument `out`: which outputs a result may be written to, and NumPy's errors for all others."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def check_output(out: Any) -> None:
 
 #: They write to an array that is just like the result, and to no other.
 _LIKE = frozenset({np.dot, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft})
-#: They refuse to convert numbers with a fraction to anything else.
+#: Functions that refuse to convert numbers with a fraction to any other kind.
 _INEXACT = frozenset({np.nanmean, np.nanvar, np.nanstd})
 #: Universal functions by another name: their result may be repeated in the output.
 _BROADCASTING = frozenset({np.clip, np.round, np.around})
@@ -90,10 +90,10 @@ def check_fit(numpy: Any, out: Any, result: Any) -> None:
 
 
 def check_shape(out: Any, result: Any) -> None:
-    """See that a result fits into `out` as it is, without being repeated.
+    """Check that a result fits into `out` without being repeated.
 
     Raises:
-        ValueError: it does not, or that is for NumPy to say.
+        ValueError: the result does not fit, or only NumPy can say whether it does.
     """
     target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
     if target is Ellipsis:

@@ -1,4 +1,4 @@
-"""Where an operation runs, and where new arrays live: on the host with NumPy, or with TensorFlow."""
+"""Residency: whether an operation runs, and a new array lives, on the host with NumPy or with TensorFlow."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, Rows)
 
 
 def eager_on_host() -> bool:
-    """Whether operations on host operands are NumPy's just now."""
+    """Return whether operations on host operands are NumPy's at the moment."""
     on_numpy = config.eager == "auto" and config.floats == "float64"
     return on_numpy and current_region() is None and tf.executing_eagerly()
 
 
 def new_arrays_on_host() -> bool:
-    """Whether new arrays are np.ndarray just now."""
+    """Return whether new arrays are np.ndarray at the moment."""
     return eager_on_host() and not new_arrays_are_tensors()
 
 
 def has_tensor(values: Iterable[Any]) -> bool:
-    """Whether an array of ours or a tensor is among `values`, looking into lists and tuples."""
+    """Return whether `values` hold an array on TensorFlow or a tensor, also in lists and tuples."""
     for value in values:
         kind = type(value)
         if kind in PLAIN or kind is np.ndarray:
@@ -44,7 +44,7 @@ def has_tensor(values: Iterable[Any]) -> bool:
 
 
 def has_array(values: Iterable[Any]) -> bool:
-    """Whether any array, of whatever residence, is among `values`, looking into lists and tuples."""
+    """Return whether `values` hold an array of either kind or a tensor, also in lists and tuples."""
     for value in values:
         kind = type(value)
         if kind in PLAIN:
@@ -57,7 +57,7 @@ def has_array(values: Iterable[Any]) -> bool:
 
 
 def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
-    """Whether a call with these arguments is NumPy's own (host operands, or numbers known while staging)."""
+    """Return whether NumPy runs a call of these arguments: host operands, or numbers known while staging."""
     if eager_on_host():
         return not has_tensor(args) and not (kwargs and has_tensor(kwargs.values()))
     if current_region() is None:
@@ -66,7 +66,7 @@ def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
 
 
 def kept_in_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """What NumPy returned for these arguments: arrays of ours where one of them is on TensorFlow."""
+    """Return NumPy's result for these arguments, moved to TensorFlow if one of the arguments is there."""
     if eager_on_host() and not has_tensor(args) and not (kwargs and has_tensor(kwargs.values())):
         return result
     return lifted(result)

@@ -1,8 +1,8 @@
-"""Functions of arrays whose rank is known only at run time: staged once for every rank, one of which runs.
+"""Functions of arrays whose rank is known only at run time: staged for every rank, and run for one.
 
-What a function does depends on the rank of its operand in as many ways as there are functions; but for any
-one rank the code is there. So it becomes the branches of one `tf.switch_case`, up to `MOST_AXES`. A rank at
-which NumPy raises is a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
+A function's work depends on the rank of its operand in its own way, but for each single rank the
+implementation exists. So the ranks up to `MOST_AXES` become the branches of one `tf.switch_case`. A rank at
+which NumPy raises becomes a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from np2tf.tnp._tensor.storage import current_region
 #: Arrays of more axes than these are refused at run time where their rank is not known before.
 MOST_AXES = 6
 
-#: What a call may end with that another one, knowing more, may not.
+#: Errors that a call may raise which does not raise once more is known.
 DOUBTFUL = (StagingError, TypeError, ValueError, IndexError)
 
 
 def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``function(*args, **kwargs)``; if it has to know the rank of an operand, over all ranks.
+    """Call ``function(*args, **kwargs)``; if it has to know the rank of an operand, call it for every rank.
 
     Raises:
-        StagingError: it has no meaning there.
+        StagingError: the function is not defined for any rank.
     """
     try:
         return function(*args, **kwargs)
@@ -41,9 +41,9 @@ def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
 def over_ranks(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
-    """The same once more with the rank of an operand known; `error` if there is none to get to know.
+    """Repeat a failed call for every rank of an operand; raise `error` if no operand has an unknown rank.
 
-    A result that is a view of the operand is one here too, and what is written to the operand is.
+    As in NumPy, a result may be a view of the operand, and the operand may be written to.
     """
     given = None if tf.executing_eagerly() else next(_of_unknown_rank((args, kwargs)), None)
     # Within np2tf.jit the host answers, knowing all.
@@ -75,10 +75,10 @@ def of_any_rank(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
-    """`tensor`, of `rank` axes.
+    """Return `tensor` with `rank` axes; the graph fails if it has another number of axes.
 
-    A graph fails where it has not. (With a new shape, and not `tf.ensure_shape`: from one branch's knowledge
-    TensorFlow's optimiser would conclude what the shape is in all of them.)
+    The tensor is reshaped. With `tf.ensure_shape`, TensorFlow's optimiser would apply the knowledge of one
+    branch to all of them.
     """
     if tensor.shape.rank is not None:
         return tensor
@@ -86,10 +86,10 @@ def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
 
 
 def rank_of(tensor: tf.Tensor) -> tf.Tensor:
-    """The number of axes as a tensor.
+    """Return the number of axes as a tensor.
 
-    TensorFlow's optimiser merges what operations, also those of different branches, say of the shape of one
-    tensor. Behind a placeholder it concludes nothing.
+    TensorFlow's optimiser merges the facts that operations, also of different branches, state about the
+    shape of one tensor. It concludes nothing about a placeholder.
     """
     return tf.size(tf.shape(tf.compat.v1.placeholder_with_default(tensor, None)))
 
@@ -107,7 +107,7 @@ def _of_unknown_rank(value: Any) -> Iterator[Any]:
 
 
 def _operands(value: Any) -> Iterator[Any]:
-    """What is in `value`, looking into what holds several."""
+    """Yield the leaves of `value`, looking into tuples, lists, dicts and slices."""
     kind = type(value)
     if kind is tuple or kind is list:
         for item in value:
@@ -147,7 +147,7 @@ def _completed(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class _Leaf:
-    """One place of a result: a tensor, as an array or a number, or a value that is none."""
+    """The form of one leaf of a result: a tensor, as an array or a number, or a value that is no tensor."""
 
     dtype: tf.DType | None
     shape: tf.TensorShape | None = None
@@ -187,7 +187,7 @@ class _Leaf:
         return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
 
     def of(self, tensor: tf.Tensor) -> Any:
-        """What it is as a tensor, wrapped."""
+        """Return a tensor in the form of this leaf."""
         tensor.set_shape(self.shape)
         return tensor if self.raw else weak_scalar(tensor, self.weak) if self.weak else wrap_tensor(tensor)
 
@@ -223,13 +223,14 @@ def _tensor_of(value: Any) -> tf.Tensor:
 
 @dataclass
 class _Outcome:
-    """What a call gives at one rank, or the exception that NumPy raises.
+    """The outcome of a call at one rank: its result, or the exception that NumPy raises.
 
     Attributes:
-        values: the result, flat.
-        leaves: the form of each.
-        outline: how it is nested.
-        after: what the operand has become, if it has been written to.
+        error: the exception.
+        values: the leaves of the result.
+        leaves: the form of each leaf.
+        outline: the nesting of the leaves.
+        after: the operand after the call, if it has been written to.
     """
 
     error: Exception | None = None
@@ -242,7 +243,7 @@ class _Outcome:
 class _Cases:
     """A call that is staged for every rank of one operand.
 
-    Each rank is first traced into a throw-away graph, to learn what they all have in common.
+    Each rank is first traced into a throw-away graph, to learn the common form of all results.
     """
 
     def __init__(self, at: Callable[..., Any], given: Any, error: Exception, others: list[Any]) -> None:
@@ -258,7 +259,7 @@ class _Cases:
         try:
             self._join(outcomes)
         except _Differs:
-            # What is given for a number may be of a type of its own.
+            # A value given for a number may have a type of its own.
             if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
                 raise error from None
             outcomes[0] = _Outcome(StagingError("of an array of no axes the result has another type"))
@@ -311,7 +312,7 @@ class _Cases:
         return None
 
     def staged(self) -> tuple[Any, tf.Tensor | None]:
-        """The result, and what the operand has become if it has been written to."""
+        """Return the result, and the operand after the call if it has been written to."""
         dtypes = [leaf.dtype for leaf in self.leaves if leaf.dtype is not None]
         dtypes += [self.tensor.dtype] if self.writes else []
         if tf.compat.v1.get_default_graph().name == _DISCOVERY:
@@ -356,7 +357,7 @@ class _Cases:
 
 
 def _failing(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
-    """A branch that fails: with words, and where those are left out (under XLA) by an impossible shape."""
+    """Return the outputs of a branch that fails: with a message, and under XLA by an impossible shape."""
     with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
         shape = tf.fill([rank - k + 1], 1)
         return [tf.reshape(tf.constant([], dtype), shape) for dtype in dtypes]
@@ -367,7 +368,7 @@ _DISCOVERY = "ranks"
 
 @dataclass(frozen=True, eq=False)
 class OfAnyRank:
-    """The lens of a view of an array whose rank is not known: the one that there is once it is."""
+    """The lens of a view of an array of unknown rank; it applies the lens for the rank once that is known."""
 
     view: Callable[[Any], Any]
 

@@ -1,4 +1,4 @@
-"""Shapes known only at run time: what can be done without them, and a plain word about what cannot."""
+"""Shapes known only at run time: operations that work without them, and clear errors for all others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
 
 
 def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
-    """What to raise while staging: an error that comes from a length or a rank that is not known says so."""
+    """Return the error to raise while staging; an error that comes from an unknown length or rank says so."""
     if isinstance(error, (StagingError, PromotionError)) or not any(map(_is_incomplete, args)):
         return error
     made = StagingError(f"{name} of an array whose shape is known only at run time", "NP2TF503")
