@@ -44,12 +44,12 @@ class Advanced:
     Args:
         base: the tensor.
         items: the key, with one item per axis (`keys.expand`).
-        parted: whether something stands between the indices (`keys.is_parted`).
-        value: what is about to be assigned.
+        parted: whether a slice or new axis stands between the indices (`keys.is_parted`).
+        value: the value to assign, if any.
 
     Raises:
         IndexError: an index is out of bounds, or the index arrays do not broadcast.
-        ValueError: `value`, which is about to be assigned, does not broadcast to what the key picks.
+        ValueError: `value` does not broadcast to the elements that the key picks.
     """
 
     def __init__(
@@ -76,7 +76,7 @@ class Advanced:
         if value is not None:
             self.check_value(value)
         if common is not None and 0 in common:
-            # What is broadcast to nothing is not looked at.
+            # NumPy does not check indices that are broadcast to no elements.
             self.indices = [tf.zeros(common, tf.int64)] * len(given)
             return
         self.indices = _broadcast(
@@ -94,7 +94,7 @@ class Advanced:
 
     @property
     def rank(self) -> int:
-        """Number of axes of what the key picks."""
+        """The number of axes of the picked elements."""
         return int(self.cut.shape.rank) - len(self.axes) + int(self.indices[0].shape.rank)
 
     def _length(self, axis: int) -> Any:
@@ -102,10 +102,10 @@ class Advanced:
         return size if size is not None else tf.shape(self.cut, tf.int64)[axis]
 
     def check_value(self, value: tf.Tensor) -> None:
-        """See that a value broadcasts to what the key picks, as far as that is known.
+        """Check that a value broadcasts to the picked elements, as far as the lengths are known.
 
         Raises:
-            ValueError: it does not.
+            ValueError: the value does not broadcast.
         """
         if self.common is None:
             return
@@ -152,7 +152,7 @@ class Advanced:
         return cut if self._is_whole() else slicing.write(self.base, self.basic, cut)
 
     def _in_front(self, value: tf.Tensor, front: tf.Tensor) -> tf.Tensor:
-        """The value, broadcast to what the key picks, with the indexed axes in front."""
+        """Return the value, broadcast to the picked elements, with the indexed axes in front."""
         rest = tf.shape(front)[len(self.axes) :]
         places = tf.shape(self.indices[0])
         total = self.indices[0].shape.rank + front.shape.rank - len(self.axes)
@@ -163,7 +163,7 @@ class Advanced:
         return tf.transpose(value, np.argsort(self._into_place(total)))
 
     def _distinct(self) -> bool:
-        """Whether no place is written twice, so that the order of the writes does not matter."""
+        """Return whether no place is written twice, so that the order of the writes does not matter."""
         known = [tf.get_static_value(index) for index in self.indices]
         if any(index is None for index in known):
             return False
@@ -180,7 +180,7 @@ class Advanced:
 
 
 class _Truth:
-    """A boolean of no axes: it stands for a new axis, of which it takes the one element or none."""
+    """A boolean of no axes in a key: it adds an axis, and takes its one element if true, none if false."""
 
     def __init__(self, flag: tf.Tensor) -> None:
         known = tf.get_static_value(flag)
@@ -229,7 +229,7 @@ def _broadcast(indices: list[tf.Tensor], shape: tuple[int, ...] | None) -> list[
         return [index if index.shape == shape else tf.broadcast_to(index, shape) for index in indices]
     static = [index.shape for index in indices]
     if all(one.rank == static[0].rank and 1 not in one.as_list() for one in static):
-        # Of equal lengths (what `nonzero` returned), or `tf.stack` says that they are not.
+        # The indices have equal lengths (as `nonzero` returns them), or `tf.stack` raises.
         return indices
     common = tf.shape(indices[0])
     for index in indices[1:]:

@@ -69,16 +69,23 @@ def check_mask(mask: tf.Tensor, base: tf.Tensor, first: int = 0) -> None:
 
 
 def widened(mask: tf.Tensor, rank: int) -> tf.Tensor:
-    """A mask of the leading axes, with axes of length one for the others of an array of this rank."""
+    """Return a mask of the leading axes with an axis of length 1 for each other axis of an array."""
     inner = rank - mask.shape.rank
     return tf.reshape(mask, tf.concat([tf.shape(mask), tf.ones(inner, tf.int32)], 0)) if inner else mask
 
 
 def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-    """``base[mask] = value`` without a data-dependent shape: the k-th true element takes the k-th value.
+    """Return `base` after ``base[mask] = value``, without a data-dependent shape.
+
+    The k-th true element takes the k-th value.
+
+    Args:
+        base: the tensor.
+        mask: a boolean tensor over the leading axes of `base`.
+        value: a tensor that broadcasts to the masked elements.
 
     Raises:
-        ValueError: the value does not broadcast to what is written.
+        ValueError: the value does not broadcast.
     """
     inner = base.shape.rank - mask.shape.rank
     wide = widened(mask, base.shape.rank)

@@ -22,10 +22,11 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 
 
 def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
-    """The array that `array` is a slice of, and what `key` is as an expanded key of that.
+    """Return the array that `array` is a slice of, and the expanded key of that array that equals `key`.
 
-    None where `array` is no slice of dynamic shape that XLA is to compile, or the key is of another kind: a
-    mask, steps, index arrays beside integers.
+    Returns:
+        None if `array` is no slice of dynamic shape that XLA is to compile, or if the key has another form:
+        a mask, steps, or index arrays beside integers.
     """
     path = path_of(array)
     if (
@@ -65,7 +66,7 @@ def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
 
 
 def _part(outer: Any, axis: Axis, inner: Any) -> Any:
-    """What `inner` takes of the slice `outer` of an axis, as an item for the axis; None if there is none."""
+    """Compose two items of keys for one axis: `inner` within the slice `outer`; None if no item does both."""
     if isinstance(inner, slice) and inner == FULL:
         return outer
     if axis.step != 1:

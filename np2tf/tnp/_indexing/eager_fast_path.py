@@ -80,7 +80,7 @@ def _masked(tensor: Any, key: ndarray) -> Any:
 
 
 def written(array: ndarray, key: Any, value: Any) -> bool:
-    """Write one element or one stretch of a whole array; False for anything else."""
+    """Write one element of a whole array on the fast path; return False if the call has another form."""
     if type(array) is not ndarray or array._path or type(array._cell) is not Cell:
         return False
     tensor = array._cell.value

@@ -1,7 +1,8 @@
-"""``x[key]`` and ``x[key] = value`` for tensor arrays, with every form of key that NumPy has.
+"""``x[key]`` and ``x[key] = value`` for arrays on TensorFlow, with every form of key that NumPy has.
 
-A key is expanded to one item per axis (`keys`). Without index arrays it is a view (`view_transforms.Basic`).
-With them it picks elements (`boolean_masks`, `advanced`), and what it gives is a copy.
+A key is expanded to one item per axis (`keys`). Without index arrays the result is a view
+(`view_transforms.Basic`). With index arrays the key picks elements (`boolean_masks`, `advanced`), and the
+result is a copy.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def getitem(array: ndarray, key: Any) -> Any:
 
 
 def _of_whole(whole: ndarray, items: list[Any], key: Any) -> Any:
-    """What the composed key of a slice takes of the whole array."""
+    """Return the elements that the composed key of a slice takes of the whole array."""
     if any(isinstance(item, tf.Tensor) for item in items):
         return tensor_array(Advanced(whole.tensor, items, is_parted(key)).gather())
     if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
@@ -114,7 +115,15 @@ def setitem(array: ndarray, key: Any, value: Any) -> None:
 
 
 def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: Any) -> None:
-    """``array[key] = value``, where `tensor` is what the array holds, and `items` the expanded key."""
+    """Assign ``array[key] = value``.
+
+    Args:
+        array: the array.
+        tensor: its current contents.
+        items: the key, with one item per axis.
+        key: the key as the program gives it.
+        value: the value to assign.
+    """
     picks = any(isinstance(item, tf.Tensor) for item in items)
     if not picks and forwards(items, tensor.shape.as_list()):
         setitem(getitem(array, key), ..., value)
@@ -169,7 +178,14 @@ def _filled(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
 
 
 def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, value: tf.Tensor) -> None:
-    """``array[key] = value``, where `tensor` is what the array holds."""
+    """Assign ``array[key] = value`` for a basic key.
+
+    Args:
+        array: the array.
+        key: the key.
+        tensor: the current contents of the array.
+        value: the value, of the dtype of the array.
+    """
     written = write_repeated(tensor, key, value) if staging_for_xla() else None
     if written is not None:
         array.store(written)
@@ -180,7 +196,7 @@ def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, va
 
 
 def _write_before(part: Any, value: Any) -> None:
-    """Write what stands before the first number of a list that does not fit, as NumPy does."""
+    """Write the numbers of a list that come before the first number that does not fit, as NumPy does."""
     if type(part) is not ndarray:
         return
     held = np.array(part.numpy())
@@ -190,13 +206,13 @@ def _write_before(part: Any, value: Any) -> None:
 
 
 def _refuse_sequence(tensor: tf.Tensor, value: Any) -> None:
-    """Raise what NumPy raises where one element is assigned something that has axes."""
+    """Raise NumPy's error for assigning a value with axes to one element."""
     element = np.empty(1, tensor.dtype.as_numpy_dtype)
     element[0] = value if type(value) in (list, tuple) else np.zeros(1)
 
 
 def _check_rank(value: tf.Tensor) -> None:
-    """Where a mask of all axes is the whole key, NumPy takes a shorter way, which has no leading axes."""
+    """Refuse a value of several axes where a mask of all axes is the whole key, as NumPy's fast path does."""
     if value.shape.rank is not None and value.shape.rank > 1:
         raise TypeError(
             "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
@@ -205,10 +221,10 @@ def _check_rank(value: tf.Tensor) -> None:
 
 
 def _check_depth(items: list[Any], value: tf.Tensor) -> None:
-    """See that a nested list has no more levels than what it is assigned to has axes.
+    """Check that a nested list has no more levels than its place in the array has axes.
 
     Raises:
-        ValueError: it has.
+        ValueError: the list has more levels.
     """
     visible = sum(1 for item in items if item is None or isinstance(item, slice))
     if value.shape.rank is not None and value.shape.rank > visible:
@@ -219,7 +235,7 @@ def _check_depth(items: list[Any], value: tf.Tensor) -> None:
 
 
 def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
-    """`value` in the type of what it is assigned to; with index arrays NumPy casts its own numbers."""
+    """Return `value` in the dtype of the array; with index arrays NumPy casts its own numbers unchecked."""
     wanted = np.dtype(dtype.as_numpy_dtype)
     kind = type(value)
     if kind is int or kind is float:

@@ -22,10 +22,17 @@ _NOT_AN_INDEX = (
 
 
 def expand(key: Any, rank: int | None) -> list[Any]:
-    """One item per axis: int, SymInt, slice, None (new axis), or an index tensor (int64 or bool).
+    """Return a key as one item per axis.
+
+    Args:
+        key: the key as the program gives it.
+        rank: the number of axes of the array.
+
+    Returns:
+        For each axis an int, SymInt, slice or index tensor (int64 or bool); None for each new axis.
 
     Raises:
-        IndexError: too many indices, or something that is not an index.
+        IndexError: the key has too many indices, or an item that is no index.
     """
     if rank is None:
         raise StagingError("indexing an array of unknown rank")
@@ -48,9 +55,9 @@ def _settled(part: slice) -> slice:
 
 
 def is_parted(key: Any) -> bool:
-    """Whether a slice, an Ellipsis (also one of no length) or a new axis stands between two other indices.
+    """Return whether a slice, an Ellipsis (also of no length) or a new axis stands between two other indices.
 
-    With index arrays the axes that they pick are then the first of the result.
+    If so, the axes that index arrays pick are the first axes of the result.
     """
     parts = key if isinstance(key, tuple) else (key,)
     basic = (type(part) is slice or part is None or part is Ellipsis for part in parts)
@@ -59,12 +66,12 @@ def is_parted(key: Any) -> bool:
 
 
 def holds(key: Any, wanted: Any) -> bool:
-    """Whether `wanted` (Ellipsis or None) is one of the parts of a key."""
+    """Return whether `wanted` (Ellipsis or None) is a part of a key."""
     return any(part is wanted for part in key) if isinstance(key, tuple) else key is wanted
 
 
 def holds_0d_array(key: Any) -> bool:
-    """Whether an index is an array of no axes: NumPy then copies, where an integer would give a view."""
+    """Return whether an index is an array of no axes: NumPy then copies; an integer would give a view."""
     return any(map(_is_0d_array, key)) if isinstance(key, tuple) else _is_0d_array(key)
 
 
@@ -120,7 +127,7 @@ def _index_array(part: Any) -> Any:
 
 
 def _from_sequence(values: Any) -> tf.Tensor:
-    """A list or tuple as an index array: what is empty has no other type, and is an integer one."""
+    """Return a list or tuple as an index array; an empty one becomes an integer array."""
     try:
         index = as_tensor(values)
     except StagingError as error:
@@ -131,7 +138,7 @@ def _from_sequence(values: Any) -> tf.Tensor:
 
 
 def _integer(value: Any) -> int | SymInt:
-    """An end of a slice or an index: known, or staged with what is known about it."""
+    """Return an index or an end of a slice: an int, or a staged integer with its known bounds."""
     if is_array(value):
         tensor = value.tensor
         if not hasattr(tensor, "numpy"):

@@ -23,7 +23,10 @@ def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
 
 
 def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
-    """Where the index points to, counted from the start, and which of it counts: the rest is 0."""
+    """Return the positions that the index points to, counted from the start, and the part of it that counts.
+
+    Positions that do not count are 0.
+    """
     (part,) = index.parts
     assert part is not None
     return positions(tf.cast(index.filled(0), tf.int64), base.shape[0], 0), part
@@ -51,7 +54,7 @@ def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
 
 
 def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
-    """Whether an index that counts is out of bounds: only those are looked at."""
+    """Return whether an index that counts is out of bounds; other indices are not checked."""
 
     def beyond(indices: tf.Tensor) -> tf.Tensor:
         indices = tf.cast(indices, tf.int64)
@@ -69,7 +72,7 @@ def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor 
     if value.shape.num_elements() != 1:
         return None
     places, part = _places(base, index)
-    # XLA leaves out what is scattered to beyond the end.
+    # XLA ignores values that are scattered beyond the end.
     places = tf.where(part.mask, places, base.shape[0])
     row = tf.fill([places.shape[0], *base.shape[1:]], tf.reshape(value, []))
     return tf.tensor_scatter_nd_update(base, places[:, None], row)

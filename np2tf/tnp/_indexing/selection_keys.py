@@ -1,6 +1,6 @@
-"""Keys of masks under XLA: what `nonzero` gives used as an index, masks beside integers, masks of selections.
+"""Keys of masks under XLA: results of `nonzero` as indices, masks beside integers, masks of selections.
 
-``x[np.where(m)[0]]`` is ``x[m]``, and ``a[m, 0]`` is ``a[:, 0][m]``: so no places are ever counted.
+``x[np.where(m)[0]]`` is ``x[m]``, and ``a[m, 0]`` is ``a[:, 0][m]``, so no positions are ever counted.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from np2tf.tnp._tensor.symint import SymInt
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class TruePlaces(Selection):
-    """Where a mask is true: the positions along one of its axes, of which those count that are true."""
+    """The positions along an axis at which a mask is true, kept as all positions with the mask."""
 
     of: tf.Tensor
     axis: int

@@ -30,13 +30,16 @@ from np2tf.tnp._tensor.storage import current_region
 def write_selection(
     base: tf.Tensor, items: list[Any], selection: Selection, in_rounds: bool = False
 ) -> tf.Tensor | None:
-    """`base` after ``base[items] = selection``; None unless it is a selection of the part that is written.
+    """Return `base` after ``base[items] = selection``.
 
     Args:
         base: the array.
-        items: the key, expanded.
-        selection: what is written.
-        in_rounds: None also where the whole array would be written.
+        items: the key, with one item per axis.
+        selection: the selection to write.
+        in_rounds: whether to return None if the whole array would be written.
+
+    Returns:
+        None unless the selection has the same parts as its place.
     """
     if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
         target = mask_selection(base, items[0])
@@ -48,7 +51,7 @@ def write_selection(
         written = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
         return tf.reshape(written, base.shape)
     key = tuple(items)
-    # Once: of ends that it works out twice nobody knows that they are the same.
+    # Computed once: ends that are computed twice are not known to be the same.
     axes = slice_spec.axes_of(base, key)
     target = slice_selection(base, key, axes)
     fitting = target and _aligned_with(selection, target)
@@ -65,7 +68,7 @@ def write_selection(
 
 
 def write_repeated(base: tf.Tensor, key: slice_spec.BasicKey, value: tf.Tensor) -> tf.Tensor | None:
-    """`base` after ``base[key] = value`` in rounds, where `value` is the same all along a part; else None."""
+    """Return `base` after ``base[key] = value`` in rounds, where one `value` fills a part; else None."""
     if value.shape.rank is None or not any(isinstance(item, slice) and is_dynamic(item) for item in key):
         return None
     return write_selection(base, list(key), Selection(value, (None,) * value.shape.rank), in_rounds=True)
@@ -73,7 +76,13 @@ def write_repeated(base: tf.Tensor, key: slice_spec.BasicKey, value: tf.Tensor) 
 
 @dataclass(frozen=True)
 class _Along:
-    """Rounds along `axis` of what is written, counted from the end, which is axis `k` of the array."""
+    """Rounds along an axis of the written value.
+
+    Attributes:
+        axis: the axis of the value, counted from the end.
+        k: the corresponding axis of the array.
+        elements: the number of elements in a round.
+    """
 
     axis: int
     k: int
@@ -83,14 +92,14 @@ class _Along:
 def _axis_of_rounds(
     key: slice_spec.BasicKey, axes: list[slice_spec.Axis], target: Selection, given: list[int], room: int
 ) -> _Along | None:
-    """The first axis that is written in rounds; None where the whole array is quicker.
+    """Return the first axis that is written in rounds; None if writing the whole array is quicker.
 
     Args:
-        key: where it is written.
-        axes: what this is of each axis.
-        target: what is there.
+        key: the key of the write.
+        axes: the specification of the key for each axis.
+        target: the selection that the key takes.
         given: the shape of the whole array that is written.
-        room: how many elements there are of what it is written to.
+        room: the number of elements of the array that is written to.
     """
     rank = len(target.parts)
     if any(axis.step != 1 for axis in axes):
@@ -122,7 +131,7 @@ def _rounds(
     place = place_of(axes)
     entered_region = current_region()
     counter = entered_region.counter if entered_region is not None else None
-    # XLA would copy the array, and what it has become back to where the loop around has it.
+    # XLA would copy the array, and copy the result back to the buffer of the loop around it.
     copy = base if counter is None else pinned(counter, [base])[0]
 
     def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
@@ -142,7 +151,7 @@ def _rounds(
 
 
 def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
-    """`selection` with all of its parts where those of `target` are; what is of length 1 is repeated."""
+    """Return `selection` with its parts moved to the parts of `target`; axes of length 1 are repeated."""
     missing = len(target.parts) - len(selection.parts)
     if missing < 0:
         return None
