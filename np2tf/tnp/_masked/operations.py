@@ -81,7 +81,7 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
 
 
 def _as_it_is(operand: Any) -> Any:
-    """Return an operand that is no selection, detached from later writes."""
+    """Return an operand that is no selection; an np.ndarray becomes a tensor, detached from later writes."""
     if isinstance(operand, np.ndarray) and type(operand) is not scalar:
         return tensor_array(as_tensor(operand))
     return operand

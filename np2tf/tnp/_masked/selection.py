@@ -128,7 +128,7 @@ class Selection:
         return found
 
     def filled(self, fill: Any, axes: Sequence[int] | None = None) -> tf.Tensor:
-        """Return the whole array, with `fill` in place of the elements outside the parts of the given axes."""
+        """Return the whole array, with `fill` in place of elements outside the parts of the given axes."""
         mask = self.mask(axes)
         return self.whole if mask is None else tf.where(mask, self.whole, tf.cast(fill, self.whole.dtype))
 

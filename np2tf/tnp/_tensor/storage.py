@@ -332,7 +332,7 @@ def is_known(cell: Cell) -> bool:
 
 
 def link_aliases(merged: Cell, sources: Iterable[Cell]) -> None:
-    """Declare that `merged` may be the same memory as each of `sources`: a write to one poisons the others."""
+    """Declare that `merged` may be the same memory as any of `sources`: a write to one poisons the others."""
     distinct = tuple(cell for cell in sources if cell is not merged)
     merged.may_alias += distinct
     for cell in distinct:
