@@ -114,7 +114,7 @@ def _permuted_base(array: ndarray) -> Any:
 
 
 def _number(value: Any, enum: int) -> Any:
-    """Return a Python number that the kernel converts to the other operand's dtype as NumPy does, else None."""
+    """Return a Python number that the kernel converts to the other's dtype as NumPy does, else None."""
     kind = type(value)
     if kind is float and enum in _FLOATS:
         # NumPy warns of numbers that are infinite in float32.

@@ -22,12 +22,16 @@ from np2tf.tnp._operands.conversion import as_view, is_guest, refuse_to_lose_gra
 from np2tf.tnp._tensor.storage import current_region, staging_for_xla
 from np2tf.tnp._ufuncs import table as ufuncs
 
-#: Those that no element stops from being computed: none that is not under a mask may raise.
+#: Updates that no element can make fail: elements outside a mask are computed too, and must not raise.
 _ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
 
 
 def entered(name: str) -> Callable[..., Any]:
-    """The function for one of the writes: "set", the name of an update, or of a method of arrays."""
+    """Return the function for a write of `tnp.at(x)[key]`.
+
+    Args:
+        name: "set", the name of an update such as "add", or the name of an in-place method of arrays.
+    """
     if name == "set":
         function: Callable[..., Any] = _set_item
     elif name in UPDATES:
@@ -38,7 +42,7 @@ def entered(name: str) -> Callable[..., Any]:
 
 
 def _set_item(given: Any, key: Any, value: Any) -> Any:
-    """``given[key] = value``; returns what callers go on with."""
+    """Assign ``given[key] = value``, and return the object that the caller continues with."""
     target = _writable(given)
     if _is_on_host(target):
         refuse_to_lose_gradient((value,))
@@ -49,7 +53,11 @@ def _set_item(given: Any, key: Any, value: Any) -> Any:
 
 
 def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
-    """``given[key] = name(given[key], value)``, once for each index; returns what callers go on with."""
+    """Assign ``given[key] = name(given[key], value)``, once for each index.
+
+    Returns:
+        The object that the caller continues with.
+    """
     target = _writable(given)
     if _is_on_host(target):
         refuse_to_lose_gradient((value,))
@@ -63,7 +71,7 @@ def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
 
 
 def _call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``given.name(…)``, in place; returns what callers go on with."""
+    """Call the in-place method ``given.name(…)``, and return the object that the caller continues with."""
     target = _writable(given)
     if _is_on_host(target):
         refuse_to_lose_gradient((*args, *kwargs.values()))
@@ -114,9 +122,9 @@ def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Calla
 
 
 def _is_masked(target: Any, key: Any, value: Any) -> bool:
-    """Whether staged code updates the elements under a mask, all of them by the same value.
+    """Return whether staged code updates all elements under a mask by one value.
 
-    Then what is under the mask, whose number is not known, need not be gathered and put back.
+    Then the elements, whose number is not known, need not be gathered and put back.
     """
     if current_region() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
         return False

@@ -1,10 +1,10 @@
 """``np2tf.config.floats = "float32"``: new floating-point arrays are 32 bits wide unless 64 are asked for.
 
-NumPy makes float64 (and complex128) of Python's floats, of integers where a function has no integer result,
-and where no dtype is given. With this setting such results are made float32 (complex64) when they come
-out of the op library: a result is narrowed unless an operand is 64 bits wide, or the caller names a 64-bit
-dtype (`np.float64`, "f8"; `float` is Python's word for the default, and is not one). TensorFlow's own
-switches are not touched.
+NumPy makes float64 (and complex128) of Python's floats, of integers if a function has no integer result,
+and wherever no dtype is given. With this setting the op library returns such results as float32
+(complex64): a result is narrowed unless an operand is 64 bits wide, or the caller names a 64-bit dtype
+(`np.float64`, "f8"; `float` is Python's word for the default, and does not count). TensorFlow's own
+switches stay as they are.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from np2tf.tnp._entry import entry_points
 NARROW = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
 _WIDE_TYPES = (np.float64, np.complex128)
 _NARROW_TYPES = {np.float64: np.float32, np.complex128: np.complex64}
-#: What they return has the dtype that somebody stored.
+#: Functions whose results have the dtype of stored data.
 _AS_STORED = frozenset({"load", "from_dlpack", "memmap", "open_memmap"})
 
 
@@ -37,7 +37,7 @@ _state = _State()
 
 
 def narrowing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, with its result narrowed where nobody asked for 64 bits."""
+    """Wrap `function` so that its result is narrowed unless the call asks for 64 bits."""
     if name in _AS_STORED:
         return function
 
@@ -58,7 +58,7 @@ def narrowing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_wide(value: Any) -> bool:
-    """Whether a result is, or holds, a 64-bit floating-point array or NumPy number."""
+    """Return whether a result is, or holds, a 64-bit floating-point array or NumPy number."""
     if is_array(value) or type(value) is np.ndarray:
         return value.dtype in NARROW and not (type(value) is scalar and value.weak is not None)
     if isinstance(value, (tuple, list)):
@@ -67,7 +67,7 @@ def _is_wide(value: Any) -> bool:
 
 
 def _asks_for_wide(values: Iterable[Any]) -> bool:
-    """Whether an operand is 64 bits wide, or a dtype among the arguments is one of 64 bits."""
+    """Return whether an operand is 64 bits wide, or an argument names a dtype of 64 bits."""
     for value in values:
         kind = type(value)
         if kind in (float, int, bool, complex):

@@ -1,8 +1,8 @@
-"""Where calls enter the op library: the functions and methods that translated code calls.
+"""Entry points of the op library: the functions and methods that translated code calls.
 
-They can be replaced for a while, each by a function around it: that is how a report times them without
-costing anything when nobody has asked for one, and how new arrays become float32 by default. What is done to
-an np.ndarray by its own operators and methods is NumPy's affair, and enters nowhere.
+Each of them can be replaced for a while by a function around it. That is how a report times them, at no
+cost when there is no report, and how new arrays become float32 by default. Operators and methods of
+np.ndarray are NumPy's own, and are no entry points.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _methods() -> Iterator[tuple[Any, str, str]]:
 
 
 def replace(make: routing.Make) -> Callable[[], None]:
-    """Put `make(name, function)` in the place of every function that is entered; returns what undoes it."""
+    """Replace every entry point by `make(name, function)`, and return the function that undoes it."""
     before: list[tuple[Any, str, Any]] = []
     for owner, attribute, name in list(_methods()):
         function = vars(owner)[attribute]

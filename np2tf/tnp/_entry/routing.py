@@ -1,7 +1,8 @@
-"""The TensorFlow half of `tnp`: importing this loads all of it. Calls that are not simply NumPy's come here.
+"""The TensorFlow half of `tnp`: importing this module loads all of it.
 
-`np2tf.tnp._front.front` holds the functions that people call. Those that find an operand that is not the
-host's, or a setting under which host operands are not NumPy's affair, ask `route` for the implementation.
+`np2tf.tnp._front.front` holds the functions that programs call. If one of them finds an operand that is not
+on the host, or a setting under which NumPy does not handle host operands, it asks `route` for the
+implementation.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
 def _load_chapters() -> None:
     for name in _CHAPTERS:
         chapter = importlib.import_module(f"np2tf.tnp.{name}")
-        # A chapter may be there for what it attaches only.
+        # A chapter may only attach methods, and export no names.
         for public in getattr(chapter, "__all__", ()):
             IMPLEMENTATIONS[f"numpy.{public}"] = getattr(chapter, public)
     for short, names in _SUBMODULES.items():
@@ -114,7 +115,7 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
 
 
 def route_indexer(entry: Any, key: Any) -> Any:
-    """Index one of the objects that make arrays by being indexed."""
+    """Index an object that makes arrays by being indexed (``mgrid`` and the like)."""
     public = entry.qualified.rpartition(".")[2]
     maker: Any = IMPLEMENTATIONS[f"numpy.{public}"]
     return knowing_ranks(maker.__getitem__, (key,), {})
@@ -126,7 +127,7 @@ interceptors: list[Make] = []
 
 
 def intercepted(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """`function`, or what those who intercept calls have put around it."""
+    """Return `function` with all interceptors around it."""
     for make in interceptors:
         function = make(qualified.removeprefix("numpy."), function)
     return function

@@ -1,9 +1,11 @@
 """``tnp.at``: the in-place write that is right for every kind of container.
 
-``x = tnp.at(x)[i].set(v)`` does what ``x[i] = v`` does: an array of either kind is written through, so that
-aliases and callers see it; a tf.Tensor, which cannot change, is replaced by a new one; lists, dicts and
-anything else get ``x[i] = v``. Always use what it returns.
-The convention is array-api-extra's: https://data-apis.org/array-api-extra/generated/array_api_extra.at.html.
+``x = tnp.at(x)[i].set(v)`` does what ``x[i] = v`` does. An array of either kind is written through, so that
+aliases and callers see the write. A tf.Tensor, which cannot change, is replaced by a new one. Lists, dicts
+and all other objects get ``x[i] = v``. Always use the returned object.
+
+The convention is that of array-api-extra:
+https://data-apis.org/array-api-extra/generated/array_api_extra.at.html.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The settings and states that decide where an operation runs, as flags that cost nothing to read.
+"""Process-wide flags that let an operation skip the full check of where it runs.
 
-The full answer (`residency.eager_on_host`) asks for the settings, for what this thread stages, and for
-TensorFlow's own mode. Nearly always nothing is being staged in any thread, and then the flags say so.
+The full check (`residency.eager_on_host`) reads the settings, what this thread stages, and TensorFlow's own
+mode. Nearly always no thread stages anything, and then the flags have the answer.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ class _Quick:
     """The flags.
 
     Attributes:
-        host: True where an operation on host operands is NumPy's: ``np2tf.config.eager`` is "auto", floats
-            are NumPy's, no thread stages anything, and nobody intercepts calls.
-        numpy: the same, whether or not calls are intercepted.
-        unstaged: True where no thread stages anything.
-        tensors: True once the TensorFlow half of `tnp` has been loaded; until then no array is a tensor.
+        host: whether NumPy runs operations on host operands: ``np2tf.config.eager`` is "auto", floats are
+            NumPy's, no thread stages anything, and no call is intercepted.
+        numpy: the same as `host`, whether or not calls are intercepted.
+        unstaged: whether no thread stages anything.
+        tensors: whether the TensorFlow half of `tnp` has been loaded; until then no array is a tensor.
     """
 
     __slots__ = ("host", "numpy", "tensors", "unstaged")
@@ -71,7 +71,7 @@ def count_regions(change: int) -> None:
 
 
 def count_interceptors(change: int) -> None:
-    """Note that somebody intercepts the calls of the op library (1), or does not any more (-1)."""
+    """Count an interceptor of the calls of the op library: 1 adds one, -1 removes one."""
     global _interceptors
     with _lock:
         _interceptors += change

@@ -1,8 +1,8 @@
-"""The functions that `tnp` shows: NumPy's own on host operands, the TensorFlow half for everything else.
+"""The functions that `tnp` shows: NumPy's own on host operands, the TensorFlow half for all other operands.
 
-Every callable name of NumPy gets one of these, made from NumPy's function alone, so that nothing here needs
-TensorFlow. An operation whose operands are all on the host is NumPy's, called without a look at anything
-else; the rest is `np2tf.tnp._entry.routing`'s, which is imported at the first such call.
+Every callable name of NumPy gets such a function, made from NumPy's function alone, so that nothing here
+needs TensorFlow. If all operands are on the host, the function calls NumPy at once. All other calls go to
+`np2tf.tnp._entry.routing`, which the first such call imports.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ FUNCTIONS = (
     *(FunctionType, BuiltinFunctionType, MethodType),
     *(type(np.concatenate), type(np.random.default_rng)),
 )
-#: Those that write to a parameter, and to which; ours return it. (Reading the rules would take 10 ms.)
+#: Functions that write to a parameter -> the parameter, which np2tf's return. (The rules take 10 ms to read.)
 WRITES = {
     "numpy.copyto": "dst",
     "numpy.fill_diagonal": "a",
@@ -48,7 +48,7 @@ CREATES = frozenset(
         *("frombuffer", "fromiter", "fromstring", "bartlett", "blackman", "hamming", "hanning", "kaiser"),
     }
 )
-#: They call what they are given with arguments that are not theirs to change.
+#: Functions that call a function they are given; its arguments must stay as they are.
 _AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings"})
 #: They answer for the rules of promotion, which are a setting.
 _ASK_THE_RULES = frozenset({"numpy.promote_types", "numpy.result_type"})
@@ -109,7 +109,7 @@ def _calling(
 def _by_the_rules(
     function: Callable[..., Any], otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 ) -> Callable[..., Any]:
-    """NumPy's function where NumPy's rules of promotion are in force, else `otherwise`."""
+    """Return a function that calls NumPy if NumPy's rules of promotion are in force, else `otherwise`."""
     return lambda *args, **kwargs: function(*args, **kwargs) if by_numpys_rules() else otherwise(args, kwargs)
 
 
@@ -119,11 +119,11 @@ def _given(*args: Any) -> tuple[Any, ...]:
 
 
 class Function(functools.partial):  # type: ignore[type-arg]
-    """A function of NumPy over arrays of every kind; one that writes to a parameter returns that.
+    """A function of NumPy over arrays of every kind; it returns a parameter that it writes to.
 
-    It is equal to NumPy's own, which is what NumPy hands to ``__array_function__`` and ``__array_ufunc__``,
-    and what code that is not translated compares with. It is a partial application, of no arguments, because
-    Python calls such an object without a detour through its class.
+    It is equal to NumPy's own function. NumPy hands its own to ``__array_function__`` and
+    ``__array_ufunc__``, and code that is not translated compares with it. It is a partial application of no
+    arguments, because Python calls such an object without a detour through its class.
 
     Attributes:
         numpy: NumPy's function.
@@ -153,13 +153,13 @@ class Function(functools.partial):  # type: ignore[type-arg]
         return made
 
     def __getattr__(self, name: str) -> Any:
-        """Attributes that are not defined here, such as `nin` and `_implementation`, are NumPy's."""
+        """Return NumPy's attribute of a name not defined here, such as `nin` and `_implementation`."""
         if name == "numpy":
             raise AttributeError(name)
         return getattr(self.numpy, name)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
-        """Bound to an instance where NumPy's would be: its functions in Python are, those in C are not."""
+        """Bind to an instance if NumPy's function would: functions in Python do, functions in C do not."""
         binds = instance is not None and hasattr(type(self.numpy), "__get__")
         return MethodType(self, instance) if binds else self
 
@@ -200,7 +200,7 @@ class UniversalFunction(Function):
         return np.ufunc
 
     def __reduce__(self) -> Any:
-        """The name for pickle, or how to make it again from one of NumPy's that has no name here."""
+        """Return the name for pickle; for a ufunc without a name here, the way to make it again."""
         named = getattr(np, self.__name__, None) is self.numpy
         return self.__name__ if named else (universal, (self.numpy,))
 
@@ -234,7 +234,7 @@ class UniversalFunction(Function):
 
 
 class Indexer:
-    """One of NumPy's objects that make arrays by being indexed: ``c_``, ``r_``, ``mgrid``, ``ogrid``."""
+    """An object of NumPy that makes arrays by being indexed: ``c_``, ``r_``, ``mgrid``, ``ogrid``."""
 
     def __init__(self, numpy: Any, qualified: str) -> None:
         self.numpy = numpy
@@ -255,7 +255,7 @@ _UFUNCS: dict[np.ufunc, UniversalFunction] = {}
 
 
 def universal(function: np.ufunc) -> UniversalFunction:
-    """The universal function that stands for NumPy's; there is one of it."""
+    """Return the universal function that replaces NumPy's; the same object for every call."""
     found = _UFUNCS.get(function)
     return found if found is not None else _UFUNCS.setdefault(function, UniversalFunction(function))
 

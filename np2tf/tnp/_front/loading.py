@@ -1,4 +1,4 @@
-"""When the TensorFlow half of `tnp` is loaded, or the program has tensors, others have something to do."""
+"""Callbacks that run when the TensorFlow half of `tnp` is loaded, or when the program has tensors."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ def when_loaded(callback: Callable[[], None]) -> None:
 
 
 def announce() -> None:
-    """Tell everybody who waits. (Arrays of ours are told from others by their types from now on.)"""
+    """Run all waiting callbacks; from now on `quick.tensors` says that arrays may be tensors."""
     quick.tensors = True
     while _waiting:
         _waiting.pop()()
 
 
 def load() -> None:
-    """Load the TensorFlow half now: what the first tensor would do."""
+    """Load the TensorFlow half now, as the first tensor would."""
     import np2tf.tnp._entry.routing  # noqa: F401
 
 
@@ -36,6 +36,6 @@ def when_program_has_tensors(callback: Callable[[], None]) -> None:
 
 
 def announce_programs_tensors() -> None:
-    """Tell everybody who waits for that."""
+    """Run the callbacks of `when_program_has_tensors`."""
     for callback in _waiting_for_tensors:
         callback()

@@ -14,18 +14,18 @@ from np2tf.tnp._front.rebound_names import StandsForNumPys, rebound, value_of, w
 
 
 def provide(value: Any, qualified: str) -> Any:
-    """The object that stands for NumPy's `value`, a module among others."""
+    """Return the object of `tnp` that replaces an object of NumPy, which may be a module."""
     if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "numpy":
         return host_module(value.__name__, qualified.replace("numpy", "np2tf.tnp", 1))
     return front.provide(value, qualified)
 
 
 def bound_by_program(qualified: str) -> Any:
-    """What the program has bound a name of NumPy's to; NumPy's own functions as `tnp` has them.
+    """Return the object that the program has bound to a name of NumPy; functions of NumPy as `tnp` has them.
 
     Raises:
-        AttributeError: it has deleted the name.
-        StagingError: it is not NumPy's own, and the code that asks is being staged.
+        AttributeError: the program has deleted the name.
+        StagingError: the object is not NumPy's own, and the code that reads it is being staged.
     """
     value = value_of(qualified)
     place, name = getattr(value, "__module__", None) or "", getattr(value, "__name__", "")
@@ -35,7 +35,7 @@ def bound_by_program(qualified: str) -> Any:
 
 
 class HostModule(StandsForNumPys):
-    """A module that stands for one of NumPy's, which is loaded when first needed."""
+    """A module that replaces a module of NumPy, which is loaded on first use."""
 
     def __init__(self, numpy_name: str, name: str) -> None:
         super().__init__(name)
@@ -71,7 +71,7 @@ def host_module(numpy_name: str, name: str) -> ModuleType:
 
 
 def missing_names(namespace: dict[str, Any], numpy_name: str) -> Callable[[str], Any]:
-    """A module's `__getattr__` that provides what NumPy's module has and `namespace` has not."""
+    """Return a module's `__getattr__` that provides the names of NumPy's module that `namespace` lacks."""
     watch(importlib.import_module(numpy_name), sys.modules[namespace["__name__"]])
 
     def getattribute(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""Which NumPy is installed, for what NumPy answers otherwise since a version of it."""
+"""The version of the installed NumPy, for functions whose results differ between versions."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ import numpy as np
 
 __all__ = ["NUMPY"]
 
-#: The first two numbers of the version, like ``(2, 4)``: later ones bring no changes of what is answered.
+#: The first two numbers of the version, like ``(2, 4)``: the later numbers change no results.
 NUMPY: tuple[int, ...] = tuple(int(part) for part in np.__version__.split(".")[:2])

@@ -1,4 +1,4 @@
-"""Whether operands are the host's or TensorFlow's, told by their exact types and without TensorFlow."""
+"""The kind of operands: on the host or on TensorFlow, judged by exact types and without TensorFlow."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _WITHOUT_TENSORS = frozenset(
 
 
 def is_host(value: Any) -> bool:
-    """Whether neither `value` nor an item of it, if it is a list, tuple or dict, is on TensorFlow."""
+    """Return whether a value, and each item of a list, tuple or dict, is not on TensorFlow."""
     kind = type(value)
     if kind is list or kind is tuple or issubclass(kind, (list, tuple)):
         return HOST.issuperset(map(type, value)) or all(map(is_host, value))
@@ -48,7 +48,7 @@ def is_host(value: Any) -> bool:
 
 
 def is_host_type(kind: type) -> bool:
-    """Whether no object of a class is a tensor or an array of ours; containers may hold some."""
+    """Return whether no object of a class is a tensor or an array on TensorFlow; containers may hold some."""
     if kind in HOST:
         return True
     modules = {base.__module__ for base in kind.__mro__} - _WITHOUT_TENSORS
@@ -60,14 +60,14 @@ def is_host_type(kind: type) -> bool:
 
 
 def operands_in(key: Any) -> list[Any]:
-    """What a key is made of: its parts, and the ends and steps of those that are slices."""
+    """Return the operands in a key: its parts, and the ends and steps of its slices."""
     parts = key if isinstance(key, tuple) else (key,)
     ends = ((one.start, one.stop, one.step) if isinstance(one, slice) else (one,) for one in parts)
     return [end for several in ends for end in several]
 
 
 def are_host(values: Iterable[Any]) -> bool:
-    """Whether all of `values` are the host's."""
+    """Return whether all of `values` are on the host."""
     for value in values:  # noqa: SIM110  # takes half the time of `all` over a generator
         if type(value) not in HOST and not is_host(value):
             return False
@@ -75,12 +75,12 @@ def are_host(values: Iterable[Any]) -> bool:
 
 
 class _Surroundings:
-    """TensorFlow's state of this thread, once somebody has imported TensorFlow.
+    """TensorFlow's state of this thread, once the process has imported TensorFlow.
 
     Attributes:
         graphs: the stack of the graphs that this thread builds, as its attribute `stack`.
-        has_no_tape: tells whether no gradient tape records in this thread.
-        has_accelerator: whether there is a device that is no CPU.
+        has_no_tape: returns whether no gradient tape records in this thread.
+        has_accelerator: whether the machine has a device that is not a CPU.
     """
 
     __slots__ = ("_context", "graphs", "has_accelerator", "has_no_tape")
@@ -92,7 +92,7 @@ class _Surroundings:
         self._context: Any = None
 
     def found(self) -> bool:
-        """Whether TensorFlow has been imported, and not only begun to be."""
+        """Return whether the import of TensorFlow has been completed, and remember its state objects."""
         if self.graphs is not None:
             return True
         tf = sys.modules.get("tensorflow")
@@ -110,7 +110,7 @@ class _Surroundings:
         return True
 
     def names_accelerator(self) -> bool:
-        """Whether the device scope that this thread is in names something else than a CPU."""
+        """Return whether the device scope of this thread names a device that is not a CPU."""
         return self._context.device_spec.device_type not in (None, "CPU")
 
 
@@ -118,9 +118,9 @@ surroundings = _Surroundings()
 
 
 def new_arrays_are_tensors() -> bool:
-    """Whether a new array must be a tensor for TensorFlow's sake, whatever np2tf's settings.
+    """Return whether a new array must be a tensor for TensorFlow's sake, whatever np2tf's settings.
 
-    That is so in a graph, while a gradient tape records, and in a device scope that names an accelerator.
+    This is so in a graph, while a gradient tape records, and in a device scope that names an accelerator.
     """
     if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.found()):
         return False

@@ -1,4 +1,4 @@
-"""Which rules of promotion are in force: the process's setting, or a jitted function's own while it runs."""
+"""The rules of promotion in force: the setting of the process, or of the jitted function that runs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def mode() -> str:
 
 
 def by_numpys_rules() -> bool:
-    """Whether NumPy's rules are in force in this thread."""
+    """Return whether NumPy's rules are in force in this thread."""
     return in_force.numpys or mode() == "numpy"
 
 

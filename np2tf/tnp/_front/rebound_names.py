@@ -1,12 +1,13 @@
 """Names of NumPy's modules that the program binds anew: ``np.sum = f``, a patch in a test, ``del np.sum``.
 
-`tnp` keeps what it has made for a name. Where the program gives the name another value, in NumPy's module or
-by way of `tnp`'s, what is kept is put aside until NumPy's own is back, and both modules show the program's.
-Code that is compiled takes a name of NumPy's for NumPy's own: what reads one that is not runs on the host.
+`tnp` keeps the objects that it has made for names. If the program binds a name to another object, in
+NumPy's module or through `tnp`'s, the kept object is put aside until NumPy's own is back, and both modules
+show the program's object. Compiled code takes a name of NumPy for NumPy's own object; code that reads a
+rebound name runs on the host.
 
 Once a module of the program has been translated, NumPy's modules get a class that sees assignments and
-deletions by others. (Reading a name takes 5 ns more.) Importing `tnp` alone changes nothing of NumPy's. What
-is written into the dict of such a module, past the module, is not seen.
+deletions by the program. (Reading a name takes 5 ns more.) Importing `tnp` alone does not change NumPy.
+Assignments to the dict of such a module, past the module, are not seen.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.concatenate))
 
 
 class _Rebound:
-    """What is bound anew.
+    """The names that are bound anew.
 
     Attributes:
-        values: NumPy's qualified name -> what it is now, `ABSENT` if it has been deleted.
-        words: the last parts of those names that compiled code must not read.
+        values: NumPy's qualified name -> its current object, or `ABSENT` if the name has been deleted.
+        words: the last parts of the names that compiled code must not read.
     """
 
     values: dict[str, Any]
@@ -44,20 +45,20 @@ class _Rebound:
 
 
 rebound = _Rebound()
-#: NumPy's qualified name -> what NumPy has there, of all names that have ever been bound anew.
+#: NumPy's qualified name -> NumPy's own object, for all names that have ever been bound anew.
 _own: dict[str, Any] = {}
 #: Names that NumPy does not have -> the first value that the program has given them.
 _first: dict[str, Any] = {}
 #: Names that have been given more than one value.
 _changing: set[str] = set()
-#: The name of a module of NumPy's -> those of ours that stand for it.
+#: The name of a module of NumPy -> the modules of np2tf that replace it.
 _ours: dict[str, list[ModuleType]] = {}
-#: A module of ours, and a name -> what stands there while NumPy has its own.
+#: (Name of a module of np2tf, name in it) -> the object that the name has while NumPy's is its own.
 _aside: dict[tuple[str, str], Any] = {}
 
 
 class _ByName(ModuleType):
-    """A module that is pickled by its name: those who pickle modules do so by the class `module` alone."""
+    """A module that is pickled by its name; pickling libraries recognise only the class `module` itself."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return importlib.import_module, (self.__name__,)
@@ -78,7 +79,7 @@ class _Watched(_ByName):
 
 
 class StandsForNumPys(_ByName):
-    """A module of ours: what the program binds in it is bound in NumPy's."""
+    """A module of np2tf; a name that the program binds in it is bound in NumPy's module."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         numpys = _numpys_module(self)
@@ -98,7 +99,12 @@ class StandsForNumPys(_ByName):
 
 
 def watch(numpys: ModuleType, ours: ModuleType) -> None:
-    """Let a module of ours follow what the program binds in NumPy's for which it stands."""
+    """Let a module of np2tf follow the names that the program binds in NumPy's module.
+
+    Args:
+        numpys: the module of NumPy.
+        ours: the module of np2tf that replaces it.
+    """
     known = _ours.setdefault(numpys.__name__, [])
     if ours in known:
         return
@@ -106,7 +112,7 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
     vars(ours)["_numpys_module"] = numpys
     for name, value in list(vars(numpys).items()):
         if not (_is_numpys(value) or name.startswith("_")):
-            # What NumPy has there cannot be known any more.
+            # NumPy's own object cannot be known any more.
             _own.setdefault(f"{numpys.__name__}.{name}", object())
             _note(f"{numpys.__name__}.{name}", value)
     if program.is_translated:
@@ -116,7 +122,7 @@ def watch(numpys: ModuleType, ours: ModuleType) -> None:
 
 
 def follow_program() -> None:
-    """From now on, see what anybody binds in NumPy's modules."""
+    """From now on, see the names that the program binds in NumPy's modules."""
     for name in _ours:
         _follow_module(sys.modules[name])
 
@@ -129,11 +135,11 @@ def _follow_module(numpys: ModuleType) -> None:
 
 
 def value_of(qualified: str) -> Any:
-    """What the program has bound a name to, NumPy's own functions as `tnp` has them.
+    """Return the program's object of a name; functions of NumPy as `tnp` has them.
 
     Raises:
-        AttributeError: it has deleted the name.
-        StagingError: the code that asks is being staged, and takes the name for NumPy's own.
+        AttributeError: the program has deleted the name.
+        StagingError: the code that reads the name is being staged, and takes it for NumPy's own.
     """
     value = rebound.values[qualified]
     if value is ABSENT:
@@ -147,7 +153,7 @@ def value_of(qualified: str) -> Any:
 
 
 def is_staged() -> bool:
-    """Whether this thread stages something."""
+    """Return whether this thread stages a function."""
     if quick.unstaged:
         return False
     from np2tf.tnp._tensor.storage import current_region
@@ -160,7 +166,7 @@ def _numpys_module(ours: ModuleType) -> ModuleType | None:
 
 
 def _numpys(module: ModuleType, name: str, value: Any) -> Any:
-    """What is to stand in NumPy's module: NumPy's own in the place of what stands for it."""
+    """Return the object to bind in NumPy's module: NumPy's own in place of an object that replaces it."""
     for ours in _ours.get(module.__name__, ()):
         if value is not ABSENT and (
             _aside.get((ours.__name__, name), ABSENT) is value or vars(ours).get(name, ABSENT) is value
@@ -172,7 +178,7 @@ def _numpys(module: ModuleType, name: str, value: Any) -> Any:
 
 
 def _follow(module: ModuleType, name: str, before: Any) -> None:
-    """See what a name of NumPy's is now."""
+    """Record the current object of a name of NumPy, after an assignment or deletion."""
     now = vars(module).get(name, ABSENT)
     if now is before or (isinstance(now, ModuleType) and before is ABSENT):
         return  # a submodule has been imported
@@ -187,7 +193,7 @@ def _follow(module: ModuleType, name: str, before: Any) -> None:
 
 
 def _note(qualified: str, now: Any) -> None:
-    """Note what a name is now."""
+    """Record the current object of a name."""
     if now is _own[qualified]:
         rebound.values.pop(qualified, None)
     else:
@@ -198,7 +204,7 @@ def _note(qualified: str, now: Any) -> None:
 
 
 def _is_numpys(value: Any) -> bool:
-    """Whether a function is NumPy's: a program may have put its own there before np2tf was imported."""
+    """Return whether a function is NumPy's; a program may have bound its own before it imported np2tf."""
     if isinstance(value, np.ufunc) or not isinstance(value, (*_FUNCTIONS, MethodType)):
         return True
     module = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
@@ -206,7 +212,7 @@ def _is_numpys(value: Any) -> bool:
 
 
 def _put(ours: ModuleType, name: str, back: bool) -> None:
-    """Put what a module of ours keeps for a name aside, or back."""
+    """Put the object that a module of np2tf keeps for a name aside, or back."""
     space, key = vars(ours), (ours.__name__, name)
     if back:
         kept = _aside.pop(key, ABSENT)
@@ -217,7 +223,7 @@ def _put(ours: ModuleType, name: str, back: bool) -> None:
 
 
 def _may_be_staged(qualified: str, value: Any) -> bool:
-    """Whether a name only adds another one for what NumPy or Python has: ``np.product = np.prod``."""
+    """Return whether a name is only a further name of an object of NumPy or Python: ``np.product``."""
     if qualified in _changing:
         return False
     module = getattr(value, "__module__", None) or ""

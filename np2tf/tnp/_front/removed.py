@@ -1,6 +1,6 @@
-"""Names that NumPy 2 removed and that older programs use, and the in-place forms of ufuncs that np2tf writes.
+"""Names that NumPy 2 removed and older programs use, and the in-place forms of ufuncs that np2tf writes.
 
-What a removed name is called now is a fact of rules/removed.toml.
+rules/removed.toml has the current name of each removed name.
 """
 
 from __future__ import annotations
@@ -20,14 +20,18 @@ _ABSENT = object()
 
 
 def removed(name: str, namespace: Any) -> Any:
-    """What the removed NumPy name stands for now, looked up in `namespace` (the module `tnp`).
+    """Return the object that replaces a name that NumPy removed.
+
+    Args:
+        name: the removed name.
+        namespace: the module `tnp`, which has the replacement.
 
     Raises:
-        AttributeError: there is no such name, or nothing stands for it.
+        AttributeError: NumPy never had the name, or nothing replaces it.
     """
     rule = find(f"numpy.{name}")
     if rule is not None and not rule.new_name:
-        # NumPy does not list what it is about to remove, and warns whoever asks for it.
+        # NumPy does not list names that it is about to remove, and warns on access.
         value = getattr(np, name, _ABSENT)
         if value is not _ABSENT:
             return provide(value, rule.name)
@@ -58,7 +62,10 @@ def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callab
 
 
 def ufunc_at(ufunc: np.ufunc) -> Callable[..., Any]:
-    """``tnp.add_at(x, i, v)``: `ufunc.at`, which returns what it wrote to (a new tf.Tensor for one)."""
+    """Return the function ``tnp.add_at`` or the like, which calls `ufunc.at` and returns the written array.
+
+    For a tf.Tensor, which cannot change, it returns a new tensor.
+    """
     ours = universal(ufunc)
 
     def apply_at(array: Any, indices: Any, *operands: Any) -> Any:

@@ -1,7 +1,7 @@
-"""`tf.GradientTape.watch` of an array on the host says what to do; nothing else of it changes.
+"""Advice for `tf.GradientTape.watch` of an array on the host: the error names the remedies.
 
-Loaded as soon as a function of `tnp` finds that TensorFlow is there. Every other patch of TensorFlow is in
-`np2tf.tnp._methods.tensorflow_protocols`.
+Loaded as soon as a function of `tnp` finds that TensorFlow is imported. All other patches of TensorFlow are
+in `np2tf.tnp._methods.tensorflow_protocols`.
 """
 
 from __future__ import annotations
