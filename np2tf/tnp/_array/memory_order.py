@@ -1,4 +1,4 @@
-"""The memory order of what functions give, where NumPy's follows that of their operands."""
+"""The memory order of results, for functions whose results follow the order of their operands in NumPy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from np2tf.tnp._array.strides import (
 )
 from np2tf.tnp._tensor.storage import current_region
 
-#: What gives a result, made by a function from these arguments, its order.
+#: (result, arguments, arguments by keyword) -> the result in NumPy's memory order.
 Rule = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
 
 
@@ -59,7 +59,7 @@ def _copy(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _fortran(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """In Fortran order if the first operand is, else in C order."""
+    """Return the result in Fortran order if the first operand is, else in C order."""
     return _ordered_as_copy(result, _first(args, kwargs), "A")
 
 
@@ -89,7 +89,9 @@ def _joined(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
 
 
 def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """NumPy joins small blocks, one axis after the other, and writes large ones into a new array.
+    """Return the result of `np.block` in NumPy's memory order.
+
+    NumPy joins small blocks, one axis after the other, and writes large blocks into a new array.
 
     Raises:
         StagingError: the order of staged arrays is not known.
@@ -117,7 +119,7 @@ _JOINED_BLOCKS = 2 * 512 * 512
 
 
 def blocks_within(nested: Any) -> Iterator[Any]:
-    """What the nested lists hold that `np.block` is given."""
+    """Yield the arrays in the nested lists that `np.block` is given."""
     if isinstance(nested, list):
         for one in nested:
             yield from blocks_within(one)

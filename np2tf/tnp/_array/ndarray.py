@@ -1,8 +1,9 @@
 """`tnp.ndarray`: NumPy's mutable, view-making array over a tensor.
 
-On the host an array is np.ndarray. This class is the array on TensorFlow, and the small core that everything
-else imports: operators and methods are attached by the modules that implement them (`op.attach`),
-which the first array of this kind loads. Nothing here imports TensorFlow before that.
+On the host an array is np.ndarray; this class is the array on TensorFlow. This module is the small core
+that all other modules import. The modules that implement operators and methods attach them to the class
+(`op.attach`); the first array on TensorFlow loads these modules. Nothing here imports TensorFlow before
+that.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ else:
     lenses = LazyModule("np2tf.tnp._slicing.view_transforms")
 
 
-#: What makes an array, by position.
+#: The parameters of the constructor, in order.
 _MAKING = ("shape", "dtype", "buffer", "offset", "strides", "order")
 
 
@@ -120,13 +121,13 @@ class ndarray(metaclass=_ArrayType):
         self._cache = (self._cell.value, graph, value)
 
     def store(self, value: tf.Tensor) -> None:
-        """Replace the whole contents by `value` (same shape and dtype): what `x[...] = value` does."""
+        """Replace the whole contents by `value` (of the same shape and dtype), as `x[...] = value` does."""
         cell, path = self._cell, self._path
         with writing:
             cell.write(lenses.write_path(cell.value, path, value) if path else value)
 
     def store_through(self, lens: Lens, value: tf.Tensor) -> None:
-        """Replace what is seen through one lens further on: what `view_through(lens).store(value)` does."""
+        """Replace the contents of a further view by `value`, as `view_through(lens).store(value)` does."""
         cell, path = self._cell, self._path
         with writing:
             cell.write(lenses.write_path(cell.value, (*path, lens), value))
@@ -144,7 +145,7 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def is_read_only(self) -> bool:
-        """Whether nothing can be written through this array."""
+        """Whether writing through this array is forbidden."""
         return lenses.is_read_only(self._path)
 
     def numpy(self) -> np.ndarray:
@@ -253,11 +254,16 @@ class ndarray(metaclass=_ArrayType):
 
 
 class scalar(ndarray):
-    """A number that is a tensor: what NumPy would give as np.float64 and the like, or Python as int or float.
+    """A number that is a tensor, in place of NumPy's np.float64 and the like, or of Python's int or float.
 
-    Immutable, as NumPy's scalars are. `weak` is the Python type (int, float, complex, bool) of a staged
-    Python number, which takes part in promotion as such; None for a number with a NumPy dtype.
-    `undecided` and `python` describe a number that is the one on some paths and the other on others.
+    It is immutable, as NumPy's scalars are.
+
+    Attributes:
+        weak: the Python type (int, float, complex, bool) of a staged Python number, which is weak in
+            promotion; None for a number with a NumPy dtype.
+        known: the known bounds of a staged Python integer.
+        undecided: the two kinds of a path-dependent number; None for any other number.
+        python: a boolean tensor, true at run time if a path-dependent number is Python's.
     """
 
     __slots__ = ("known", "python", "undecided", "weak")
@@ -269,7 +275,7 @@ class scalar(ndarray):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """To ``isinstance`` a number whose value is known is one of NumPy's: np.float64 is also a float."""
+        """The class that ``isinstance`` sees: NumPy's own for a known number, as np.float64 is also a float."""
         # Asking is not reading: the cell of a name that may be unbound takes note of every read.
         tensor = self._cell._value
         if self.weak is not None or not hasattr(tensor, "numpy"):
@@ -278,12 +284,12 @@ class scalar(ndarray):
 
 
 def is_array(value: Any) -> bool:
-    """Whether `value` is one of our own arrays or numbers (``isinstance`` also says yes to np.ndarray)."""
+    """Return whether `value` is an array or number on TensorFlow; ``isinstance`` also accepts np.ndarray."""
     return type(value) in _OURS or represents_staged(value)
 
 
 def is_foreign(dtype: np.dtype[Any]) -> bool:
-    """Whether TensorFlow has no such elements (objects, strings, records, dates, long doubles)."""
+    """Return whether TensorFlow lacks a dtype (objects, strings, records, dates, long doubles)."""
     if dtype.kind in "biufc":
         return dtype.char in "gG"
     return dtype.kind != "V" or dtype.char == "V" or "int" in dtype.name
@@ -293,7 +299,7 @@ _OURS = frozenset({ndarray, scalar})
 
 
 def is_ordinary(operand: Any) -> bool:
-    """Whether an operand is certainly in C order in memory, told without a closer look."""
+    """Return whether an operand is certainly in C order in memory, without a closer look."""
     if type(operand) is ndarray:
         if operand._cell.order is not None:
             return False
@@ -352,7 +358,7 @@ def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> s
 
 
 def wrap_tensor(value: Any) -> Any:
-    """What an op computed, as NumPy would return it: 0-d results are numbers."""
+    """Return the result of an op as NumPy would: results of no axes are numbers."""
     if isinstance(value, tf.Tensor):
         return tensor_scalar(value) if value.shape.rank == 0 else tensor_array(value)
     if type(value) in (tuple, list):

@@ -1,4 +1,4 @@
-"""What a list that grows in staged code is to the op library: rows that NumPy would stack."""
+"""The interface of staged lists to the op library: rows that NumPy would stack."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ class Rows:
         raise NotImplementedError
 
     def take(self, other: Any) -> Rows:
-        """Become what `other` is."""
+        """Take over the contents of `other`."""
         raise NotImplementedError
 
     def stacked(self, joins: bool = False) -> tf.Tensor:
-        """The values one below the other, as ``np.array``, or a function that joins arrays, makes an
-        array.
+        """Return the rows as one array, stacked along a new first axis.
+
+        Args:
+            joins: whether a function that joins arrays asks for it, and not ``np.array``.
         """
         raise NotImplementedError

@@ -1,8 +1,9 @@
-"""How NumPy would lay out the memory of a tensor array: strides, the order of axes, what is a view or a copy.
+"""NumPy's memory layout of an array on TensorFlow: strides, the order of axes, and which results are views.
 
-A tensor has no memory order. What NumPy's array would have is noted with the memory (`Cell.order`), and costs
-nothing but that note. The answers come from NumPy itself: the array's path of lenses is applied to a shadow,
-an array of the right shape and strides over one element that is never read.
+A tensor has no memory order. The order that NumPy's array would have is noted with the memory
+(`Cell.order`), and costs no more than the note. The answers come from NumPy itself: the array's path of
+lenses is applied to a shadow, an np.ndarray of the right shape and strides over one element that is never
+read.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
 
 
 def reshapes_in_place(array: ndarray, shape: Any) -> bool:
-    """Whether NumPy's ``array.reshape(shape)`` would be a view."""
+    """Return whether NumPy's ``array.reshape(shape)`` would be a view."""
     if is_whole(array):
         return True
     made = shadow(array)
@@ -144,7 +145,7 @@ def reshapes_in_place(array: ndarray, shape: Any) -> bool:
 
 
 def is_contiguous(array: ndarray) -> bool:
-    """Whether NumPy's array would be contiguous in C order, as far as that is known."""
+    """Return whether NumPy's array would be contiguous in C order, as far as this is known."""
     if is_whole(array):
         return True
     made = shadow(array)
@@ -152,7 +153,7 @@ def is_contiguous(array: ndarray) -> bool:
 
 
 def is_laid_out(array: ndarray, letter: str | None) -> bool:
-    """Whether NumPy's array would be laid out as a copy of it in this order would be."""
+    """Return whether NumPy's array has the memory layout that a copy in this order would have."""
     if letter in (None, "K") or (letter != "F" and is_whole(array)):
         return True
     made = shadow(array)
@@ -163,12 +164,12 @@ def is_laid_out(array: ndarray, letter: str | None) -> bool:
 
 
 def is_whole(array: ndarray) -> bool:
-    """Whether an array is all of its memory, as it is there, in C order."""
+    """Return whether an array is all of its memory, unchanged and in C order."""
     return not path_of(array) and cell_of(array).order is None
 
 
 def owns_memory(array: ndarray) -> bool:
-    """Whether NumPy's array would have memory of its own, and be no view."""
+    """Return whether NumPy's array would have memory of its own, and not be a view."""
     cell, path = array.storage()
     owner = cell.owner() if cell.owner is not None else None
     if owner is not None and owner.storage()[0] is cell:
@@ -189,7 +190,7 @@ def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
 
 
 def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
-    """`array`, which calls its dtype by this name: NumPy has two of one size, such as long and long long."""
+    """Return `array` with a dtype of the same size and another name, such as NumPy's long and long long."""
     if dtype is None or dtype.num == array.dtype.num:
         return array
     cell, path = array.storage()
@@ -205,12 +206,12 @@ def order_of_new(rank: int, letter: str | None) -> Order:
 
 
 def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
-    """An array over a copy of `source`, whose contents `tensor` has, in the order that NumPy's would have.
+    """Return an array over a copy of `source`, in the memory order that NumPy's copy would have.
 
     Args:
-        tensor: the contents, which may have more axes in front than the source.
-        source: an array of either kind, or anything else.
-        letter: as for `order_of_copy`.
+        tensor: the contents of the copy, which may have more axes in front than the source.
+        source: an array of either kind, or any other object.
+        letter: the order, as for `order_of_copy`.
     """
     if letter != "F" and type(source) is ndarray and is_whole(source):
         return tensor_array(tensor)
@@ -223,11 +224,11 @@ def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray
 
 
 def order_of_copy(source: Any, letter: str | None) -> Order:
-    """The order of a copy of an array of either kind; of anything else, that of a new array.
+    """Return the memory order of a copy of an array of either kind; of any other object, that of a new array.
 
     Args:
-        source: what is copied.
-        letter: "C", "F", "A" or "K", which None stands for.
+        source: the object to copy.
+        letter: "C", "F", "A" or "K"; None stands for "K".
     """
     if letter == "C":
         return None
@@ -245,7 +246,7 @@ def order_of_copy(source: Any, letter: str | None) -> Order:
 
 
 def order_of_memory(array: Any) -> Order | Gapped:
-    """How the memory of an array of either kind is laid out, so that what is a view of it can be told."""
+    """Return the memory order of an array of either kind, which decides which results are views of it."""
     if is_ordinary(array):
         return None
     layout = layout_of(array)
@@ -275,7 +276,7 @@ def _sorted(strides: Sequence[int]) -> Order:
 
 
 def layout_of(value: Any) -> np.ndarray | None:
-    """What has the shape and strides of an array of either kind; None for anything else, or if not known."""
+    """Return an np.ndarray with the shape and strides of an array of either kind; None if not known."""
     if is_array(value):
         return shadow(value)
     return value if isinstance(value, np.ndarray) else None
@@ -300,7 +301,7 @@ def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, i
 
 
 def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", iterated: bool = False) -> Order:
-    """The order of what an elementwise function gives for `operands`; see `in_order_of`."""
+    """Return the memory order of an elementwise function's result; see `in_order_of`."""
     if letter in "CF":
         return order_of_new(rank, letter)
     known = []
@@ -331,12 +332,12 @@ def _or_in_c_order(operand: Any) -> np.ndarray | None:
 
 @functools.lru_cache(1024)
 def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
-    """The order of the array that NumPy's iterator makes for others of these shapes and strides.
+    """Return the memory order of the array that NumPy's iterator allocates for operands.
 
     Args:
-        layouts: shapes and strides of the operands, which broadcast.
+        layouts: the shapes and strides of the operands, which broadcast.
         letter: the order that is asked for.
-        kept: the axes of the operands that the array has, in its order; None: all of them.
+        kept: the axes of the operands that the array has, in its order; None for all of them.
     """
     memory = np.empty(1, np.int8)
     operands = [as_strided(memory, shape, strides) for shape, strides in layouts]
@@ -358,7 +359,7 @@ def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] |
     except ValueError:  # lengths that are not known may stand for others
         return None
     made = iterator.operands[-1]
-    # An axis of length 1 has the stride of the one that is next in memory.
+    # An axis of length 1 has the stride of the axis that is next in memory.
     return _or_c(sorted(range(made.ndim), key=lambda k: (-abs(made.strides[k]), made.shape[k] == 1)))
 
 
@@ -376,7 +377,7 @@ def _or_c(order: Sequence[int]) -> Order:
 
 
 def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
-    """The order of what a reduction over `axes` gives."""
+    """Return the memory order of the result of a reduction over `axes`."""
     layout = layout_of(array)
     if layout is None or is_ordinary(array):
         return None
@@ -386,11 +387,11 @@ def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
 
 
 def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str, letter: str) -> Order:
-    """The order of a sum of products in Einstein's notation.
+    """Return the memory order of a sum of products in Einstein's notation.
 
     Args:
-        layouts: what has the shapes and strides of the operands; None for an unknown one.
-        terms: the labels of the axes of every operand.
+        layouts: for each operand an object with its shape and strides; None if they are not known.
+        terms: the labels of the axes of each operand.
         result: the labels of the result.
         letter: the order that is asked for.
     """
@@ -435,7 +436,7 @@ def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
 
 
 def settled(layout: np.ndarray | None, letter: str | None) -> str | None:
-    """What "A" means for an array; any other letter is what it is."""
+    """Return the order that "A" means for an array ("C" or "F"); any other letter is returned as it is."""
     return letter if letter != "A" else "F" if layout is not None and layout.flags.fnc else "C"
 
 

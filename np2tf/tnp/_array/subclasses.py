@@ -1,4 +1,4 @@
-"""What classes that are derived from `tnp.ndarray` elsewhere are derived from."""
+"""The base class of classes that a program derives from `tnp.ndarray`."""
 
 from __future__ import annotations
 

@@ -26,10 +26,14 @@ def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
 
 
 def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -> list[tf.Tensor]:
-    """`values`, about to be written to elements of `cell`, computed once and before the writes.
+    """Return `values`, which are about to be written to `cell`, computed once and before the writes.
 
-    The other staged numbers in use that depend on the contents are pinned with them. Unless `always`,
-    nothing is pinned where there are no such numbers.
+    The other staged numbers that depend on the contents of the cell are pinned with them.
+
+    Args:
+        cell: the cell.
+        values: the tensors to write.
+        always: whether to pin the values if there are no such numbers.
     """
     entered = current_region()
     if entered is None or entered.counter is None:
@@ -49,7 +53,7 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
 
 def pinned(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
     """`tensors`, each computed once; `counter` is the loop's, an integer that is never negative."""
-    # A conditional is what XLA neither fuses nor computes twice; its predicate must not be known to be true.
+    # XLA neither fuses a conditional nor computes it twice; its predicate must not be known to be true.
     values = tf.cond(
         counter >= 0,
         lambda: [tf.identity(tensor) for tensor in tensors],

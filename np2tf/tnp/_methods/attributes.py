@@ -1,6 +1,7 @@
-"""Attributes and methods of arrays that are no functions of NumPy's namespace.
+"""Attributes and methods of arrays that are not functions of NumPy's namespace.
 
-An array computes what depends on its contents and its layout, and hands a copy to NumPy for what only reads.
+An array computes attributes that depend on its contents and layout; for methods that only read, it hands a
+copy to NumPy.
 """
 
 from __future__ import annotations
@@ -111,10 +112,12 @@ def _set_real(self: ndarray, value: Any) -> None:
 
 
 def _refuse_complex(self: ndarray, value: Any) -> None:
-    """See that NumPy puts Python's numbers into a part of `self`: since 2.5 it converts them like any others.
+    """Check that NumPy accepts Python numbers for the real or imaginary part of an array.
+
+    Since version 2.5 NumPy converts these numbers like any others.
 
     Raises:
-        TypeError: one of them is complex.
+        TypeError: one of the numbers is complex.
     """
     of_known_numbers = type(value) in (list, tuple) and tf.executing_eagerly()
     if NUMPY >= (2, 5) and (type(value) is complex or of_known_numbers):
@@ -255,7 +258,7 @@ def _fill_method(self: ndarray, value: Any, /) -> None:
 
 
 def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
-    """In place, zeros at the end; memory that others see too is not resized, as in NumPy."""
+    """Resize in place, with zeros at the end; as in NumPy, memory that other arrays see is not resized."""
     operator.index(refcheck)
     if shape in ((), (None,)):
         return
@@ -302,7 +305,7 @@ def _strides(self: ndarray) -> tuple[int, ...]:
     return _layout(self).strides
 
 
-#: The flags that can be set, and what `setflags` calls them.
+#: The flags that can be set -> their names in `setflags`.
 _SETTABLE = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
 _LETTERS = {
     **dict.fromkeys(("W", "WRITEABLE"), "writeable"),
@@ -352,7 +355,7 @@ class Flags:
 
 
 def _flat(self: ndarray) -> flatiter:
-    # A number is immutable: what is written goes into a copy, as in NumPy.
+    # A number is immutable: a write goes into a copy, as in NumPy.
     return flatiter(tensor_array(self.tensor) if type(self) is scalar else self)
 
 
@@ -368,7 +371,7 @@ def _base(self: ndarray) -> Any:
 
 
 def _array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
-    """The module whose functions take such arrays; NumPy says which versions of the standard it knows."""
+    """Return the module `tnp`; NumPy checks which versions of the array API standard it supports."""
     _ANY.__array_namespace__(api_version=api_version)  # type: ignore[arg-type]
     return sys.modules["np2tf.tnp"]
 
@@ -390,7 +393,7 @@ def _device(self: ndarray) -> str:
 
 
 def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> ndarray:
-    """The array itself where it is there already, else a copy."""
+    """Return the array itself if it is on the device already, else a copy there."""
     if stream is not None:
         raise ValueError("The stream argument in to_device() is not supported")
     if device not in ("cpu", "gpu") or (device == "gpu" and not surroundings.has_accelerator):
@@ -430,7 +433,7 @@ _INTERFACES = frozenset({"__dlpack__", "__dlpack_device__", "__buffer__"})
 
 
 def _array_interface(self: ndarray) -> dict[str, Any]:
-    """The interface of a copy on the host, which is kept by what is made of it, and belongs to that.
+    """Return the interface of a copy on the host; the new array keeps the copy, and is its only user.
 
     See https://numpy.org/doc/stable/reference/arrays.interface.html.
     """

@@ -23,9 +23,10 @@ _counting = RLock()
 
 
 def brought_to_host(array: ndarray) -> np.ndarray:
-    """The contents of `array`, whose method `view` is called, as NumPy's memory.
+    """Return the contents of `array` as NumPy's memory, for a call of its method `view`.
 
-    It cannot be written to where somebody else refers to the array or sees its memory: nobody would see it.
+    The memory is read-only if another object refers to the array or sees its memory: it would not see the
+    writes.
 
     Raises:
         StagingError: the value is not known while staging.
@@ -40,7 +41,7 @@ def brought_to_host(array: ndarray) -> np.ndarray:
 
 
 def _is_nobodys(references: _References) -> bool:
-    """Whether an array with these references is gone after the call, and its memory with it."""
+    """Return whether an array with these reference counts ends with the call, and its memory with it."""
     with _counting:
         if not _counted:
             _counted.append(_NONE)

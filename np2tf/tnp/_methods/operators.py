@@ -96,12 +96,12 @@ def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], An
 
 
 def _repeats(name: str, number: ndarray, other: Any) -> bool:
-    """Whether Python is to repeat a sequence: a number, unlike an array, does not take a list for one."""
+    """Return whether Python is to repeat a sequence: a number, unlike an array, does not convert a list."""
     return name == "multiply" and type(number) is scalar and isinstance(other, _SEQUENCES)
 
 
 def _refuses(other: Any) -> bool:
-    """Whether the other operand is to answer: no number, or one to whose class NumPy leaves it."""
+    """Return whether the other operand computes the result: it is no number, or its class has precedence."""
     kind = type(other)
     if kind in _NUMERIC:
         return False
@@ -149,7 +149,7 @@ _PYTHONS = {"equal": "eq", "not_equal": "ne"}
 
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:
-    """``==`` and ``!=`` against what is no number: NumPy answers elementwise, without an error."""
+    """Return ``==`` or ``!=`` for operands that are no numbers: the answer is elementwise, without an error."""
     forward = _binary(name, getattr(ufuncs, name), False)
 
     def compare(self: ndarray, other: Any) -> Any:

@@ -33,7 +33,7 @@ def _tensor(self: ndarray, dtype: tf.DType | None = None, name: str | None = Non
 
 
 def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: bool | None = None) -> Any:
-    """What NumPy computed from this array, as an array of this kind, or as a number."""
+    """Return NumPy's result for this array as an array of this kind, or as a number."""
     made = lifted(array)
     as_number = type(self) is scalar if return_scalar is None else return_scalar
     if as_number and NUMPY < (2, 2) and type(self) is not scalar:
@@ -66,7 +66,7 @@ def _index(self: ndarray) -> int:
 
 
 def _bytes(self: ndarray) -> bytes:
-    """``bytes(x)``: the memory of an array, and what a number means to Python."""
+    """Return ``bytes(x)``: the memory of an array; for a number, as Python does."""
     held = self.numpy()
     return bytes(held[()] if type(self) is scalar else held)
 
@@ -168,7 +168,7 @@ _OF_NUMBERS = {
     "__str__": _number_shown_by(str),
     "__reduce__": _reduce_number,
     "__hash__": _hash_number,
-    # NumPy's numbers have no length: pytest.approx and others ask `isinstance(x, Sized)`.
+    # NumPy's numbers have no length: pytest.approx and others test `isinstance(x, Sized)`.
     **dict.fromkeys(("__len__", "__iter__", "__contains__")),
 }
 for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):

@@ -1,4 +1,4 @@
-"""What TensorFlow asks of an array of ours: to be watched by tapes, to be an argument, to be left alone."""
+"""The protocols by which TensorFlow watches arrays, takes them as arguments, or leaves them alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 
 class ArraySpec(tf.TensorSpec):
-    """The type of an array of ours: that of its tensor, into which it is taken apart."""
+    """The type of an array on TensorFlow, which is that of its tensor.
+
+    TensorFlow takes the array apart into the tensor.
+    """
 
     def _to_components(self, value: Any) -> tf.Tensor:
         return tf.convert_to_tensor(value)
@@ -48,7 +51,7 @@ def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _watching(method: Callable[..., None]) -> Callable[..., None]:
-    """How forward accumulators are made: they watch the tensors that arrays hold."""
+    """Wrap the constructor of forward accumulators so that they watch the tensors of arrays."""
 
     @wraps(method)
     def watching(accumulator: Any, primals: Any, tangents: Any) -> None:
@@ -113,7 +116,7 @@ def _as_its_source(source: Any, derivative: Any) -> Any:
 
 
 def _type_spec(self: ndarray) -> ArraySpec:
-    """As a composite tensor, which gradient tapes watch."""
+    """Return the type of the array as a composite tensor, which gradient tapes watch."""
     return ArraySpec(*_shape_and_dtype(self))
 
 

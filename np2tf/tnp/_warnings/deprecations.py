@@ -1,4 +1,4 @@
-"""NumPy's warnings about how it is called, such as deprecations, in its own words."""
+"""NumPy's warnings about the form of a call, such as deprecations, in NumPy's own words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from np2tf.tnp._warnings.value_warnings import warn_where
 
 
 def asked(question: Callable[[], Any]) -> Any:
-    """What `question` gives; what NumPy warns of is told as a warning about the code that called tnp."""
+    """Return the result of `question`; NumPy's warnings in it are reported at the code that called tnp."""
     told: dict[tuple[str, type[Warning]], None] = {}
     try:
         with warnings.catch_warnings(record=True) as heard:

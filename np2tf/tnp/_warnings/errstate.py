@@ -13,7 +13,7 @@ _known: dict[int, tuple[Any, bool]] = {}
 
 
 def raises_floating_point_errors() -> bool:
-    """Whether floating-point errors are, just now, to be raised, printed, or told to a function."""
+    """Return whether floating-point errors are at the moment raised, printed, or passed to a function."""
     setting = _extobj_contextvar.get()
     if setting is _INITIAL:
         return False

@@ -1,4 +1,4 @@
-"""Where in the user's code something was called."""
+"""The line of the user's code from which np2tf was called."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _INNER = tuple(
 
 @cache
 def is_inner(path: str) -> bool:
-    """Whether a file belongs to np2tf, NumPy or TensorFlow, or is no file at all but Python's own."""
+    """Return whether a file belongs to np2tf, NumPy, TensorFlow or Python's frozen modules."""
     return path.startswith(_INNER) or path.startswith("<frozen")
 
 

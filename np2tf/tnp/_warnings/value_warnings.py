@@ -20,7 +20,7 @@ _ARITHMETIC = {
     "under": "underflow",
     "invalid": "invalid value",
 }
-#: What a function given to np.seterrcall is told besides.
+#: The flag that a function given to np.seterrcall receives with each kind of error.
 _FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
 ALL_NAN = "All-NaN slice encountered"
 
@@ -58,7 +58,11 @@ def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
 
 
 def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
-    """What NumPy warns of when it converts to another dtype: imaginary parts and numbers that do not fit.
+    """Warn as NumPy does when it converts numbers: of imaginary parts, and of numbers that do not fit.
+
+    Args:
+        tensor: the numbers to convert.
+        wanted: the dtype to convert them to.
 
     Raises:
         FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
@@ -115,7 +119,7 @@ def _convertible(wanted: np.dtype[Any]) -> tuple[float, float]:
 
 
 def _callers_level() -> int:
-    """How far up the code is that called the op library."""
+    """Return the number of frames between this function's caller and the code that called the op library."""
     level = 1
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
