@@ -275,7 +275,7 @@ class scalar(ndarray):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """The class that ``isinstance`` sees: NumPy's own for a known number, as np.float64 is also a float."""
+        """The class that ``isinstance`` sees: for a known number NumPy's (np.float64 is also a float)."""
         # Asking is not reading: the cell of a name that may be unbound takes note of every read.
         tensor = self._cell._value
         if self.weak is not None or not hasattr(tensor, "numpy"):

@@ -20,7 +20,7 @@ __all__ = ["can_cast", "common_type", "imag", "iterable", "promote_types", "real
 
 
 def _without_values(value: Any) -> Any:
-    """An operand as an empty np.ndarray of its dtype (a number, if it is weak); a dtype as it is."""
+    """Return an operand as an empty np.ndarray of its dtype, or as a number if it is weak; a dtype stays."""
     if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         kind = kind_of(value)
         # (A dtype is equal to the Python type that makes it: np.dtype("float64") == float.)
@@ -47,7 +47,7 @@ def promote_types(type1: Any, type2: Any, /) -> np.dtype[Any]:
 
 
 def _kind(value: Any) -> Any:
-    """What an operand, or a dtype by any name of it, brings to promotion."""
+    """Return the kind that an operand, or a dtype under any of its names, has in promotion."""
     if value is int or value is float or value is complex:
         return value
     if isinstance(value, tf.DType):
@@ -62,12 +62,12 @@ def common_type(*arrays: Any) -> Any:
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
-    """Whether values of one dtype may become another's under a casting rule."""
+    """Return whether values of a dtype may be converted to another dtype under a casting rule."""
     return np.can_cast(_without_values(from_), _without_values(to), casting)
 
 
 def iterable(y: Any) -> bool:
-    """Whether one can iterate over `y`."""
+    """Return whether `y` can be iterated over."""
     if isinstance(y, (tf.Tensor, tf.Variable)):
         if y.shape.rank is None:
             raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")

@@ -60,7 +60,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
 
 
 def _is_numpys(value: Any) -> bool:
-    """Whether `value` is an array that only NumPy handles: of a class or a dtype that TensorFlow has not."""
+    """Return whether an array is NumPy's only: it is of a subclass, or of a dtype that TensorFlow lacks."""
     return isinstance(value, np.ndarray) and (is_guest(value) or is_foreign(value.dtype))
 
 

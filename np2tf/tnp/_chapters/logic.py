@@ -47,7 +47,7 @@ def _apply(name: str, *operands: Any) -> tf.Tensor:
 
 
 _NUMBERS = frozenset({int, float, complex})
-#: What NumPy's source computes by operators, which of Python's numbers give such: they stay weak.
+#: Functions that NumPy's source computes by operators: of Python numbers the results are Python's, and weak.
 _IN_PYTHON: dict[str, Any] = {
     "absolute": abs,
     "add": operator.add,

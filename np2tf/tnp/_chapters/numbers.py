@@ -1,4 +1,4 @@
-"""Rounding, clipping, and what replaces or tells apart special values."""
+"""Rounding and clipping, and functions that replace or detect special values."""
 
 from __future__ import annotations
 

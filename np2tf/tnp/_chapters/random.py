@@ -33,7 +33,7 @@ def require_eager(name: str) -> None:
 
 
 def _draws() -> Any:
-    """What takes the draws of the function that is being staged, None where there is none."""
+    """Return the recorder of draws of the function that is being staged; None outside of staging."""
     entered = current_region()
     return None if entered is None or entered.trace is None else entered.trace.draws
 
@@ -55,7 +55,7 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
         named = {key: to_numpy(value) for key, value in kwargs.items()}
         out: Any = kwargs.get("out")
         if is_array(out) and not out.flags.forc:
-            # The copy has gaps too: what can be drawn into is for NumPy to say.
+            # The copy has gaps too: NumPy decides which arrays can be drawn into.
             named["out"] = np.stack([named["out"]] * 2, -1)[..., 0]
         result = draw(*map(to_numpy, args), **named)
         if out is not None:

@@ -35,7 +35,7 @@ def _sorted(flat: tf.Tensor) -> tf.Tensor:
 
 
 def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
-    """Where a sorted array has another element than just before; the first element counts."""
+    """Return where an element of a sorted array differs from the element before; true for the first one."""
     after, before = ordered[1:], ordered[:-1]
     # Keys are integers, so that NaN equals NaN.
     differs = tf.not_equal(keys(after), keys(before)) if equal_nan else tf.not_equal(after, before)
@@ -53,7 +53,7 @@ def refuse_under_xla() -> None:
 
 
 class _Unique:
-    """The sorted unique elements of a flat tensor, and what goes with them."""
+    """The sorted unique elements of a flat tensor, with their indices, inverses and counts."""
 
     def __init__(self, flat: tf.Tensor, equal_nan: bool = True) -> None:
         refuse_under_xla()
@@ -63,17 +63,17 @@ class _Unique:
         self.values = tf.boolean_mask(self.ordered, self.first)
 
     def index(self) -> tf.Tensor:
-        """Where each of them occurs first."""
+        """Return the index of the first occurrence of each unique element."""
         return tf.boolean_mask(self.order, self.first)
 
     def inverse(self) -> tf.Tensor:
-        """Which of them each element is."""
+        """Return, for each element, the index of the unique element that it equals."""
         group = tf.cumsum(tf.cast(self.first, tf.int64)) - 1
         shape = tf.shape(self.order, tf.int64)
         return tf.scatter_nd(self.order[:, None], group, shape)
 
     def counts(self) -> tf.Tensor:
-        """How often each of them occurs."""
+        """Return the number of occurrences of each unique element."""
         starts = tf.where(self.first)[:, 0]
         ends = tf.concat([starts[1:], tf.shape(self.order, tf.int64)[:1]], 0)
         return (ends - starts)[: tf.shape(starts)[0]]
@@ -138,7 +138,7 @@ def unique_all(x: Array) -> Any:
 
 
 def _members(element: tf.Tensor, test: tf.Tensor, invert: bool) -> tf.Tensor:
-    """Which elements of a flat tensor occur in another one of the same dtype."""
+    """Return which elements of a flat tensor occur in another flat tensor of the same dtype."""
     row = tf.sort(keys(test)) if test.shape[0] != 0 else None
     if row is None:
         return tf.fill(tf.shape(element), invert)
@@ -152,7 +152,7 @@ def _members(element: tf.Tensor, test: tf.Tensor, invert: bool) -> tf.Tensor:
 
 
 def _is_too_wide(test: tf.Tensor) -> bool:
-    """Whether numbers, if they are known, are further apart than their dtype can tell."""
+    """Return whether known numbers are further apart than the largest number of their dtype."""
     numbers = tf.get_static_value(test) if test.dtype.is_integer else None
     if numbers is None or numbers.size == 0:
         return False

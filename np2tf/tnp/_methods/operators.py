@@ -149,7 +149,7 @@ _PYTHONS = {"equal": "eq", "not_equal": "ne"}
 
 
 def _equality(name: str) -> Callable[[Any, Any], Any]:
-    """Return ``==`` or ``!=`` for operands that are no numbers: the answer is elementwise, without an error."""
+    """Return ``==`` or ``!=`` for operands that are no numbers: it answers elementwise, without an error."""
     forward = _binary(name, getattr(ufuncs, name), False)
 
     def compare(self: ndarray, other: Any) -> Any:

@@ -88,7 +88,10 @@ def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> nda
 
 
 def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
-    """The same, laid out like `source`, or in C order where it has other axes."""
+    """Return an array filled with one value, in the memory layout of `source`.
+
+    If `shape` has another number of axes than the source, the array is in C order.
+    """
     if any(isinstance(n, SymInt) for n in shape):
         return fill(shape, value, order if order in ("C", "F") else "C")
     if order in (None, "A", "K") and source.tensor.shape.rank != len(shape):
@@ -161,10 +164,10 @@ def _dtype_like(a: ndarray, dtype: Any) -> tf.DType:
 
 
 def _prototype(value: Any) -> ndarray:
-    """An array that others are made like.
+    """Return the array that a new array copies its shape, dtype and layout from.
 
     Raises:
-        StagingError: they would be in another byte order.
+        StagingError: the new array would be in another byte order.
     """
     if isinstance(value, np.ndarray) and not value.dtype.isnative:
         raise StagingError("an array in another byte order", "NP2TF503")
@@ -388,10 +391,10 @@ _REQUIREMENTS = {
 
 
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
-    """`asarray`, refusing what is not finite.
+    """Return `asarray(a)` after a check that all numbers are finite.
 
     Raises:
-        ValueError: there is an infinity or a NaN.
+        ValueError: a number is infinite or NaN.
     """
     made = asarray(a, dtype, order)
     np.asarray_chkfinite(to_numpy(made))
@@ -421,7 +424,7 @@ _from_others_memory = hosted(np.frombuffer)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
-    """An array of one axis over memory: a view where it is that of an array on TensorFlow."""
+    """Return an array of one axis over a buffer; over the memory of an array on TensorFlow it is a view."""
     view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
     if view is not None:
         return view

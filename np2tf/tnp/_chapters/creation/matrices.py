@@ -1,4 +1,4 @@
-"""Matrices made by a rule: unit, triangular, diagonal, Vandermonde; and the indices of such parts."""
+"""Matrices with a rule for their elements: unit, triangular, diagonal, Vandermonde; indices of parts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _FLOAT = np.dtype(float)
 
 
 def lower(rows: Any, columns: Any, k: int) -> tf.Tensor:
-    """Where column <= row + k, as a boolean matrix."""
+    """Return a boolean matrix that is true where column <= row + k."""
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
         return tf.constant(np.tri(rows, columns, k, dtype=bool))
     row = tf.range(tf.cast(rows, tf.int64))[:, None]

@@ -73,7 +73,7 @@ def arange(
 
 
 def _settled(value: Any) -> Any:
-    """A number whose value is known as such; any other as it is."""
+    """Return the value of a number that is known; any other value as it is."""
     if isinstance(value, (ndarray, np.ndarray, tf.Tensor)):
         static = tf.get_static_value(as_tensor(value))
         if static is not None and np.ndim(static) == 0:

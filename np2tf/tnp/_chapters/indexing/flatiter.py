@@ -77,7 +77,7 @@ class flatiter:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         made = np.array(self.copy().numpy(), dtype=dtype)
-        # What is written to a copy does not come back.
+        # A write to a copy does not reach the array.
         made.flags.writeable = is_contiguous(self.base) and not self.base.is_read_only
         return made
 

@@ -1,4 +1,4 @@
-"""``nditer`` over arrays of tensors: what is written through the iterator reaches the arrays."""
+"""``nditer`` over arrays on TensorFlow: writes through the iterator reach the arrays."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _flags_of(op_flags: Any, place: int, several: bool) -> Any:
 
 
 class WritingIterator:
-    """NumPy's iterator over copies; what changed in a copy is written to its array after every step."""
+    """NumPy's iterator over copies; after every step it writes the changes in a copy to the copied array."""
 
     __slots__ = ("_before", "_copies", "_iterator")
 
@@ -67,7 +67,7 @@ class WritingIterator:
         return np.nditer
 
     def _exchange(self) -> None:
-        """Write what changed, and see what was written to the arrays in another way."""
+        """Write the changes to the arrays, and copy changes that were made to the arrays in another way."""
         for (array, copy), before in zip(self._copies, self._before, strict=True):
             both_nan = (copy != copy) & (before != before)
             changed = (copy != before) & ~both_nan

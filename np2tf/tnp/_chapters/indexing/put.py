@@ -1,7 +1,7 @@
-"""Functions that write into their first argument. Each returns what it wrote to: always use that.
+"""Functions that write into their first argument, and return it: always use the returned object.
 
-An array is written through, so that its views and its owner see it; a tf.Tensor, which cannot change, is
-replaced.
+They write through an array, so that its views and its owner see the write. A tf.Tensor, which cannot
+change, is replaced by a new one.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
             if array.is_read_only:
                 if not tf.executing_eagerly():
                     raise ValueError("assignment destination is read-only")
-                # What is wrong first, and whether there is anything to write at all, NumPy says.
+                # NumPy decides which error comes first, and whether there is anything to write.
                 copy = np.array(array.numpy())
                 copy.flags.writeable = False
                 on_numpy(copy, args, kwargs)
@@ -186,7 +186,7 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
     kind = kind_of(src)
     if casting != "unsafe":
-        # NumPy says what may not be cast.
+        # NumPy raises the error if the cast is not allowed.
         sample: Any = np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1)
         np.copyto(np.empty(0, dst.dtype), sample, casting)  # type: ignore[arg-type]
     if where is True:
@@ -194,7 +194,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         return
     target, mask = dst.tensor, where_mask(where)
     if isinstance(kind, np.dtype):
-        # What is not copied is not converted either.
+        # Elements that are not copied are not converted either.
         whole = as_tensor(src)
         src = tf.where(mask, whole, tf.zeros((), whole.dtype))
     given = assigned(src, dst.dtype)
@@ -269,7 +269,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
             raise ValueError("array is not broadcastable to correct shape")
         setitem(array, indices, new)
         return
-    # What is not the same kind of number is cast back after every single step, as NumPy does.
+    # A result of another kind is cast back after every single step, as NumPy does.
     combine = _SCATTER.get(ufunc.__name__)
     value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
     stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"

@@ -52,7 +52,7 @@ def indices_of(value: Any) -> tf.Tensor:
         TypeError: its dtype is not safely cast to an integer.
     """
     if isinstance(value, (list, tuple)):
-        # NumPy converts a list as it is; only an array's dtype has to be one of integers.
+        # NumPy converts a list of any numbers; an array must have an integer dtype.
         return as_tensor(value, np.int64)
     tensor = as_tensor(value)
     dtype = tensor.dtype.as_numpy_dtype
@@ -116,7 +116,7 @@ def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor
     if index.shape.rank != arr.shape.rank:
         raise ValueError("`indices` and `arr` must have the same number of dimensions")
     if 0 in (n for k, n in enumerate(arr.shape.as_list()) if k != axis):
-        # What is broadcast to nothing is not looked at.
+        # NumPy does not check indices that are broadcast to no elements.
         return arr, tf.zeros_like(index, tf.int64), axis
     return arr, positions(tf.cast(index, tf.int64), axis_length(arr, axis), axis), axis
 
@@ -162,7 +162,7 @@ def _widened(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
 
 
 def truth(tensor: tf.Tensor) -> tf.Tensor:
-    """Which elements are not zero."""
+    """Return which elements are not zero, as a boolean tensor."""
     return tensor if tensor.dtype == tf.bool else tf.not_equal(tensor, tf.zeros((), tensor.dtype))
 
 
@@ -200,7 +200,7 @@ def flatnonzero(a: Array) -> ndarray:
 def argwhere(a: Array) -> ndarray:
     if a.shape.rank == 0:
         return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
-    # NumPy's is a view, too: of the array that has what `nonzero` gives for rows.
+    # NumPy's result is a view too: of the array whose rows `nonzero` returns.
     return tensor_array(tf.transpose(true_places(truth(a)))).view_through(Transpose((1, 0)))
 
 
@@ -254,7 +254,7 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
 
 
 def _choose_method(a: Any, *choices: Any, **kwargs: Any) -> Any:
-    """One sequence of choices, or each an argument of its own."""
+    """Choose from one sequence of arrays, or from arrays that are arguments of their own."""
     return choose(a, choices[0] if len(choices) == 1 else choices, **kwargs)
 
 

@@ -60,10 +60,14 @@ def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_ki
 
 
 def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
-    """Tensors of one dtype joined along an axis.
+    """Join tensors of one dtype along an axis.
+
+    Args:
+        tensors: tensors of one dtype, whose shapes agree except along `axis`.
+        axis: the axis; it may be negative.
 
     Raises:
-        ValueError: they are 0-d, or do not have the same shape along the other axes.
+        ValueError: the tensors have no axes, or their shapes differ along another axis.
     """
     rank = tensors[0].shape.rank
     if rank == 0:

@@ -17,10 +17,10 @@ _BYTE = 8
 
 
 def _shifts(bitorder: Any) -> tf.Tensor:
-    """By how much each of a byte's bits is shifted, in the order in which they stand.
+    """Return the number of places by which each bit of a byte is shifted, for an order of bits.
 
     Raises:
-        ValueError: there is no such order.
+        ValueError: NumPy has no such order.
     """
     if bitorder not in ("big", "little"):
         raise ValueError("'order' must be either 'little' or 'big'")
@@ -43,7 +43,7 @@ def _length(a: tf.Tensor) -> Any:
 
 
 def _regrouped(a: tf.Tensor, *last: Any) -> tf.Tensor:
-    """`a`, its last axes exchanged for those of lengths `last`."""
+    """Return `a` with its last axes replaced by axes of the lengths `last`."""
     kept = a.shape[: a.shape.rank - (1 if len(last) == 2 else 2)]
     first = [tf.shape(a)[k] if n is None else n for k, n in enumerate(kept)]
     return tf.reshape(a, [*first, *last])
@@ -77,7 +77,7 @@ def unpackbits(a: Array, /, axis: Axis = None, count: OptionalInt = None, bitord
 
 
 def _counted(bits: tf.Tensor, count: int | None) -> tf.Tensor:
-    """So many of the bits, with zeros after them where there are fewer; a negative count leaves some out."""
+    """Return `count` bits, padded with zeros; a negative count leaves out that many at the end."""
     if count is None:
         return bits
     length = _length(bits)

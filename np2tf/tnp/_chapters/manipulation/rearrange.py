@@ -1,4 +1,4 @@
-"""New arrays from the elements of others: repeated, rolled, padded, inserted, left out; and shapes."""
+"""New arrays from the elements of others: repeated, rolled, padded, inserted, deleted; and shapes."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
 
 
 def _kept(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
-    """Where there is anything but zeros along an axis, from the first to the last; nothing if nowhere."""
+    """Return the slice along an axis from the first to the last element that is not zero."""
     rank = nonzero.shape.rank
     there = tf.reduce_any(nonzero, [k for k in range(rank) if k != axis])
     length = tf.shape(there, tf.int64)[0]
@@ -55,7 +55,7 @@ def _kept(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
     places = tf.range(length)
     first = tf.reduce_min(tf.where(there, places, length))
     last = tf.reduce_max(tf.where(there, places, -tf.ones((), tf.int64))) + 1
-    # Of nothing but zeros nothing is left, whichever side is trimmed.
+    # Nothing is left of an array of zeros, whichever side is trimmed.
     start = tf.where(somewhere, first, 0) if "f" in sides else None
     stop = tf.where(somewhere, last, 0) if "b" in sides else tf.where(somewhere, length, 0)
     return slice(_number(start), _number(stop))

@@ -1,8 +1,9 @@
-"""Maxima and minima that keep NaN where XLA compiles them.
+"""Maxima and minima that keep NaN when XLA compiles them.
 
-XLA's own reductions on CPUs pass over NaN, and a second reduction that looks for NaN doubles the time. The
-bits of a floating-point number, those of negative ones turned round, are an integer of the same order;
-the largest such integers are NaN. So the maximum of these integers is NumPy's maximum, in one pass.
+XLA's own reductions on CPUs ignore NaN, and a second reduction that looks for NaN doubles the time. If the
+bits of negative numbers are inverted, the bits of floating-point numbers are integers in the same order,
+and the largest of these integers are the NaNs. So the maximum of the integers is NumPy's maximum, in one
+pass.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ def _turned(bits: tf.Tensor) -> tf.Tensor:
 def _largest(x: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
     @tf.custom_gradient
     def largest(x: tf.Tensor) -> Any:
-        # One NaN of positive sign in place of all: those of negative sign would be the smallest.
+        # One NaN of positive sign replaces all NaNs: NaNs of negative sign would be the smallest integers.
         plain = tf.where(tf.math.is_nan(x), constant(np.nan, x), x)
         keys = in_strands(raw_max, tf.maximum, _turned(tf.bitcast(plain, BITS[x.dtype])), axes, True)
         result = tf.bitcast(_turned(keys), x.dtype)

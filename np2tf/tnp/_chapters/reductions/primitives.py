@@ -1,4 +1,4 @@
-"""What the reductions are made of: raw reductions over axes, masks, accumulation dtypes."""
+"""Building blocks of the reductions: raw reductions over axes, masks, and dtypes of accumulators."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _raw_sum = _raw(tf.raw_ops.Sum)
 
 
 def raw_any(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
-    """Whether any truth value over axes is true."""
+    """Return whether any of a tensor's booleans is true, over axes."""
     return in_strands(_raw_any, tf.logical_or, x, axes, keepdims)
 
 
 def raw_all(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
-    """Whether all truth values over axes are true."""
+    """Return whether all of a tensor's booleans are true, over axes."""
     return in_strands(_raw_all, tf.logical_and, x, axes, keepdims)
 
 
@@ -66,7 +66,7 @@ def raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
 
 
 def isnan(x: tf.Tensor) -> tf.Tensor | None:
-    """Where x is NaN; None if its dtype has none."""
+    """Return where x is NaN; None if its dtype has no NaN."""
     if x.dtype.is_floating:
         return tf.math.is_nan(x)
     return complex_isnan(x) if x.dtype in COMPLEX else None
@@ -91,7 +91,7 @@ def masked(x: tf.Tensor, where: Any, identity: Any) -> tf.Tensor:
 
 
 def count(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool, where: Any) -> Any:
-    """How many elements of x a reduction over `axes` sees: an int, or a tensor."""
+    """Return the number of elements of x that a reduction over `axes` uses: an int, or a tensor."""
     if where is True:
         return length(x, axes)
     mask = tf.broadcast_to(as_tensor(where, np.bool_), tf.shape(x))

@@ -55,7 +55,7 @@ __all__ = [
 
 
 def _is_negative_zero(number: tf.Tensor) -> bool:
-    """Whether a number is known to be -0, in any of its parts."""
+    """Return whether a number is known to be -0 in its real or imaginary part."""
     known = tf.get_static_value(number) if tf.executing_eagerly() else None
     return known is not None and known == 0 and bool(np.signbit([known.real, known.imag]).any())
 
@@ -116,10 +116,10 @@ def prod(
 
 
 def refuse_extended(a: tf.Tensor) -> None:
-    """Leave bfloat16 and its like to NumPy, to which they are neither floats nor integers.
+    """Leave bfloat16 and similar dtypes to NumPy, which takes them for neither floats nor integers.
 
     Raises:
-        StagingError: `a` is of such a dtype.
+        StagingError: `a` has such a dtype.
     """
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
         raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")

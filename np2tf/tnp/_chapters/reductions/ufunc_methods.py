@@ -37,7 +37,8 @@ _ASSOCIATIVE = (
     "logaddexp",
     "logaddexp2",
 )
-#: Those of them that round: what comes out depends on the order, except where nobody follows the numbers.
+#: The ufuncs among them that round, so that results depend on the order of operations. NumPy accumulates them,
+#: except in graphs and where a gradient tape may record.
 _ROUNDING = frozenset({"hypot", "logaddexp", "logaddexp2"})
 
 

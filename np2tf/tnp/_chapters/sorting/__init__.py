@@ -1,4 +1,4 @@
-"""Sorting, and searching in what is sorted.
+"""Sorting, and searching in sorted arrays.
 
 May import the levels below the chapters, `reductions` and `indexing`.
 """

@@ -1,4 +1,4 @@
-"""Sorting, and searching in what is sorted.
+"""Sorting, and searching in sorted arrays.
 
 TensorFlow sorts numbers by `top_k`, which has no order for NaN. Every dtype is therefore mapped to integers
 whose order is NumPy's: NaN last, the two zeros equal.
@@ -62,7 +62,11 @@ def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
 
 
 def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
-    """By real, then by imaginary part; last those with NaN in the imaginary, the real one, in both."""
+    """Return the indices that sort complex numbers by real part, then by imaginary part.
+
+    Numbers with NaN come last: first those with NaN in the imaginary part, then in the real part, then in
+    both.
+    """
     real, imaginary = tf.math.real(values), tf.math.imag(values)
     nans = 2 * tf.cast(tf.math.is_nan(real), tf.int32) + tf.cast(tf.math.is_nan(imaginary), tf.int32)
     last = values.shape.rank - 1
@@ -130,7 +134,7 @@ def argsort(
 
 
 def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
-    """Whether equal elements are among those that have been sorted: their order is NumPy's to choose."""
+    """Return whether sorted elements have equal neighbours: NumPy chooses the order of equal elements."""
     before = (slice(None),) * axis
     first, second = ordered[(*before, slice(None, -1))], ordered[(*before, slice(1, None))]
     both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)

@@ -31,11 +31,11 @@ def _dtype(x: tf.Tensor) -> np.dtype[Any]:
 
 
 def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
-    """Weights broadcast against a, one for each element or for each place along the axes.
+    """Return the weights broadcast against `a`: one for each element, or for each place along the axes.
 
     Raises:
-        TypeError: they have a shape of their own and no axis says what they belong to.
-        ValueError: their shape does not fit the axes.
+        TypeError: the weights have another shape than `a`, and no axis is given.
+        ValueError: the shape of the weights does not fit the axes.
     """
     if a.shape.is_compatible_with(weights.shape) and rank(a) == rank(weights):
         for k in range(rank(a)):
@@ -178,7 +178,7 @@ def _covariance(
 
 
 def _warn_of_new_nans(before: tf.Tensor, after: tf.Tensor, name: str) -> None:
-    """What NumPy warns of where an operation with a number made NaN of what was none."""
+    """Warn as NumPy does if an operation with a number has made NaN of elements that were not NaN."""
     if tf.executing_eagerly():
         warn_arithmetic("invalid", tf.math.is_nan(tf.abs(after)) & ~tf.math.is_nan(tf.abs(before)), name)
 
@@ -238,7 +238,10 @@ def _row(x: tf.Tensor, name: str, why: str) -> tf.Tensor:
 
 
 def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
-    """Products of v with what it covers of a, sliding along; v is not longer than a."""
+    """Return the inner products of v with the elements of a under it, as v slides along a.
+
+    `v` is not longer than `a`.
+    """
     n, m = int(a.shape[0]), int(v.shape[0])
     left = {"valid": 0, "same": m // 2, "full": m - 1}.get(mode)
     if left is None:

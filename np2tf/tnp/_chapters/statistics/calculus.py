@@ -129,7 +129,7 @@ def _weighted(weights: tuple[Any, ...], parts: tuple[tf.Tensor, ...], dtype: np.
 def _edge(
     f: tf.Tensor, axis: int, h: Any, even: bool, edge_order: int, dtype: np.dtype[Any], last: bool
 ) -> tf.Tensor:
-    """The one-sided derivative at the first or the last place."""
+    """Return the one-sided derivative at the first or the last place of an axis."""
     if edge_order == 1:
         near, far = (
             (part(f, axis, -1, None), part(f, axis, -2, -1))
@@ -249,7 +249,7 @@ def interp(
         slope, start, value = (tf.gather(of, place) for of in (slopes, xp, fp))
         end, end_value = tf.gather(xp, place + 1), tf.gather(fp, place + 1)
         inside = slope * (x - start) + value
-        # Infinite points: from the other end, as NumPy does.
+        # If infinite points make this NaN, interpolate from the other end, as NumPy does.
         inside = tf.where(tf.math.is_nan(inside), slope * (x - end) + end_value, inside)
         inside = tf.where(tf.math.is_nan(inside) & (value == end_value), value, inside)
         inside = tf.where(x == xp[-1], fp[-1], tf.where(x == start, value, inside))

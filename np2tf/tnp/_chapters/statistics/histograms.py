@@ -76,12 +76,12 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
 
 
 def _number_of(bins: Any) -> int | None:
-    """How many bins of equal width; None if `bins` are the edges.
+    """Return the number of bins of equal width; None if `bins` are the edges.
 
     Raises:
-        StagingError: a rule is to find the number from the data.
-        TypeError: `bins` is neither.
-        ValueError: there is no bin.
+        StagingError: the number depends on the data.
+        TypeError: `bins` is neither a number, a rule nor edges.
+        ValueError: the number is less than 1.
     """
     if isinstance(bins, str):
         raise StagingError("a number of bins that depends on the data", "NP2TF503")
@@ -144,7 +144,7 @@ def _places(x: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
 
 def _counts(places: tf.Tensor, weights: tf.Tensor | None, bins: Any) -> tf.Tensor:
     each = tf.ones_like(places) if weights is None else weights
-    # A place of its own for what lies outside; it is cut off again.
+    # Numbers outside of all bins are counted in an extra place, which is cut off again.
     counted = tf.math.unsorted_segment_sum(
         each, tf.where(places < 0, tf.cast(bins, tf.int64), places), bins + 1
     )

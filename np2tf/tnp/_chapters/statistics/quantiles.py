@@ -40,12 +40,12 @@ _DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
-    """The array with the axes to work along made one, the last; those axes; and how long it is.
+    """Return the array with the axes to work along merged into a last axis, those axes, and its length.
 
     A length that is known only at run time is a tensor.
 
     Raises:
-        StagingError: there is one in what np2tf.jit stages; the host knows it.
+        StagingError: np2tf.jit stages the code, and the length is known only at run time.
     """
     refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank(a))
@@ -144,11 +144,11 @@ def _quantiles(
 
 
 def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
-    """Positions among n sorted numbers, between them too.
+    """Return the positions of quantiles among n sorted numbers; they may lie between two numbers.
 
     Raises:
-        ValueError: there is no such method.
-        StagingError: it is one left to NumPy.
+        ValueError: NumPy has no such method.
+        StagingError: the method is left to NumPy.
     """
     if method == "linear":
         return (n - 1) * fractions
@@ -300,7 +300,7 @@ def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, 
 def _of_the_rest(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
-    """Quantiles of what is not NaN, of which there is another number in each row."""
+    """Return quantiles of the elements that are not NaN; their number may differ from row to row."""
     if not a.dtype.is_floating:
         return _quantiles(a, fractions, weak, axis, method, keepdims)
     if method != "linear":

@@ -52,12 +52,12 @@ __all__ = [
 def view(
     numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings.
+    """Make a NumPy function that returns views, as `op` does; arrays on the host are always viewed there.
 
     Args:
         numpy: NumPy's function.
         method: see `op`.
-        numbers: a number stays one: NumPy calls the method of what it is given.
+        numbers: whether a number stays a number, because NumPy calls the method of its argument.
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,7 +82,7 @@ def view(
 
 
 def viewed_on_host(value: Any) -> bool:
-    """Whether a view of an array is NumPy's: it lives on the host, and nothing is staged."""
+    """Return whether NumPy makes the view of an array: the array is on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
     return on_host and current_region() is None and tf.executing_eagerly()
 
@@ -121,10 +121,13 @@ def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
 
 
 def _lens(a: ndarray, shape: Any) -> Reshape:
-    """What gives `a` another shape; a call whose elements, counted at run time, do not fit is discarded."""
+    """Return the lens that gives `a` another shape.
+
+    If the number of elements is known only at run time and does not fit, the call is discarded.
+    """
     if a.tensor.shape.is_fully_defined() or current_region() is None or not isinstance(shape, list):
         return Reshape(shape)
-    # The optimiser of graphs takes for granted that what is reshaped to known lengths has as many elements.
+    # TensorFlow's optimiser takes for granted that a tensor reshaped to known lengths has as many elements.
     target = opaque(tf.constant(shape, tf.int64))
     size, wanted = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
     if -1 in shape:
@@ -142,7 +145,7 @@ def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
         return a.view_through(lens)
     made = tensor_array(lens.get(a.tensor))
     if a.tensor.shape.is_fully_defined():
-        # NumPy copies the array as it is, and gives a view of the copy.
+        # NumPy copies the array in its own layout, and returns a view of the copy.
         made.storage()[0].owner_path = (Reshape(tuple(a.tensor.shape.as_list())),)
     elif current_region() is not None:
         # With some lengths NumPy gives a view, with others a copy.
@@ -156,7 +159,7 @@ def _reversed(a: ndarray) -> ndarray:
 
 
 def _goes_backwards(a: ndarray, order: str | None) -> bool:
-    """Whether `order` means that the first axis varies fastest."""
+    """Return whether `order` means that the first axis varies fastest."""
     return order == "F" or (order == "A" and settled(shadow(a), "A") == "F")
 
 

@@ -22,10 +22,10 @@ __all__ = ["may_share_memory", "shares_memory"]
 
 
 def _positions(array: ndarray) -> np.ndarray:
-    """Which elements of its cell the array sees, by their places in memory.
+    """Return the positions in its cell of the elements that an array sees.
 
     Raises:
-        StagingError: that is not known while staging.
+        StagingError: the positions are not known while staging.
     """
     if not tf.executing_eagerly():
         raise StagingError("which parts of an array overlap is asked while staging", "NP2TF503")
@@ -38,7 +38,7 @@ def _positions(array: ndarray) -> np.ndarray:
 def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
     if not (is_array(a) and is_array(b)):
         if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
-            # Tensors of TensorFlow's own cannot be written to in part: nobody sees whether two share memory.
+            # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
             return a is b
         # Memory of NumPy's and memory of TensorFlow's are never the same.
         return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
@@ -57,24 +57,24 @@ def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Whether an element of one array is an element of the other."""
+    """Return whether two arrays have an element in common."""
     return _compared(np.shares_memory, a, b)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Whether the stretches of memory of two arrays overlap."""
+    """Return whether the stretches of memory of two arrays overlap."""
     return _compared(np.may_share_memory, a, b)
 
 
 class _Memory(np.ndarray):
-    """A copy on the host of what an array on TensorFlow sees, which knows that array."""
+    """A copy on the host of the elements of an array on TensorFlow, with a reference to the array."""
 
     source: ndarray
 
 
 def _data(self: ndarray) -> memoryview:
-    """What the array holds, to be read, and to be given to ``ndarray(…, buffer)``."""
-    # Nobody would see what is written to a copy.
+    """Return a read-only copy of the array's memory; ``ndarray(…, buffer)`` recognises the array by it."""
+    # The array would not see a write to the copy.
     buffer: Any = _memory(self) if type(self) is ndarray else self.numpy()[()]
     return memoryview(buffer).toreadonly()
 
@@ -95,13 +95,17 @@ ndarray.data = property(_data, doc=np.ndarray.data.__doc__)  # type: ignore[attr
 
 
 def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
-    """The array that `make` makes over a buffer: a view, if that is the memory of an array on TensorFlow.
+    """Return the array that `make` makes over a buffer, as a view if it is an array on TensorFlow's memory.
+
+    Args:
+        buffer: an array, or the `data` of an array.
+        make: makes an np.ndarray over a memoryview.
 
     Returns:
-        None if `buffer` is anything else.
+        None if the buffer belongs to no array on TensorFlow.
 
     Raises:
-        StagingError: the view is none that an array on TensorFlow can be.
+        StagingError: an array on TensorFlow has no such views.
     """
     given = _data(buffer) if type(buffer) is ndarray else buffer
     memory = given.obj if isinstance(given, memoryview) else None
