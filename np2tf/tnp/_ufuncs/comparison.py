@@ -21,7 +21,7 @@ _ANSWER_TO_SMALLER = {"greater", "greater_equal", "not_equal"}
 
 
 class Comparison(Ufunc):
-    """A comparison, in which a Python integer need not fit the other operand's dtype."""
+    """A comparison; a Python integer need not fit the dtype of the other operand."""
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
         """The answers as a boolean tensor."""
@@ -59,7 +59,7 @@ _less_equal = kernel(
 
 
 def _mixed(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """int64 against uint64, each kept as it is: NumPy has loops of their own for this pair."""
+    """Compare int64 with uint64 without a common dtype: NumPy has loops of their own for this pair."""
     if a.dtype in UNSIGNED:
         return _mixed(_MIRRORED[name], b, a)
     negative = tf.less(a, tf.zeros((), a.dtype))
@@ -85,7 +85,7 @@ COMPARISONS: dict[str, Callable[..., Any]] = {
 
 
 def truth(x: tf.Tensor) -> tf.Tensor:
-    """Whether each element is other than zero (NaN is)."""
+    """Return which elements are not zero, as a boolean tensor; NaN is not zero."""
     return x if x.dtype == tf.bool else tf.not_equal(x, tf.zeros((), x.dtype))
 
 

@@ -21,17 +21,17 @@ def parts(z: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def isnan(z: tf.Tensor) -> tf.Tensor:
-    """Whether either part is NaN."""
+    """Return where the real or the imaginary part is NaN."""
     return tf.math.is_nan(tf.math.real(z)) | tf.math.is_nan(tf.math.imag(z))
 
 
 def isinf(z: tf.Tensor) -> tf.Tensor:
-    """Whether either part is infinite."""
+    """Return where the real or the imaginary part is infinite."""
     return tf.math.is_inf(tf.math.real(z)) | tf.math.is_inf(tf.math.imag(z))
 
 
 def isfinite(z: tf.Tensor) -> tf.Tensor:
-    """Whether both parts are finite."""
+    """Return where both parts are finite."""
     return tf.math.is_finite(tf.math.real(z)) & tf.math.is_finite(tf.math.imag(z))
 
 
@@ -89,7 +89,7 @@ def _sign(z: tf.Tensor) -> tf.Tensor:
     zero, one, nan = (constant(value, length) for value in (0, 1, math.nan))
     is_zero, endless, along = tf.equal(length, zero), tf.math.is_inf(length), tf.math.is_inf(real)
     unit = tf.where(is_zero | endless, one, length)
-    # The length of finite numbers overflows, too: those point along the imaginary axis for NumPy.
+    # The length of finite numbers may overflow too: for NumPy such numbers point along the imaginary axis.
     width = tf.where(endless, tf.where(along, copysign(one, real), zero), real / unit)
     height = tf.where(endless, tf.where(along, zero, copysign(one, imag)), imag / unit)
     undefined = (along & tf.math.is_inf(imag)) | tf.math.is_nan(length)
@@ -125,10 +125,13 @@ def reciprocal(z: tf.Tensor) -> tf.Tensor:
 
 
 def _smith(real: tf.Tensor, imag: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """How to divide by a number without overflow in between, as NumPy does: the ratio of its smaller part to
-    the larger, what is divided by in the end, and whether the real part is the larger.
+    """Prepare a division by a complex number that does not overflow in between, as NumPy divides.
 
     Source: R. L. Smith, https://doi.org/10.1145/368637.368661.
+
+    Returns:
+        The ratio of the divisor's smaller part to the larger, the final real divisor, and a boolean tensor
+        that is true where the real part is the larger.
     """
     is_wide = tf.abs(imag) <= tf.abs(real)
     large, small = tf.where(is_wide, real, imag), tf.where(is_wide, imag, real)
@@ -156,7 +159,7 @@ def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _product_in_c(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """C's product, which is infinite where a factor is and the other is not zero (C17, annex G.5.1)."""
+    """Return C's product: infinite if one factor is infinite and the other is not zero (C17, annex G.5.1)."""
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
     real, imag = real_a * real_b - imag_a * imag_b, real_a * imag_b + imag_a * real_b
     mended = tf.math.is_nan(real) & tf.math.is_nan(imag) & (isinf(a) | isinf(b))
@@ -169,7 +172,7 @@ def _product_in_c(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _direction(z: tf.Tensor) -> list[tf.Tensor]:
-    """The parts, 0 for NaN; those of an infinite number 1 for infinity and else 0."""
+    """Return the parts with NaN replaced by 0; infinite numbers have parts 1 for infinity and 0 otherwise."""
     infinite = isinf(z)
     return [
         copysign(
@@ -185,7 +188,7 @@ def _direction(z: tf.Tensor) -> list[tf.Tensor]:
 
 
 def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """As NumPy has them: small whole exponents by multiplication, the others by the logarithm."""
+    """Return powers as NumPy does: small whole exponents by multiplication, others by the logarithm."""
     real, imag = parts(b)
     zero, one, nan = (constant(value, a) for value in (0, 1, complex(math.nan, math.nan)))
     of_zero = tf.equal(a, zero)
@@ -221,7 +224,7 @@ _SMALL = 0.01
 
 
 def _square_and_rest(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """A number's square, and what rounding took from it (Dekker's product)."""
+    """Return a number's square, and the rounding error of the square (Dekker's product)."""
     digits = np.finfo(x.dtype.as_numpy_dtype).nmant + 1
     wide = x * constant(2.0 ** -(-digits // 2) + 1, x)
     high = wide - (wide - x)
@@ -286,7 +289,7 @@ def _scaled(z: tf.Tensor, factor: float) -> tf.Tensor:
 
 def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
     real, imag = parts(z)
-    # In two factors: with the other one's cosine the product may be less than infinite.
+    # The exponential is multiplied in two factors: it may overflow where its product with the cosine does not.
     root = tf.exp(real * constant(0.5, real))
     result = [root * function(imag) * root for function in (tf.cos, tf.sin)]
     endless = ~tf.math.is_finite(imag)
@@ -357,7 +360,7 @@ def _quarter(z: tf.Tensor) -> tf.Tensor:
 
 
 def _turned(function: Function) -> Function:
-    """``-i f(iz)``: the function of the circle that belongs to one of the hyperbola."""
+    """Return ``z -> -i f(iz)``: a circular function from the corresponding hyperbolic one."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
         width, height = parts(function(_quarter(z)))
@@ -382,7 +385,7 @@ def _on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = 
 
 
 def _with_nan(function: Function) -> Function:
-    """NaN wherever one part is and the other is finite: XLA keeps the other one's distance."""
+    """Return NaN where one part of z is NaN and the other finite; XLA would keep the other's distance."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
         undefined = isnan(z) & ~isinf(z)
@@ -445,7 +448,7 @@ def _arccos(z: tf.Tensor) -> tf.Tensor:
 
 
 def _arccosh(z: tf.Tensor) -> tf.Tensor:
-    """``i arccos(z)`` or ``-i arccos(z)``: the one with no negative real part."""
+    """Return ``i arccos(z)`` or ``-i arccos(z)``, whichever has no negative real part."""
     imag = tf.math.imag(z)
     width, height = parts(_arccos(z))
     return tf.complex(tf.abs(height), tf.where(tf.math.is_nan(imag), width, _signed(width, imag)))

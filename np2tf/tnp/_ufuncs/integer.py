@@ -11,7 +11,7 @@ from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 
 def _harmless(b: tf.Tensor) -> bool:
-    """Whether the divisor is one number, known to be neither 0 nor -1."""
+    """Return whether the divisor is a single number, known to be neither 0 nor -1."""
     known = tf.get_static_value(b) if b.shape.rank == 0 else None
     return known is not None and known not in (0, -1)
 
@@ -25,7 +25,13 @@ def _divisible(b: tf.Tensor) -> tf.Tensor:
 
 
 def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.Tensor:
-    """Quotient rounded down; 0 where the divisor is 0. `name` is what warnings say."""
+    """Return the quotient rounded down; 0 if the divisor is 0.
+
+    Args:
+        a: integers.
+        b: integers of the same dtype.
+        name: the name of the function in warnings.
+    """
     if _harmless(b):
         return tf.math.floordiv(a, b)
     quotient = tf.math.floordiv(a, _divisible(b))
@@ -113,7 +119,7 @@ _UNSIGNED_LIKE = dict(zip(SIGNED, UNSIGNED))
 
 
 def _magnitude(a: tf.Tensor) -> tf.Tensor:
-    """The absolute value, unsigned: that of the smallest number fits, too."""
+    """Return the absolute value as an unsigned integer, which also holds that of the lowest integer."""
     return a if a.dtype in UNSIGNED else tf.bitcast(tf.abs(a), _UNSIGNED_LIKE[a.dtype])
 
 
@@ -142,7 +148,7 @@ def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def reciprocal(a: tf.Tensor) -> tf.Tensor:
-    """1/a rounded to zero: of integers only 1 and -1 have one; of 0 it is what NumPy has for it here."""
+    """Return 1/a rounded to zero: not zero only for 1 and -1; for 0 NumPy's result on this CPU."""
     is_zero = tf.equal(a, constant(0, a))
     has_one = tf.equal(a, constant(1, a))
     if a.dtype not in UNSIGNED:
@@ -157,7 +163,7 @@ def reciprocal(a: tf.Tensor) -> tf.Tensor:
 
 
 def _reciprocal_of_0(dtype: tf.DType) -> tuple[int, bool]:
-    """What infinity becomes as an integer on this processor, and whether NumPy calls it invalid."""
+    """Return NumPy's integer for an infinity on this CPU, and whether NumPy reports it as invalid."""
     zero = np.zeros(1, dtype.as_numpy_dtype)
     with np.errstate(all="ignore"):
         found = int(np.reciprocal(zero)[0])

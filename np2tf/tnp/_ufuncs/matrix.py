@@ -42,7 +42,7 @@ def _check(name: str, position: int, x: tf.Tensor, needed: int, signature: str) 
 def _fitted(
     name: str, dimension: int, a: tf.Tensor, b: tf.Tensor, axis_of_b: int, signature: str
 ) -> tf.Tensor:
-    """`a`, of which the last axis has the length of one of `b`."""
+    """Return `a` after a check that its last axis is as long as an axis of `b`."""
     size_a, size_b = a.shape[-1], b.shape[axis_of_b]
     if size_a is not None and size_b is not None and size_a != size_b:
         raise ValueError(

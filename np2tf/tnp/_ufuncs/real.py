@@ -15,7 +15,7 @@ from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, maximum, may_lose_n
 
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
-    """Whether the sign bit is set, also of zeros and NaN."""
+    """Return whether the sign bit is set, also for zeros and NaN."""
     if x.dtype not in BITS:
         raise StagingError(f"the sign bit of {x.dtype.name}", "NP2TF503")
     bits = tf.bitcast(x, BITS[x.dtype])
@@ -273,7 +273,7 @@ def frexp(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     exponent = field - 1022 - tf.where(subnormal, constant(54, bits), constant(0, bits))
     kept = tf.bitwise.bitwise_and(bits, constant(~(0x7FF << 52), bits))
     mantissa = tf.bitcast(tf.bitwise.bitwise_or(kept, constant(1022 << 52, bits)), tf.float64)
-    # Bits have no gradient: that of x scaled by the same power of 2.
+    # Bits have no gradient, so the gradient is that of x scaled by the same power of 2.
     scale = tf.stop_gradient(mantissa / tf.where(plain, constant(1, wide), wide))
     mantissa = mantissa + (wide - tf.stop_gradient(wide)) * scale
     return (

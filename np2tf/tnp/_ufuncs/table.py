@@ -157,7 +157,7 @@ _CLASSES: dict[str, type[Ufunc]] = {
 
 
 def full_like_bool(array: ndarray, value: bool) -> ndarray:
-    """A boolean array of `array`'s shape: what ``==`` against something that is no number answers."""
+    """Return a boolean array of `array`'s shape: the result of ``==`` with an operand that is no number."""
     return tensor_array(tf.fill(tf.shape(array.tensor), value))
 
 

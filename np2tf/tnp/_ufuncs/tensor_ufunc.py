@@ -39,9 +39,9 @@ UFUNCS: dict[np.ufunc, Ufunc] = {}
 
 
 class Ufunc:
-    """A universal function over tensors, behind the one of `front` that people see."""
+    """A universal function over tensors; programs call it through the function of its name in `front`."""
 
-    #: name of the ufunc -> functions for reduce and accumulate on tensors, filled by the reductions chapter.
+    #: name of the ufunc -> functions for reduce and accumulate on tensors, filled by `_chapters/reductions`.
     reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
     accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
     #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
@@ -107,7 +107,7 @@ class Ufunc:
         return left_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
 
     def directly(self, args: tuple[Any, ...]) -> Any:
-        """The result if this is a call that one kernel answers (see `eager_fast_path`), else None."""
+        """Return the result if one kernel computes the call (see `eager_fast_path`), else None."""
         if self.elementwise and len(args) == self.nin:
             result = on_bases(self, args)
             if result is not None:
@@ -117,7 +117,7 @@ class Ufunc:
         try:
             result = self.direct(args)
         except LEFT_TO_NUMPY:
-            # The general way tells what is wrong with it.
+            # The general path raises the right error.
             return None
         counts.eager += result is not None
         return result
@@ -249,7 +249,7 @@ class Ufunc:
     def _along(
         self, name: str, function: Callable[..., Any] | None, args: Any, kwargs: dict[str, Any], out: Any
     ) -> Any:
-        """One of the methods: by `function` on tensors, by NumPy where there is none or it cannot."""
+        """Call a method of the ufunc: `function` on tensors, or NumPy's if there is none or it fails."""
         numpy = getattr(self.numpy, name)
         given = kwargs if out is None else {**kwargs, "out": out}
         if runs_on_host(args, given):
@@ -276,7 +276,7 @@ class Ufunc:
             refuse_to_lose_gradient((indices, *operands))
             at: Callable[..., Any] = self.numpy.at
             answer = at(array, to_numpy(indices), *map(to_numpy, operands))
-            # An object that answers for itself may give something else.
+            # An object whose own class decides may return an object of another class.
             return array if answer is None else answer
         target = as_view(array)
         try:
@@ -292,13 +292,16 @@ class Ufunc:
 
 
 def _answers(value: Any) -> bool:
-    """Whether an operand decides for itself what a universal function does."""
+    """Return whether an operand's own class decides what a universal function does."""
     kind = type(value)
     return kind not in (ndarray, scalar, np.ndarray) and hasattr(kind, "__array_ufunc__")
 
 
 def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
-    """NumPy's own ufuncs, given one of our arrays (https://numpy.org/neps/nep-0013-ufunc-overrides.html)."""
+    """Handle a ufunc of NumPy on an array on TensorFlow.
+
+    See https://numpy.org/neps/nep-0013-ufunc-overrides.html.
+    """
     ours = UFUNCS.get(ufunc)
     if isinstance(kwargs.get("out"), tuple) and len(kwargs["out"]) == 1:
         kwargs["out"] = kwargs["out"][0]
@@ -308,10 +311,12 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
 
 
 def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
-    """NumPy's own functions, given one of our arrays (https://numpy.org/neps/nep-0018-array-function-protocol.html).
+    """Handle a function of NumPy on an array on TensorFlow.
+
+    See https://numpy.org/neps/nep-0018-array-function-protocol.html.
 
     Raises:
-        TypeError: the arguments are not what the protocol wants.
+        TypeError: the arguments do not follow the protocol.
     """
     for name, given, kind in (("args", args, tuple), ("kwargs", kwargs, dict)):
         if not isinstance(given, kind):

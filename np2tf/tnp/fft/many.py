@@ -30,10 +30,10 @@ _TOGETHER: dict[bool, dict[int, Callable[[tf.Tensor], tf.Tensor]]] = {
 
 
 def _lengths(x: tf.Tensor, s: Any, axes: Any) -> tuple[list[int | None], list[int]]:
-    """The length (None: as it is) and the axis of every transform.
+    """Return the length (None keeps the array's length) and the axis of each transform.
 
     Raises:
-        ValueError: there are not as many lengths as axes.
+        ValueError: the numbers of lengths and axes differ.
     """
     rank = rank_of(x)
     if axes is None:

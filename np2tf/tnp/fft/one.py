@@ -36,12 +36,17 @@ def result_dtype(transform: Callable[..., Any], x: tf.Tensor) -> np.dtype[Any]:
 
 
 def scale(norm: Any, length: Any, dtype: tf.DType, inverse: bool, half: bool) -> tf.Tensor | None:
-    """By what TensorFlow's transform is to be multiplied, None for nothing.
+    """Return the factor for the result of TensorFlow's transform; None if it is 1.
 
-    `half` says that the input was float16, for which NumPy rounds the factor to float16.
+    Args:
+        norm: the normalisation that the caller names.
+        length: the length of the transform.
+        dtype: the dtype of the result.
+        inverse: whether the transform is inverse.
+        half: whether the input was float16, for which NumPy rounds the factor to float16.
 
     Raises:
-        ValueError: there is no such normalisation.
+        ValueError: NumPy has no such normalisation.
     """
     if norm is None:
         norm = "backward"
@@ -65,7 +70,7 @@ def _half_scale(norm: str, length: Any, dtype: tf.DType, inverse: bool) -> tf.Te
 
 
 def opposite(norm: Any) -> Any:
-    """The normalisation of the transform in the other direction."""
+    """Return the normalisation of the transform in the opposite direction."""
     return {None: "forward", "backward": "forward", "forward": "backward"}.get(norm, norm)
 
 

@@ -107,9 +107,10 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
 
 
 def _best_splits(sizes: list[int]) -> list[list[int]]:
-    """Where to split each chain i..j of matrices so that multiplying it takes the fewest operations.
+    """Return where to split each chain i..j of matrices so that the product takes the fewest operations.
 
-    Matrix i has the shape (sizes[i], sizes[i + 1]); the textbook dynamic programme (Cormen et al., ch. 15.2).
+    Matrix i has the shape (sizes[i], sizes[i + 1]). This is the textbook dynamic programme (Cormen et al.,
+    ch. 15.2).
     """
     count = len(sizes) - 1
     cost = [[0] * count for _ in range(count)]

@@ -1,4 +1,4 @@
-"""What numpy.linalg asks of its operands: floating dtypes, matrices, square matrices."""
+"""Checks of the operands of numpy.linalg: floating dtypes, matrices, square matrices."""
 
 from __future__ import annotations
 
@@ -43,11 +43,13 @@ def matrix(a: tf.Tensor) -> tf.Tensor:
 
 
 def discard_if_nearly_singular(a: tf.Tensor, pivots: tf.Tensor | None = None) -> None:
-    """Where exceptions are handled: whether a matrix is singular may hang on the last digit, so ask NumPy.
+    """Where exceptions are handled, discard a call with nearly singular matrices, so that NumPy decides.
+
+    Whether such a matrix is singular may depend on the last digit.
 
     Args:
         a: square matrices.
-        pivots: their pivots, if they are known.
+        pivots: the pivots of the matrices, if they are known.
     """
     if staging_handlers():
         discard_if_small(tf.linalg.diag_part(tf.linalg.lu(a)[0]) if pivots is None else pivots)

@@ -140,7 +140,11 @@ def _check_square(x: tf.Tensor, letter: str) -> None:
 
 
 def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
-    """One operand with its axes reordered, or its diagonals: a view in NumPy. None for anything else."""
+    """Return an operand with its axes reordered or its diagonals taken, which is a view in NumPy.
+
+    Returns:
+        None if the result has other labels than the operand.
+    """
     if set(labels) != set(result):
         return None
     view = as_view(operand)
@@ -223,7 +227,7 @@ def einsum(
 
 
 def _appear_in_order(labels: list[str], result: str) -> bool:
-    """Whether the labels of every operand are in the order of the result's."""
+    """Return whether the labels of every operand are in the order of the result's labels."""
     return all([letter for letter in result if letter in term] == [*term] for term in labels)
 
 

@@ -43,17 +43,17 @@ def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
 
 
 def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
-    """The maximum of what is not negative; 0 of nothing, NaN where one is among them."""
+    """Return the maximum of numbers that are not negative: 0 of no numbers, NaN if a number is NaN."""
     if NUMPY < (2, 3):
         _refuse_nothing(x, axis)
     return tf.maximum(_extreme(tf.reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
 
 
 def _refuse_nothing(x: tf.Tensor, axis: Any) -> None:
-    """As NumPy does where a maximum has no least value to begin with.
+    """Refuse a maximum over an empty axis, as NumPy does without a least value to begin with.
 
     Raises:
-        ValueError: the axis is empty, and something is to be told of it.
+        ValueError: the axis is empty, and the result is not.
     """
     axes = {k % len(x.shape) for k in (axis if isinstance(axis, (list, tuple)) else (axis,))}
     empty = any(x.shape[k] == 0 for k in axes)
@@ -101,7 +101,14 @@ def _norm_of_columns(x: tf.Tensor, order: Any, summed: int, compared: int) -> tf
 
 
 def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Tensor:
-    """Norms of the matrices that lie in two axes, without those axes."""
+    """Return the norms of matrices, without their axes.
+
+    Args:
+        x: an array that holds the matrices in two of its axes.
+        order: the order of the norm.
+        rows: the axis of the rows.
+        columns: the axis of the columns.
+    """
     if order is None or order in ("fro", "f"):
         return _root_of_squares(x, (rows, columns), False)
     if order in (1, -1):

@@ -78,7 +78,10 @@ def _aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
 
 @op(np.dot, method=True)
 def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
-    """Product of vectors and matrices: over the last axis of `a` and the last but one of `b`."""
+    """Return the sums of products over the last axis of `a` and the last but one axis of `b`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.dot.html.
+    """
     rank_a, rank_b = rank_of(a), rank_of(b)
     if rank_a == 0 or rank_b == 0:
         return multiply(a, b)
@@ -140,7 +143,10 @@ def contracted(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
 
 @op(np.tensordot)
 def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
-    """Sum of products over pairs of axes: those listed, or the last of `a` with the first of `b`."""
+    """Return the sums of products over pairs of axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html.
+    """
     return tensor_array(contracted(a, b, axes))
 
 

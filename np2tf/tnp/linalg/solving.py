@@ -123,7 +123,17 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
 
 
 def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor, ...]:
-    """Solution, residuals, rank, singular values; those below `relative` times the greatest count as 0."""
+    """Solve a linear least-squares problem by singular values.
+
+    Args:
+        a: a matrix.
+        b: a matrix of right sides.
+        relative: singular values below `relative` times the greatest count as 0; a negative number stands
+            for the precision of the dtype.
+
+    Returns:
+        The solution, the residuals, the rank, and the singular values.
+    """
     left, values, adjoint = svd_of(a, full_matrices=False)
     cutoff = as_tensor(relative, real_dtype(a).as_numpy_dtype)
     cutoff = tf.where(cutoff < 0, tf.constant(epsilon(a), cutoff.dtype), cutoff)

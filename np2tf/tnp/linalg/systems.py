@@ -94,7 +94,7 @@ def _eliminated(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _magnitude(column: tf.Tensor) -> tf.Tensor:
-    """What LAPACK compares to find a pivot."""
+    """Return the sizes that LAPACK compares to choose a pivot."""
     if column.dtype.is_complex:
         return tf.abs(tf.math.real(column)) + tf.abs(tf.math.imag(column))
     return tf.abs(column)

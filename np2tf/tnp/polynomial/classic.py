@@ -1,7 +1,7 @@
 """Polynomials as vectors of coefficients, the highest power first: polyval, polyder, polyint, polyadd, poly.
 
-poly1d objects are NumPy's own, so that calls with one of them go to NumPy. So does roots: how many there are,
-and whether they are complex, depends on values.
+NumPy handles calls with its own poly1d objects. It also handles roots, because the number of roots, and
+whether they are complex, depends on values.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ def polymul(a1: Any, a2: Any) -> tf.Tensor:
 
 
 def _real(p: Any) -> tf.Tensor:
-    """As NumPy's ``p + 0.0``."""
+    """Return the coefficients as NumPy's ``p + 0.0`` does: integers become float64."""
     given = coefficients(p, number=True)
     return given if given.dtype.is_floating or given.dtype.is_complex else cast(given, np.float64)
 

@@ -39,7 +39,7 @@ def _check(x: tf.Tensor, y: tf.Tensor, w: tf.Tensor | None, deg: int) -> None:
 
 
 def _real(x: tf.Tensor) -> tf.Tensor:
-    """As NumPy's ``x + 0.0``: integers become float64."""
+    """Return `x` as NumPy's ``x + 0.0`` does: integers become float64."""
     if x.dtype.is_complex or x.dtype == tf.float16:
         raise StagingError(f"polyfit of {x.dtype.name}", "NP2TF503")
     return x if x.dtype.is_floating else cast(x, np.float64)
@@ -59,7 +59,7 @@ def polyfit(
     _check(x, y, w, deg)
     count = x.shape[0]
     rcond = count * np.finfo(_real(x).dtype.as_numpy_dtype).eps if rcond is None else rcond
-    # Powers of integers and of float32 are float64 in NumPy, and so is what follows.
+    # NumPy computes powers of integers and of float32 in float64, and all that follows too.
     x, y = (cast(_real(part), np.float64) for part in (x, y))
     powers = tf.stack([x**k for k in range(deg, -1, -1)], axis=1)
     right = y if rank_of(y) == 2 else y[:, None]
