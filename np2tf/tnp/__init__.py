@@ -1,8 +1,8 @@
 """`np2tf.tnp`: NumPy's API on TensorFlow.
 
-Every public name of NumPy is here, under the same path, and made when it is first asked for
-(`np2tf.tnp._front.front`). Importing this package imports NumPy, but not TensorFlow: the modules that
-implement NumPy's functions over tensors are loaded by the first tensor (`np2tf.tnp._entry.routing`).
+Every public name of NumPy is here under the same path; the object is made on first access
+(`np2tf.tnp._front.front`). Importing this package imports NumPy, but not TensorFlow: the first tensor loads
+the modules that implement NumPy's functions over tensors (`np2tf.tnp._entry.routing`).
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class _AlsoNumPys(type):
         return super().__call__(*args, **kwargs) if staged is None else staged
 
     def is_ours(cls) -> bool:
-        """Whether this is one of the classes here, and not one that a program derives from it."""
+        """Return whether this is a class of this module, and not one that a program derives from it."""
         return cls.__module__ == __name__
 
 

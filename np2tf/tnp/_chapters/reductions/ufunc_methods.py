@@ -37,8 +37,8 @@ _ASSOCIATIVE = (
     "logaddexp",
     "logaddexp2",
 )
-#: The ufuncs among them that round, so that results depend on the order of operations. NumPy accumulates them,
-#: except in graphs and where a gradient tape may record.
+#: The ufuncs among them that round, so that results depend on the order of operations. NumPy accumulates
+#: them, except in graphs and where a gradient tape may record.
 _ROUNDING = frozenset({"hypot", "logaddexp", "logaddexp2"})
 
 
