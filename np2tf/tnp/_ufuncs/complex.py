@@ -289,7 +289,7 @@ def _scaled(z: tf.Tensor, factor: float) -> tf.Tensor:
 
 def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
     real, imag = parts(z)
-    # The exponential is multiplied in two factors: it may overflow where its product with the cosine does not.
+    # Multiplied in two factors: the exponential may overflow where its product with the cosine does not.
     root = tf.exp(real * constant(0.5, real))
     result = [root * function(imag) * root for function in (tf.cos, tf.sin)]
     endless = ~tf.math.is_finite(imag)
