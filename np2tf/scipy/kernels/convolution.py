@@ -117,14 +117,20 @@ def _convolution(name: str, a: tf.Tensor, b: tf.Tensor, mode: str, method: str) 
 
 @native("scipy.signal.convolve")
 def convolve(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> tf.Tensor:
-    """The convolution of two arrays."""
+    """The convolution of two arrays.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.convolve.html.
+    """
     a, b = _operands("convolve", in1, in2, mode)
     return _convolution("convolve", a, b, mode, method)
 
 
 @native("scipy.signal.correlate")
 def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") -> tf.Tensor:
-    """The cross-correlation of two arrays."""
+    """The cross-correlation of two arrays.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.correlate.html.
+    """
     a, b = _operands("correlate", in1, in2, mode)
     mirrored = tf.reverse(b, list(range(rank_of(b)))) if rank_of(b) else b
     return _convolution(
@@ -134,7 +140,10 @@ def correlate(in1: Array, in2: Array, mode: str = "full", method: str = "auto") 
 
 @native("scipy.signal.fftconvolve")
 def fftconvolve(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
-    """The convolution of two arrays, by Fourier transforms."""
+    """The convolution of two arrays, by Fourier transforms.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.fftconvolve.html.
+    """
     a, b = _operands("fftconvolve", in1, in2, mode)
     if rank_of(a) == 0:
         return a * b
@@ -145,7 +154,10 @@ def fftconvolve(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
 
 @native("scipy.signal.convolve2d")
 def convolve2d(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
-    """The convolution of two matrices, with zeros around them."""
+    """The convolution of two matrices, with zeros around them.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.convolve2d.html.
+    """
     a, b = _operands("convolve2d", in1, in2, mode)
     if rank_of(a) != 2:
         raise ValueError("convolve2d inputs must both be 2-D arrays")
@@ -154,7 +166,10 @@ def convolve2d(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
 
 @native("scipy.signal.hilbert")
 def hilbert(x: Array, N: OptionalInt = None, axis: Int = -1) -> tf.Tensor:
-    """The analytic signal, whose imaginary part is the Hilbert transform."""
+    """The analytic signal, whose imaginary part is the Hilbert transform.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.hilbert.html.
+    """
     if x.dtype.is_complex or x.dtype == tf.float16:
         raise refused(f"hilbert of {x.dtype.name}")
     where = normalize_axis_index(axis, rank_of(x))

@@ -91,7 +91,10 @@ def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.spatial.distance.cdist")
 def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """The distances of all vectors of one array from all of another."""
+    """The distances of all vectors of one array from all of another.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.cdist.html.
+    """
     first, second = _vectors("cdist", XA), _vectors("cdist", XB)
     if first.shape[1] != second.shape[1]:
         raise ValueError("XA and XB must have the same number of columns")
@@ -100,7 +103,10 @@ def cdist(XA: Array, XB: Array, metric: Any = "euclidean", *, p: Any = None) -> 
 
 @native("scipy.spatial.distance.pdist")
 def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
-    """The distances of all pairs of vectors."""
+    """The distances of all pairs of vectors.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.pdist.html.
+    """
     vectors = _vectors("pdist", X)
     rows, columns = np.triu_indices(vectors.shape[0], 1)
     return _metric("pdist", metric, p)(gathered(vectors, rows, 0), gathered(vectors, columns, 0))
@@ -108,7 +114,10 @@ def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
 
 @native("scipy.spatial.distance.squareform")
 def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
-    """Convert a vector of pairwise distances to the symmetric matrix of distances, or back."""
+    """Convert a vector of pairwise distances to the symmetric matrix of distances, or back.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.squareform.html.
+    """
     rank = rank_of(X)
     if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
         raise refused("squareform of such an array")
@@ -140,7 +149,10 @@ def _matrix(pairs: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.spatial.distance.euclidean")
 def euclidean(u: Array, v: Array) -> tf.Tensor:
-    """The distance of two vectors."""
+    """The distance of two vectors.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.spatial.distance.euclidean.html.
+    """
     first, second = (cast(as_tensor(one), np.float64) if not one.dtype.is_complex else one for one in (u, v))
     if rank_of(first) != 1 or rank_of(second) != 1 or first.dtype.is_complex or u.dtype == tf.float32:
         raise refused("euclidean of such operands")

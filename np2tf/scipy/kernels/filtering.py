@@ -69,7 +69,10 @@ def _signal(name: str, x: tf.Tensor, axis: int, *others: tf.Tensor) -> tuple[tf.
 
 @native("scipy.signal.lfilter")
 def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any:
-    """A recursive or finite filter along an axis; with `zi` also its last state."""
+    """A recursive or finite filter along an axis; with `zi` also its last state.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.lfilter.html.
+    """
     before = None if zi is None else as_tensor(zi)
     samples, where, (first, second, *_) = _signal(
         "lfilter", x, axis, b, a, *([] if before is None else [before])
@@ -91,7 +94,10 @@ def lfilter(b: Array, a: Array, x: Array, axis: Int = -1, zi: Any = None) -> Any
 
 @native("scipy.signal.sosfilt")
 def sosfilt(sos: Array, x: Array, axis: Int = -1) -> tf.Tensor:
-    """A filter of second-order sections along an axis."""
+    """A filter of second-order sections along an axis.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.sosfilt.html.
+    """
     if rank_of(sos) != 2 or sos.shape[1] != 6 or not sos.shape[0]:
         raise ValueError("sos array must be shape (n_sections, 6)")
     samples, where, (sections,) = _signal("sosfilt", x, axis, sos)
@@ -129,7 +135,10 @@ def _extended(x: tf.Tensor, kind: Any, count: int) -> tf.Tensor:
 def filtfilt(
     b: Array, a: Array, x: Array, axis: Int = -1, padtype: Any = "odd", padlen: OptionalInt = None
 ) -> tf.Tensor:
-    """A filter forwards and backwards along an axis, which leaves phases as they are."""
+    """A filter forwards and backwards along an axis, which leaves phases as they are.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.filtfilt.html.
+    """
     if padtype not in ("even", "odd", "constant", None):
         raise ValueError("Unknown value for padtype")
     samples, where, (first, second) = _signal("filtfilt", x, axis, b, a)
@@ -148,7 +157,10 @@ def filtfilt(
 
 @native("scipy.signal.detrend")
 def detrend(data: Array, axis: Int = -1, type: str = "linear") -> tf.Tensor:
-    """A signal less its mean, or less the straight line that fits it best."""
+    """A signal less its mean, or less the straight line that fits it best.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.detrend.html.
+    """
     if type not in ("linear", "l", "constant", "c"):
         raise ValueError("Trend type must be 'linear' or 'constant'.")
     samples, where, _ = _signal("detrend", data, axis)

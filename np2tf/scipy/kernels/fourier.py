@@ -58,23 +58,35 @@ for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
 
 @native("scipy.fft.fftshift")
 def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """`x` with the zero frequency in the middle."""
+    """`x` with the zero frequency in the middle.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.fftshift.html.
+    """
     return helper.fftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
 
 
 @native("scipy.fft.ifftshift")
 def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.ifftshift.html.
+    """
     return helper.ifftshift.__wrapped__(x, axes)  # type: ignore[attr-defined]
 
 
 @native("scipy.fft.fftfreq")
 def fftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
-    """The frequencies of `fft` of `n` samples at distance `d`."""
+    """The frequencies of `fft` of `n` samples at distance `d`.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.fftfreq.html.
+    """
     return helper.fftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]
 
 
 @native("scipy.fft.rfftfreq")
 def rfftfreq(n: Int, d: Any = 1.0) -> tf.Tensor:
-    """The frequencies of `rfft` of `n` samples at distance `d`."""
+    """The frequencies of `rfft` of `n` samples at distance `d`.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.fft.rfftfreq.html.
+    """
     return helper.rfftfreq.__wrapped__(n, d)  # type: ignore[attr-defined]

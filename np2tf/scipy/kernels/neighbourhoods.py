@@ -115,7 +115,10 @@ def _along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Te
 def correlate1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The correlation with weights along an axis."""
+    """The correlation with weights along an axis.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate1d.html.
+    """
     given, where = _along_axis("correlate1d", input, weights, axis)
     return _correlated_1d(input, given, where, mode, cval, given.shape[0] // 2)
 
@@ -124,7 +127,10 @@ def correlate1d(
 def convolve1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The convolution with weights along an axis."""
+    """The convolution with weights along an axis.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve1d.html.
+    """
     given, where = _along_axis("convolve1d", input, weights, axis)
     return _correlated_1d(input, tf.reverse(given, [0]), where, mode, cval, (given.shape[0] - 1) // 2)
 
@@ -147,14 +153,20 @@ def _correlated(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets:
 
 @native("scipy.ndimage.correlate")
 def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The correlation with an array of weights."""
+    """The correlation with an array of weights.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate.html.
+    """
     given = _weights("correlate", input, weights)
     return _correlated(input, given, mode, cval, [n // 2 for n in given.shape])
 
 
 @native("scipy.ndimage.convolve")
 def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The convolution with an array of weights."""
+    """The convolution with an array of weights.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve.html.
+    """
     given = _weights("convolve", input, weights)
     mirrored = tf.reverse(given, list(range(rank_of(given))))
     return _correlated(input, mirrored, mode, cval, [(n - 1) // 2 for n in given.shape])
@@ -216,7 +228,10 @@ def gaussian_filter1d(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along an axis by a Gaussian, or by a derivative of one."""
+    """Smoothed along an axis by a Gaussian, or by a derivative of one.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter1d.html.
+    """
     _input("gaussian_filter1d", input, exact=False)
     where = normalize_axis_index(axis, rank_of(input))
     return _gaussian(input, sigma, where, order, mode, cval, truncate, radius)
@@ -233,7 +248,10 @@ def gaussian_filter(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along all axes by a Gaussian."""
+    """Smoothed along all axes by a Gaussian.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter.html.
+    """
     result = _input("gaussian_filter", input, exact=False)
     rank = rank_of(input)
     for axis in range(rank):
@@ -266,14 +284,20 @@ def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Ten
 def uniform_filter1d(
     input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The means of windows along an axis."""
+    """The means of windows along an axis.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter1d.html.
+    """
     _require_finite("uniform_filter1d", _input("uniform_filter1d", input))
     return _uniform(input, size, normalize_axis_index(axis, rank_of(input)), mode, cval)
 
 
 @native("scipy.ndimage.uniform_filter")
 def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The means of windows."""
+    """The means of windows.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter.html.
+    """
     result, rank = _input("uniform_filter", input), rank_of(input)
     _require_finite("uniform_filter", input)
     for axis in range(rank):
@@ -334,7 +358,10 @@ _gradient("prewitt", (1, 1, 1))
 
 @native("scipy.ndimage.laplace")
 def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The sum of second differences along all axes."""
+    """The sum of second differences along all axes.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.laplace.html.
+    """
     _input("laplace", input)
     if input.dtype.is_unsigned or not rank_of(input):
         raise refused("laplace of unsigned integers, or of a number")

@@ -11,6 +11,9 @@ from np2tf.tnp._dispatch.op import Array
 
 @native("scipy.linalg.expm")
 def expm(A: Array) -> tf.Tensor:
-    """The exponential of square matrices."""
+    """The exponential of square matrices.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.expm.html.
+    """
     a_matrix("expm", A, square=True, stacked=True)
     return tf.linalg.expm(*computable("expm", A))

@@ -49,7 +49,10 @@ def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = Fals
 def norm(
     a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True
 ) -> tf.Tensor:
-    """Norms of vectors or matrices."""
+    """Norms of vectors or matrices.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.norm.html.
+    """
     by_lapack = (1, float("inf")) if rank_of(a) == 2 else (None, 2) if rank_of(a) == 1 else ()
     if a.dtype in (tf.float32, tf.complex64) and ord in by_lapack and axis is None and not keepdims:
         raise refused("norm in single precision, which is one of Python's numbers,")
@@ -65,7 +68,10 @@ def _vector(name: str, c: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.linalg.toeplitz")
 def toeplitz(c: Array, r: Any = None) -> tf.Tensor:
-    """The matrix that is constant along its diagonals, by its first column and row."""
+    """The matrix that is constant along its diagonals, by its first column and row.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.toeplitz.html.
+    """
     column = _vector("toeplitz", c)
     if r is None:
         row = tf.math.conj(column) if column.dtype.is_complex else column
@@ -79,7 +85,10 @@ def toeplitz(c: Array, r: Any = None) -> tf.Tensor:
 
 @native("scipy.linalg.hankel")
 def hankel(c: Array, r: Any = None) -> tf.Tensor:
-    """The matrix that is constant along its antidiagonals, by its first column and last row."""
+    """The matrix that is constant along its antidiagonals, by its first column and last row.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.hankel.html.
+    """
     column = _vector("hankel", c)
     if r is None:
         row = tf.zeros_like(column)
@@ -92,14 +101,20 @@ def hankel(c: Array, r: Any = None) -> tf.Tensor:
 
 @native("scipy.linalg.circulant")
 def circulant(c: Array) -> tf.Tensor:
-    """The matrix whose columns are a vector, shifted around."""
+    """The matrix whose columns are a vector, shifted around.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.circulant.html.
+    """
     length = _vector("circulant", c).shape[0]
     return gathered(c, (np.arange(length)[:, None] - np.arange(length)) % length, 0)
 
 
 @native("scipy.linalg.block_diag")
 def block_diag(*arrs: Array) -> tf.Tensor:
-    """The matrix with matrices along its diagonal."""
+    """The matrix with matrices along its diagonal.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.block_diag.html.
+    """
     blocks = [
         tf.reshape(a, [1] * (2 - rank_of(a)) + a.shape.as_list()) if rank_of(a) < 2 else a for a in arrs
     ]

@@ -75,7 +75,10 @@ def solve(
     assume_a: Any = None,
     transposed: bool = False,
 ) -> tf.Tensor:
-    """The x with ``a @ x == b``."""
+    """The x with ``a @ x == b``.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.solve.html.
+    """
     first, right = _system("solve", a, b, check_finite)
     if assume_a in ("pos", "positive definite") and not transposed:
         return _as_given(_by_cholesky(_cholesky("solve", first, lower), right, lower), b)
@@ -91,7 +94,10 @@ def solve(
 
 @native("scipy.linalg.inv")
 def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Inverses of square matrices."""
+    """Inverses of square matrices.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.inv.html.
+    """
     a_matrix("inv", a, square=True, stacked=True)
     (given,) = computable("inv", a, finite=check_finite)
     _factors("inv", given)
@@ -100,7 +106,10 @@ def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
 
 @native("scipy.linalg.det")
 def det(a: Array, check_finite: bool = True) -> tf.Tensor:
-    """Determinants of square matrices, computed in double precision."""
+    """Determinants of square matrices, computed in double precision.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.det.html.
+    """
     a_matrix("det", a, square=True, stacked=True)
     (given,) = computable("det", a, finite=check_finite)
     return determinant(tf.cast(given, tf.complex128 if given.dtype.is_complex else tf.float64))
@@ -115,7 +124,10 @@ def solve_triangular(
     unit_diagonal: bool = False,
     check_finite: bool = True,
 ) -> tf.Tensor:
-    """The x with ``a @ x == b`` for a triangular matrix."""
+    """The x with ``a @ x == b`` for a triangular matrix.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.solve_triangular.html.
+    """
     matrix, right = _system("solve_triangular", a, b, check_finite)
     diagonal = tf.linalg.diag_part(matrix)
     if unit_diagonal:
@@ -152,7 +164,10 @@ def _by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
 
 @native("scipy.linalg.cholesky")
 def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Tensor:
-    """The upper triangular factor of a positive definite matrix, or the lower one."""
+    """The upper triangular factor of a positive definite matrix, or the lower one.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cholesky.html.
+    """
     a_matrix("cholesky", a, square=True, stacked=True)
     (given,) = computable("cholesky", a, finite=check_finite)
     return _cholesky("cholesky", given, lower)
@@ -163,6 +178,8 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
     """Return the Cholesky factor for `cho_solve`, and whether it is the lower one.
 
     As in SciPy, the other triangle keeps the elements of `a`, or is zero since SciPy 1.18.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_factor.html.
     """
     a_matrix("cho_factor", a, square=True)
     (given,) = computable("cho_factor", a, finite=check_finite)
@@ -175,7 +192,10 @@ def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tupl
 
 @native("scipy.linalg.cho_solve")
 def cho_solve(c_and_lower: Any, b: Array, check_finite: bool = True) -> tf.Tensor:
-    """The x with ``a @ x == b``, of the Cholesky factor of a."""
+    """The x with ``a @ x == b``, of the Cholesky factor of a.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.cho_solve.html.
+    """
     c, lower = c_and_lower
     if not isinstance(lower, (bool, int, np.bool_)):
         raise refused("cho_solve with a triangle that is known only at run time")
@@ -217,7 +237,10 @@ def _order_of(pivots: tf.Tensor) -> tf.Tensor:
 
 @native("scipy.linalg.lu_factor")
 def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor]:
-    """LU factors in one matrix, and the pivots."""
+    """LU factors in one matrix, and the pivots.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_factor.html.
+    """
     a_matrix("lu_factor", a, square=True)
     factors, order = _factors("lu_factor", *computable("lu_factor", a, finite=check_finite))
     return factors, _pivots_of(order)
@@ -225,7 +248,10 @@ def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor
 
 @native("scipy.linalg.lu_solve")
 def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = True) -> tf.Tensor:
-    """Return the x that solves ``a @ x == b``, from the factors that `lu_factor` returns for a."""
+    """Return the x that solves ``a @ x == b``, from the factors that `lu_factor` returns for a.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lu_solve.html.
+    """
     factors, pivots = (as_tensor(one) for one in lu_and_piv)
     a_matrix("lu_solve", factors, square=True)
     factors, right = computable("lu_solve", factors, b, finite=check_finite)
@@ -243,7 +269,10 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
 
 @native("scipy.linalg.lstsq")
 def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tuple[Any, ...]:
-    """Least squares solution, sums of squared residuals, rank and singular values."""
+    """Least squares solution, sums of squared residuals, rank and singular values.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.lstsq.html.
+    """
     a_matrix("lstsq", a)
     first, right = computable("lstsq", a, b, finite=check_finite)
     columns = _columns("lstsq", first, right)
@@ -260,7 +289,10 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
 
 @native("scipy.linalg.pinv")
 def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = True) -> tf.Tensor:
-    """The Moore-Penrose inverse: singular values up to `atol` and `rtol` times the greatest count as zero."""
+    """The Moore-Penrose inverse: singular values up to `atol` and `rtol` times the greatest count as zero.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinv.html.
+    """
     a_matrix("pinv", a)
     (given,) = computable("pinv", a, finite=check_finite)
     left, values, right = svd_of(given, full_matrices=False)
@@ -284,7 +316,10 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
 def pinvh(
     a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True
 ) -> tf.Tensor:
-    """Return the pseudo-inverse of a Hermitian matrix."""
+    """Return the pseudo-inverse of a Hermitian matrix.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.pinvh.html.
+    """
     a_matrix("pinvh", a, square=True)
     (given,) = computable("pinvh", a, finite=check_finite)
     values, vectors = tf.linalg.eigh(given if lower else tf.linalg.adjoint(given))

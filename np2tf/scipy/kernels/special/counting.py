@@ -15,7 +15,10 @@ from np2tf.tnp._tensor.dtype_dispatch import constant
 
 @native("scipy.special.comb")
 def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
-    """The number of ways to take k of N things."""
+    """The number of ways to take k of N things.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.comb.html.
+    """
     things, taken = together(cast(N, np.float64), cast(k, np.float64))
     if repetition:
         zero = constant(0, things)
@@ -30,7 +33,10 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
 
 @native("scipy.special.factorial")
 def factorial(n: Array) -> tf.Tensor:
-    """``gamma(n + 1)``; 0 of negative numbers."""
+    """``gamma(n + 1)``; 0 of negative numbers.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.factorial.html.
+    """
     if n.dtype.is_complex or n.dtype in (tf.bool, tf.float16):
         raise refused(f"factorial of {n.dtype.name}")
     at = cast(n, np.float64)

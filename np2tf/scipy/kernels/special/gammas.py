@@ -241,7 +241,10 @@ universal("binom", doubly(binomial))
 
 @native("scipy.special.zeta")
 def zeta(x: Array, q: Any = None) -> tf.Tensor:
-    """The Riemann or Hurwitz zeta function."""
+    """The Riemann or Hurwitz zeta function.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.zeta.html.
+    """
     if q is None or x.dtype.is_complex:
         raise refused("the zeta function of Riemann, or of complex numbers")
     first, second = promote(x, q)
@@ -251,7 +254,10 @@ def zeta(x: Array, q: Any = None) -> tf.Tensor:
 
 @native("scipy.special.polygamma")
 def polygamma(n: Array, x: Array) -> tf.Tensor:
-    """The derivatives of `digamma`."""
+    """The derivatives of `digamma`.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.polygamma.html.
+    """
     order, at = together(cast(n, np.float64), cast(x, np.float64))
     one = constant(1, order)
     above = tf.where(order > constant(0, order), order + one, constant(2, order))
@@ -266,7 +272,10 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
 
 @native("scipy.special.multigammaln")
 def multigammaln(a: Array, d: Int) -> tf.Tensor:
-    """The logarithm of the multivariate gamma function."""
+    """The logarithm of the multivariate gamma function.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.multigammaln.html.
+    """
     at = cast(a, np.float64)
     unless(tf.reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
     result = tf.fill(tf.shape(at), constant(d * (d - 1) * 0.25 * math.log(math.pi), at))

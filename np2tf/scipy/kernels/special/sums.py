@@ -36,7 +36,10 @@ def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
 
 @native("scipy.special.logsumexp")
 def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False) -> tf.Tensor:
-    """The logarithm of the sum of exponentials."""
+    """The logarithm of the sum of exponentials.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html.
+    """
     if a.shape.num_elements() in (0, None):
         raise refused("logsumexp of no elements, or of a number of them that is not known")
     if b is not None:
@@ -68,7 +71,10 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
 
 @native("scipy.special.softmax")
 def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """Exponentials divided by their sum."""
+    """Exponentials divided by their sum.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.softmax.html.
+    """
     x = _inexact(x)
     axes = _axes(x, axis)
     powers = tf.exp(x - tf.stop_gradient(tf.reduce_max(x, axes, keepdims=True)))
@@ -77,7 +83,10 @@ def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
 
 @native("scipy.special.log_softmax")
 def log_softmax(x: Array, axis: Axis = None) -> tf.Tensor:
-    """The logarithm of `softmax`."""
+    """The logarithm of `softmax`.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.log_softmax.html.
+    """
     x = _inexact(x)
     axes = _axes(x, axis)
     shifted = x - _largest(x, axes)
