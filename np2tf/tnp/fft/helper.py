@@ -24,7 +24,10 @@ def _frequencies(numbers: np.ndarray, n: int, d: Any) -> tf.Tensor:
 
 @op(np.fft.fftfreq)
 def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
-    """The frequencies of `fft` of `n` samples at distance `d`."""
+    """The frequencies of `fft` of `n` samples at distance `d`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftfreq.html.
+    """
     if n < 0:
         raise ValueError("negative dimensions are not allowed")
     half = (n - 1) // 2 + 1
@@ -33,7 +36,10 @@ def fftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
 
 @op(np.fft.rfftfreq)
 def rfftfreq(n: Int, d: Operand = 1.0, device: Any = None) -> tf.Tensor:
-    """The frequencies of `rfft` of `n` samples at distance `d`."""
+    """The frequencies of `rfft` of `n` samples at distance `d`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfftfreq.html.
+    """
     return _frequencies(np.arange(n // 2 + 1), n, d)
 
 
@@ -49,11 +55,17 @@ def _shift(x: tf.Tensor, axes: Any, sign: int) -> tf.Tensor:
 
 @op(np.fft.fftshift)
 def fftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """`x` with the zero frequency in the middle."""
+    """`x` with the zero frequency in the middle.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftshift.html.
+    """
     return _shift(x, axes, 1)
 
 
 @op(np.fft.ifftshift)
 def ifftshift(x: Array, axes: Axis = None) -> tf.Tensor:
-    """The inverse of `fftshift`."""
+    """The inverse of `fftshift`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifftshift.html.
+    """
     return _shift(x, axes, -1)

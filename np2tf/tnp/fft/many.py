@@ -89,47 +89,71 @@ def _real_inverse(x: tf.Tensor, s: Any, axes: Any, norm: Any) -> tf.Tensor:
 
 @op(np.fft.fftn)
 def fftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The transform along several axes, by default all of them."""
+    """The transform along several axes, by default all of them.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fftn.html.
+    """
     return _complex(a, s, axes, norm, inverse=False)
 
 
 @op(np.fft.ifftn)
 def ifftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The inverse of `fftn`."""
+    """The inverse of `fftn`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifftn.html.
+    """
     return _complex(a, s, axes, norm, inverse=True)
 
 
 @op(np.fft.rfftn)
 def rfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The transform of real numbers: half of it along the last of the axes."""
+    """The transform of real numbers: half of it along the last of the axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfftn.html.
+    """
     return _real(a, s, axes, norm)
 
 
 @op(np.fft.irfftn)
 def irfftn(a: Array, s: Any = None, axes: Axis = None, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The inverse of `rfftn`."""
+    """The inverse of `rfftn`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.irfftn.html.
+    """
     return _real_inverse(a, s, axes, norm)
 
 
 @op(np.fft.fft2)
 def fft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The transform along two axes."""
+    """The transform along two axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fft2.html.
+    """
     return _complex(a, s, axes, norm, inverse=False)
 
 
 @op(np.fft.ifft2)
 def ifft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The inverse of `fft2`."""
+    """The inverse of `fft2`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifft2.html.
+    """
     return _complex(a, s, axes, norm, inverse=True)
 
 
 @op(np.fft.rfft2)
 def rfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The transform of real numbers along two axes."""
+    """The transform of real numbers along two axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfft2.html.
+    """
     return _real(a, s, axes, norm)
 
 
 @op(np.fft.irfft2)
 def irfft2(a: Array, s: Any = None, axes: Axis = _LAST, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The inverse of `rfft2`."""
+    """The inverse of `rfft2`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.irfft2.html.
+    """
     return _real_inverse(a, s, axes, norm)

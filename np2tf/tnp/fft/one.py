@@ -162,35 +162,53 @@ def conjugate(x: tf.Tensor) -> tf.Tensor:
 
 @op(np.fft.fft)
 def fft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The discrete Fourier transform."""
+    """The discrete Fourier transform.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.fft.html.
+    """
     return complex_transform(a, n, axis, norm, inverse=False)
 
 
 @op(np.fft.ifft)
 def ifft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The inverse of `fft`."""
+    """The inverse of `fft`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ifft.html.
+    """
     return complex_transform(a, n, axis, norm, inverse=True)
 
 
 @op(np.fft.rfft)
 def rfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The first half of the transform of real numbers; the rest is its mirror image."""
+    """The first half of the transform of real numbers; the rest is its mirror image.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.rfft.html.
+    """
     return real_transform(a, n, axis, norm)
 
 
 @op(np.fft.irfft)
 def irfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The inverse of `rfft`."""
+    """The inverse of `rfft`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.irfft.html.
+    """
     return real_inverse(a, n, axis, norm)
 
 
 @op(np.fft.hfft)
 def hfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The transform of a signal whose spectrum is real."""
+    """The transform of a signal whose spectrum is real.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.hfft.html.
+    """
     return real_inverse(conjugate(a), n, axis, opposite(norm))
 
 
 @op(np.fft.ihfft)
 def ihfft(a: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None, out: Any = None) -> tf.Tensor:
-    """The inverse of `hfft`."""
+    """The inverse of `hfft`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fft.ihfft.html.
+    """
     return tf.math.conj(real_transform(a, n, axis, opposite(norm)))

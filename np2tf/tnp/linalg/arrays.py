@@ -40,7 +40,10 @@ __all__ = [
 
 @op(np.linalg.outer)
 def outer(x1: Array, x2: Array, /) -> tf.Tensor:
-    """Products of all pairs of elements of two vectors."""
+    """Products of all pairs of elements of two vectors.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.outer.html.
+    """
     if rank_of(x1) != 1 or rank_of(x2) != 1:
         raise ValueError(
             "Input arrays must be one-dimensional, but they are "
@@ -51,7 +54,10 @@ def outer(x1: Array, x2: Array, /) -> tf.Tensor:
 
 @op(np.linalg.trace)
 def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
-    """Sums along the diagonals of the last two axes."""
+    """Sums along the diagonals of the last two axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.trace.html.
+    """
     if rank_of(x) < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     return diagonal_sum(x, offset, dtype)
@@ -59,7 +65,10 @@ def trace(x: Array, /, *, offset: Int = 0, dtype: DType = None) -> tf.Tensor:
 
 @view(np.linalg.diagonal)
 def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
-    """The diagonals of the last two axes, a view."""
+    """The diagonals of the last two axes, a view.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.diagonal.html.
+    """
     if x.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     return x.view_through(Diagonal(offset))
@@ -67,7 +76,10 @@ def diagonal(x: View, /, *, offset: Int = 0) -> ndarray:
 
 @op(np.linalg.cross)
 def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Cross products of vectors of three components."""
+    """Cross products of vectors of three components.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cross.html.
+    """
     if x1.shape[axis] != 3 or x2.shape[axis] != 3:
         raise ValueError(
             "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
@@ -89,20 +101,29 @@ def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
 
 @op(np.linalg.matmul)
 def matmul(x1: Array, x2: Array, /) -> tf.Tensor:
-    """``x1 @ x2``."""
+    """``x1 @ x2``.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matmul.html.
+    """
     return UFUNCS[np.matmul].compute((x1, x2))
 
 
 @op(np.linalg.vecdot)
 def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
-    """Inner products along `axis`, the first operand conjugated."""
+    """Inner products along `axis`, the first operand conjugated.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vecdot.html.
+    """
     x1, x2 = promote(x1, x2)
     return vector_product(_moved(x1, axis, -1), _moved(x2, axis, -1))
 
 
 @op(np.linalg.tensordot)
 def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
-    """Sum of products over pairs of axes."""
+    """Sum of products over pairs of axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensordot.html.
+    """
     return tensor_array(contracted(x1, x2, axes))
 
 
@@ -126,7 +147,10 @@ def _best_splits(sizes: list[int]) -> list[list[int]]:
 
 @op(np.linalg.multi_dot)
 def multi_dot(arrays: Operands, *, out: Any = None) -> tf.Tensor:
-    """The product of a chain of matrices, in the cheapest order; the ends may be vectors."""
+    """The product of a chain of matrices, in the cheapest order; the ends may be vectors.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.multi_dot.html.
+    """
     if len(arrays) < 2:
         raise ValueError("Expecting at least two arrays.")
     chain = list(promote(*arrays))

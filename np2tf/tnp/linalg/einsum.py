@@ -193,7 +193,10 @@ def einsum(
     casting: Any = "safe",
     optimize: Any = False,
 ) -> Any:
-    """Sums of products over axes that share a letter; `optimize` changes nothing but speed and is ignored."""
+    """Sums of products over axes that share a letter; `optimize` changes nothing but speed and is ignored.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.einsum.html.
+    """
     if not operands:
         raise ValueError("must specify the einstein sum subscripts string and at least one operand")
     if isinstance(operands[0], str):

@@ -46,7 +46,10 @@ def _svd_hermitian(a: tf.Tensor) -> SVDResult:
 
 @op(np.linalg.svd)
 def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False) -> Any:
-    """Singular value decomposition ``a = U @ diag(S) @ Vh``."""
+    """Singular value decomposition ``a = U @ diag(S) @ Vh``.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.svd.html.
+    """
     a = square(a) if hermitian else matrix(a)
     if not compute_uv:
         return singular_values(a, hermitian)
@@ -55,13 +58,19 @@ def svd(a: Array, full_matrices: bool = True, compute_uv: bool = True, hermitian
 
 @op(np.linalg.svdvals)
 def svdvals(x: Array, /) -> tf.Tensor:
-    """Singular values, the greatest first."""
+    """Singular values, the greatest first.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.svdvals.html.
+    """
     return singular_values(matrix(x))
 
 
 @op(np.linalg.qr)
 def qr(a: Array, mode: str = "reduced") -> Any:
-    """``a = Q @ R`` with orthonormal columns of Q and upper triangular R."""
+    """``a = Q @ R`` with orthonormal columns of Q and upper triangular R.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.qr.html.
+    """
     if mode in ("f", "full", "e", "economic", "raw"):
         raise StagingError(f"qr with mode {mode!r}", "NP2TF503")
     if mode not in ("reduced", "complete", "r"):
@@ -73,7 +82,10 @@ def qr(a: Array, mode: str = "reduced") -> Any:
 
 @op(np.linalg.cholesky)
 def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
-    """The lower triangular L with ``a = L @ L.H`` (or its adjoint), from that triangle of `a`."""
+    """The lower triangular L with ``a = L @ L.H`` (or its adjoint), from that triangle of `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cholesky.html.
+    """
     a = square(a)
     lower = tf.linalg.cholesky(tf.linalg.adjoint(a) if upper else a)
     # TensorFlow marks failure by NaN or 0; while staging the call is discarded then, and NumPy raises.
@@ -97,14 +109,20 @@ def _from_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
 
 @op(np.linalg.eigh)
 def eigh(a: Array, UPLO: str = "L") -> EighResult:
-    """Eigenvalues, the least first, and eigenvectors of Hermitian matrices."""
+    """Eigenvalues, the least first, and eigenvectors of Hermitian matrices.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html.
+    """
     values, vectors = tf.linalg.eigh(_from_triangle(a, UPLO))
     return EighResult(tf.math.real(values), vectors)
 
 
 @op(np.linalg.eigvalsh)
 def eigvalsh(a: Array, UPLO: str = "L") -> tf.Tensor:
-    """Eigenvalues of Hermitian matrices, the least first."""
+    """Eigenvalues of Hermitian matrices, the least first.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html.
+    """
     return tf.math.real(tf.linalg.eigvalsh(_from_triangle(a, UPLO)))
 
 
@@ -118,7 +136,10 @@ def _complex(a: tf.Tensor) -> tf.Tensor:
 
 @op(np.linalg.eig)
 def eig(a: Array) -> EigResult:
-    """Eigenvalues and eigenvectors of length 1 with their largest components real, as LAPACK has them."""
+    """Eigenvalues and eigenvectors of length 1 with their largest components real, as LAPACK has them.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eig.html.
+    """
     values, vectors = tf.linalg.eig(_complex(a))
     pivot = _largest(vectors)
     return EigResult(values, vectors * tf.math.conj(pivot) / tf.cast(tf.abs(pivot), vectors.dtype))
@@ -133,5 +154,8 @@ def _largest(vectors: tf.Tensor) -> tf.Tensor:
 
 @op(np.linalg.eigvals)
 def eigvals(a: Array) -> tf.Tensor:
-    """Eigenvalues of general matrices."""
+    """Eigenvalues of general matrices.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvals.html.
+    """
     return tf.linalg.eigvals(_complex(a))

@@ -137,7 +137,10 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 @op(np.linalg.norm)
 def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) -> tf.Tensor:
-    """Norms of vectors or matrices; of all elements as one vector where neither order nor axis is given."""
+    """Norms of vectors or matrices; of all elements as one vector where neither order nor axis is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.norm.html.
+    """
     x = _inexact(x)
     rank = rank_of(x)
     flat = (
@@ -166,7 +169,10 @@ def _with_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Ten
 
 @op(np.linalg.vector_norm)
 def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: Any = 2) -> tf.Tensor:
-    """Norms of the vectors that lie along `axis` (several axes count as one long vector)."""
+    """Norms of the vectors that lie along `axis` (several axes count as one long vector).
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vector_norm.html.
+    """
     x = _inexact(x)
     axes = normalize_axis_tuple(range(rank_of(x)) if axis is None else axis, rank_of(x))
     rest = [k for k in range(rank_of(x)) if k not in axes]
@@ -178,7 +184,10 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
 
 @op(np.linalg.matrix_norm)
 def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.Tensor:
-    """Norms of the matrices in the last two axes."""
+    """Norms of the matrices in the last two axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_norm.html.
+    """
     x = _inexact(x)
     axes = (rank_of(x) - 2, rank_of(x) - 1)
     result = norm_of_matrices(x, ord, *axes)
@@ -187,7 +196,10 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.
 
 @op(np.linalg.cond)
 def cond(x: Array, p: Any = None) -> tf.Tensor:
-    """Condition numbers."""
+    """Condition numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.cond.html.
+    """
     if 0 in x.shape:
         raise LinAlgError("cond is not defined on empty arrays")
     if p is None or p in (2, -2):
@@ -206,7 +218,10 @@ def cond(x: Array, p: Any = None) -> tf.Tensor:
 
 @op(np.linalg.matrix_rank)
 def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> tf.Tensor:
-    """Numbers of singular values above `tol`."""
+    """Numbers of singular values above `tol`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_rank.html.
+    """
     if rtol is not None and tol is not None:
         raise ValueError("`tol` and `rtol` can't be both set.")
     if rank_of(A) < 2:

@@ -95,7 +95,10 @@ def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
 
 @op(np.vdot)
 def vdot(a: Array, b: Array, /) -> tf.Tensor:
-    """Inner product of the flattened arrays, the first one conjugated."""
+    """Inner product of the flattened arrays, the first one conjugated.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.vdot.html.
+    """
     a, b = promote(tf.reshape(a, [-1]), tf.reshape(b, [-1]))
     if a.shape.is_fully_defined() and b.shape.is_fully_defined() and a.shape != b.shape:
         raise ValueError("vectors have different lengths")
@@ -104,7 +107,10 @@ def vdot(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.inner)
 def inner(a: Array, b: Array, /) -> tf.Tensor:
-    """Sum of products over the last axes."""
+    """Sum of products over the last axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.inner.html.
+    """
     if rank_of(a) == 0 or rank_of(b) == 0:
         return multiply(a, b)
     a, b = promote(a, b)
@@ -114,7 +120,10 @@ def inner(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.outer)
 def outer(a: Array, b: Array, out: Any = None) -> tf.Tensor:
-    """Products of all pairs of elements of the flattened arrays."""
+    """Products of all pairs of elements of the flattened arrays.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.outer.html.
+    """
     return multiply(tf.reshape(a, [-1, 1]), tf.reshape(b, [1, -1]))
 
 

@@ -41,19 +41,28 @@ __all__ = [
 
 @op(np.linalg.inv)
 def inv(a: Array) -> tf.Tensor:
-    """Inverses of square matrices."""
+    """Inverses of square matrices.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.inv.html.
+    """
     return invert(square(a))
 
 
 @op(np.linalg.det)
 def det(a: Array) -> tf.Tensor:
-    """Determinants of square matrices."""
+    """Determinants of square matrices.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.det.html.
+    """
     return determinant(square(a))
 
 
 @op(np.linalg.slogdet)
 def slogdet(a: Array) -> SlogdetResult:
-    """Signs of the determinants, and logarithms of their absolute values."""
+    """Signs of the determinants, and logarithms of their absolute values.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.slogdet.html.
+    """
     sign, logarithm = sign_and_log_determinant(square(a))
     # A singular matrix has the sign 0, not -0.
     return SlogdetResult(sign + tf.zeros((), sign.dtype), logarithm)
@@ -80,7 +89,10 @@ def _stacked_alike(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 @op(np.linalg.solve)
 def solve(a: Array, b: Array) -> tf.Tensor:
-    """The x with ``a @ x == b``; `b` is one vector if it has one axis, and matrices otherwise."""
+    """The x with ``a @ x == b``; `b` is one vector if it has one axis, and matrices otherwise.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.solve.html.
+    """
     require_square(a)
     a, b = floating(a, b)
     vector = rank_of(b) == 1
@@ -105,7 +117,10 @@ def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
 
 @op(np.linalg.pinv)
 def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> tf.Tensor:  # type: ignore[attr-defined]
-    """Moore-Penrose inverses; singular values below `rcond` times the greatest count as zero."""
+    """Moore-Penrose inverses; singular values below `rcond` times the greatest count as zero.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.pinv.html.
+    """
     if rcond is not None and rtol is not np._NoValue:  # type: ignore[attr-defined]
         raise ValueError("`rtol` and `rcond` can't be both set.")
     given = a.dtype
@@ -148,7 +163,10 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
 
 @op(np.linalg.lstsq)
 def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
-    """Least squares solution, sums of squared residuals, rank and singular values."""
+    """Least squares solution, sums of squared residuals, rank and singular values.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.lstsq.html.
+    """
     vector = rank_of(b) == 1
     if rank_of(a) != 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be two-dimensional")
@@ -182,7 +200,10 @@ def _residuals(a: tf.Tensor, b: tf.Tensor, solution: tf.Tensor, rank: tf.Tensor)
 
 @op(np.linalg.matrix_power)
 def matrix_power(a: Array, n: Int) -> tf.Tensor:
-    """Powers of square matrices, by repeated squaring; a negative one is a power of the inverse."""
+    """Powers of square matrices, by repeated squaring; a negative one is a power of the inverse.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.matrix_power.html.
+    """
     require_square(a)
     if n == 0:
         eye = tf.eye(tf.shape(a)[-1], batch_shape=tf.shape(a)[:-2], dtype=tf.float64)
@@ -201,7 +222,10 @@ def matrix_power(a: Array, n: Int) -> tf.Tensor:
 
 @op(np.linalg.tensorinv)
 def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
-    """The inverse of `a` with respect to tensordot over `ind` axes."""
+    """The inverse of `a` with respect to tensordot over `ind` axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorinv.html.
+    """
     if ind <= 0:
         raise ValueError("Invalid ind argument.")
     shape = a.shape.as_list()
@@ -211,7 +235,10 @@ def tensorinv(a: Array, ind: Int = 2) -> tf.Tensor:
 
 @op(np.linalg.tensorsolve)
 def tensorsolve(a: Array, b: Array, axes: Any = None) -> tf.Tensor:
-    """The x with ``tensordot(a, x, x.ndim) == b``."""
+    """The x with ``tensordot(a, x, x.ndim) == b``.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensorsolve.html.
+    """
     if axes is not None:
         order = [k for k in range(rank_of(a)) if k not in axes]
         a = tf.transpose(a, [*order, *axes])

@@ -44,7 +44,10 @@ def coefficients(p: Any, number: bool = False) -> tf.Tensor:
 
 @op(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
-    """The values of a polynomial, by Horner's scheme."""
+    """The values of a polynomial, by Horner's scheme.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polyval.html.
+    """
     given = coefficients(p)
     if isinstance(x, np.poly1d):
         raise StagingError("poly1d objects are NumPy's", "NP2TF503")
@@ -67,7 +70,10 @@ def _order(m: int, what: str) -> int:
 @op(np.polyder)
 @unrefused
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
-    """The derivative of order `m`."""
+    """The derivative of order `m`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polyder.html.
+    """
     given = coefficients(p)
     for _ in range(_order(m, "derivative")):
         powers = np.arange(max(given.shape[0] - 1, 0), 0, -1)
@@ -79,7 +85,10 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 @op(np.polyint)
 @unrefused
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
-    """The antiderivative of order `m`, with the integration constants `k`."""
+    """The antiderivative of order `m`, with the integration constants `k`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polyint.html.
+    """
     _order(m, "integral")
     given = coefficients(p)
     constants = np.zeros(m) if k is None else np.atleast_1d(to_numpy(k))
@@ -108,13 +117,19 @@ def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor
 
 @op(np.polyadd)
 def polyadd(a1: Any, a2: Any) -> tf.Tensor:
-    """The sum of two polynomials."""
+    """The sum of two polynomials.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polyadd.html.
+    """
     return _termwise(tf.add, a1, a2)
 
 
 @op(np.polysub)
 def polysub(a1: Any, a2: Any) -> tf.Tensor:
-    """The difference of two polynomials."""
+    """The difference of two polynomials.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polysub.html.
+    """
     return _termwise(tf.subtract, a1, a2)
 
 
@@ -128,7 +143,10 @@ def _without_leading_zeros(p: Any) -> tf.Tensor:
 
 @op(np.polymul)
 def polymul(a1: Any, a2: Any) -> tf.Tensor:
-    """The product of two polynomials, each without its leading zeros."""
+    """The product of two polynomials, each without its leading zeros.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polymul.html.
+    """
     operands = promote(_without_leading_zeros(a1), _without_leading_zeros(a2))
     if any(x.shape[0] == 0 for x in operands):
         raise StagingError("a polynomial without coefficients", "NP2TF503")
@@ -146,7 +164,10 @@ def _real(p: Any) -> tf.Tensor:
 
 @op(np.polydiv)
 def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Quotient and remainder, the remainder without coefficients near zero at its head."""
+    """Quotient and remainder, the remainder without coefficients near zero at its head.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polydiv.html.
+    """
     numerator, divisor = _real(u), _real(v)
     scale = tf.ones((), divisor.dtype) / divisor[0]
     numerator, divisor, scale = promote(numerator, divisor, scale)
@@ -164,7 +185,10 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
 
 @op(np.poly)
 def poly(seq_of_zeros: Any) -> tf.Tensor:
-    """The coefficients of the polynomial with these roots."""
+    """The coefficients of the polynomial with these roots.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.poly.html.
+    """
     roots = coefficients(seq_of_zeros)
     if rank_of(roots) != 1 or roots.dtype.is_complex or roots.shape[0] == 0:
         # Of a matrix: by its eigenvalues. Complex roots in conjugate pairs give real coefficients.

@@ -55,7 +55,10 @@ def polyfit(
     w: OptionalArray = None,
     cov: Any = False,
 ) -> Any:
-    """The coefficients of the polynomial of degree `deg` that fits best, the highest power first."""
+    """The coefficients of the polynomial of degree `deg` that fits best, the highest power first.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html.
+    """
     _check(x, y, w, deg)
     count = x.shape[0]
     rcond = count * np.finfo(_real(x).dtype.as_numpy_dtype).eps if rcond is None else rcond
