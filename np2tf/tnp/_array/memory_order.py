@@ -32,7 +32,10 @@ def _iterated(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any
 
 
 def _rounded(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """To whole numbers it is one ufunc, to decimals several steps in an array that is made before."""
+    """Return the result of `np.round` in NumPy's memory order.
+
+    To whole numbers `np.round` is one ufunc; to decimals it takes several steps in an array made before.
+    """
     decimals = args[1] if len(args) > 1 else kwargs.get("decimals", 0)
     return (_fortran if decimals else _elementwise)(result, args, kwargs)
 
@@ -54,7 +57,7 @@ def _ordered_as_copy(result: Any, operand: Any, letter: str) -> Any:
 
 
 def _copy(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A copy of the first operand, of which something is changed."""
+    """Return the result in the memory order of a copy of the first operand."""
     return _ordered_as_copy(result, _first(args, kwargs), "K")
 
 
@@ -74,7 +77,11 @@ def _reduced(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
 
 
 def _joined(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
-    """A function that joins arrays, which `shaped` makes of one rank."""
+    """Return the rule for a function that joins arrays.
+
+    Args:
+        shaped: brings an array to the number of axes in which the arrays are joined.
+    """
 
     def rule(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         arrays = _first(args, kwargs)
@@ -132,7 +139,7 @@ def _depth(nested: Any) -> int:
 
 
 def _joined_blocks(nested: Any, layouts: dict[int, Any], rank: int, depth: int) -> np.ndarray:
-    """Something with the shape and strides of blocks that are joined."""
+    """Return an np.ndarray with the shape and strides of the joined blocks."""
     if depth == 0:
         layout = layouts[id(nested)]
         return layout[(None,) * (rank - layout.ndim) + (...,)]  # type: ignore[no-any-return]

@@ -38,7 +38,10 @@ _MAKING = ("shape", "dtype", "buffer", "offset", "strides", "order")
 
 
 class _ArrayType(type):
-    """Lets ``isinstance(x, tnp.ndarray)`` ask for an array of either kind; derived classes are NumPy's."""
+    """The metaclass that lets ``isinstance(x, tnp.ndarray)`` accept both kinds of array.
+
+    Classes that a program derives from `tnp.ndarray` are derived from np.ndarray instead.
+    """
 
     def __new__(mcs, name: str, bases: tuple[type, ...], namespace: dict[str, Any], **rest: Any) -> type:
         """A class derived from `tnp.ndarray` elsewhere is one derived from np.ndarray."""
@@ -80,8 +83,8 @@ class _ArrayType(type):
 class ndarray(metaclass=_ArrayType):
     """An N-dimensional array with NumPy's meaning, held by TensorFlow.
 
-    It has a cell, which holds a tensor, and a path of lenses through which it views it.
-    See https://numpy.org/doc/stable/reference/arrays.ndarray.html.
+    It has a cell, which holds a tensor, and a path of lenses through which it sees the cell. See
+    https://numpy.org/doc/stable/reference/arrays.ndarray.html.
     """
 
     __slots__ = ("__weakref__", "_cache", "_cell", "_path")
@@ -116,7 +119,7 @@ class ndarray(metaclass=_ArrayType):
         return value
 
     def remember(self, value: tf.Tensor) -> None:
-        """Take `value` for the current one, which it is, so that it need not be computed."""
+        """Store `value`, which must be the current value, so that it need not be computed again."""
         graph = None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
         self._cache = (self._cell.value, graph, value)
 
@@ -140,7 +143,7 @@ class ndarray(metaclass=_ArrayType):
         return array_over(cell, (*path, lens))
 
     def move_to(self, cell: Cell, path: tuple[Lens, ...] = ()) -> None:
-        """See another cell, or the same one differently, from now on: ``x.shape = …``, ``x.resize(…)``."""
+        """Make this array see another cell, or its cell differently: ``x.shape = …``, ``x.resize(…)``."""
         self._cell, self._path, self._cache = cell, path, None
 
     @property
@@ -174,7 +177,7 @@ class ndarray(metaclass=_ArrayType):
 
     @property
     def _selection(self) -> Any:
-        """The selection that the whole array is, whose value is better not asked for; None if it is none."""
+        """Return the selection that the whole array is, so that its value need not be computed; else None."""
         return None if self._path else getattr(self._cell, "selection", None)
 
     @property  # type: ignore[misc]
@@ -308,12 +311,12 @@ def is_ordinary(operand: Any) -> bool:
 
 
 def cell_of(array: Any) -> Cell:
-    """The cell of an array of ours, without the path through which it sees it."""
+    """Return the cell of an array on TensorFlow, without the path through which the array sees it."""
     return array._cell  # type: ignore[no-any-return]
 
 
 def path_of(array: Any) -> tuple[Lens, ...]:
-    """The lenses through which an array of ours sees its cell."""
+    """Return the path of lenses through which an array on TensorFlow sees its cell."""
     return array._path  # type: ignore[no-any-return]
 
 
@@ -328,19 +331,19 @@ def _new(cls: type[ndarray], cell: Cell, path: tuple[Lens, ...]) -> Any:
 
 
 def array_over(cell: Cell, path: tuple[Lens, ...] = ()) -> ndarray:
-    """The array that sees `cell` through `path`."""
+    """Return the array that sees `cell` through `path`."""
     made: ndarray = _new(ndarray, cell, path)
     return made
 
 
 def tensor_array(tensor: tf.Tensor) -> ndarray:
-    """An array over a cell of its own that begins as `tensor`."""
+    """Return a new array whose contents are `tensor`."""
     made: ndarray = _new(ndarray, Cell(tensor), ())
     return made
 
 
 def tensor_scalar(tensor: tf.Tensor) -> scalar:
-    """A number with a NumPy dtype."""
+    """Return a number with a NumPy dtype."""
     number: scalar = _new(scalar, Cell(tensor), ())
     number.weak = number.known = number.undecided = number.python = None
     entered = current_region()
@@ -350,7 +353,7 @@ def tensor_scalar(tensor: tf.Tensor) -> scalar:
 
 
 def weak_scalar(tensor: tf.Tensor, kind: type, known: SymInt | None = None) -> scalar:
-    """A staged Python number of type `kind`."""
+    """Return a staged Python number of type `kind`."""
     number = tensor_scalar(tensor)
     number.weak = kind
     number.known = SymInt.fresh(tensor) if known is None and kind is int else known
@@ -369,7 +372,7 @@ def wrap_tensor(value: Any) -> Any:
 
 
 def as_raw(value: Any) -> Any:
-    """`value` with tensors in the places of arrays on TensorFlow, also in tuples, lists and dicts."""
+    """Return `value` with arrays on TensorFlow replaced by their tensors, also in tuples, lists and dicts."""
     if is_array(value):
         return value.tensor
     kind = type(value)

@@ -9,20 +9,20 @@ import tensorflow as tf
 
 
 class Rows:
-    """A sequence of values of one shape and dtype: in np2tf, only `np2tf.runtime.structures.staged_list`."""
+    """A sequence of values of one shape and dtype; `np2tf.runtime.structures.staged_list` implements it."""
 
     __slots__ = ()
 
     def flat(self) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
-        """Leaves, a function to rebuild the sequence of leaves, and a comparable outline."""
+        """Return the leaves, a function that rebuilds the sequence from leaves, and a comparable outline."""
         raise NotImplementedError
 
     def known_length(self) -> int:
-        """The number of values, where it is known while staging."""
+        """Return the number of values, if it is known while staging."""
         raise NotImplementedError
 
     def copy(self) -> Rows:
-        """Another sequence of the same values."""
+        """Return another sequence of the same values."""
         raise NotImplementedError
 
     def take(self, other: Any) -> Rows:

@@ -48,11 +48,14 @@ Order = tuple[int, ...] | None
 
 
 def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
-    """An array of the shape and strides of NumPy's, not to be read; None where that is not known.
+    """Return an np.ndarray with the shape and strides of NumPy's array, whose elements must not be read.
 
     Args:
-        array: whose layout is asked for.
-        memory: the shadow of the array that owns its memory, so that several shadows share it.
+        array: the array on TensorFlow.
+        memory: the shadow of the array that owns the memory, so that several shadows share it.
+
+    Returns:
+        None if the layout is not known.
     """
     path = path_of(array)
     made = memory if memory is not None else memory_of(array)
@@ -65,7 +68,7 @@ def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | Non
 
 
 def memory_of(array: ndarray) -> np.ndarray:
-    """The shadow of the memory that an array sees; always the same one for the same layout."""
+    """Return the shadow of the memory that an array sees; the same object for the same layout."""
     cell = cell_of(array)
     base = cell.value
     shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
@@ -109,14 +112,14 @@ def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
 
 
 def _settled(item: Any) -> Any:
-    """A key of the same kind that is known: which element is taken does not matter to the strides."""
+    """Return a known item of a key in place of a staged one; strides do not depend on the chosen element."""
     if type(item) is slice:
         return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
     return 0 if type(item) is SymInt else item
 
 
 def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
-    """The shadow in another shape, or None where NumPy would have to copy or it cannot be told."""
+    """Return the shadow in another shape; None if NumPy would copy, or if that is not known."""
     if not isinstance(shape, (tuple, list)) or not all(isinstance(n, int) for n in shape):
         return None
     lengths = [_SOME_LENGTH if n is None else n for n in shape]
@@ -183,7 +186,7 @@ def owns_memory(array: ndarray) -> bool:
 
 
 def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
-    """An array over memory of its own, whose axes are in this order."""
+    """Return an array over memory of its own, with its axes in the given memory order."""
     made = tensor_array(tensor)
     cell_of(made).order = order
     return made
@@ -201,7 +204,7 @@ def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
 
 
 def order_of_new(rank: int, letter: str | None) -> Order:
-    """The order of an array that is like no other one."""
+    """Return the memory order of a new array that follows no other array."""
     return tuple(reversed(range(rank))) if letter == "F" and rank > 1 else None
 
 
@@ -283,13 +286,16 @@ def layout_of(value: Any) -> np.ndarray | None:
 
 
 def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False) -> Any:
-    """The new arrays that an elementwise function gave for `operands`, in the order that NumPy's have.
+    """Give the new arrays of an elementwise function the memory order that NumPy's arrays would have.
 
     Args:
-        made: the result, or several.
-        operands: arrays of either kind; numbers do not matter.
-        letter: the order that was asked for; None: "K".
-        iterated: whether NumPy always takes its iterator, and not a plain loop where it can.
+        made: the result, or a tuple of results.
+        operands: the operands; only arrays of either kind matter.
+        letter: the order that was asked for; None stands for "K".
+        iterated: whether NumPy always uses its iterator, and never a plain loop.
+
+    Returns:
+        The same objects as `made`.
     """
     if letter in (None, "K", "C") and (letter == "C" or all(map(is_ordinary, operands))):
         return made
@@ -368,7 +374,7 @@ _Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _few(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
-    """Shapes and strides; a length matters only by being 0, 1 or more, so that few are different."""
+    """Return shapes and strides as a key; lengths matter only as 0, 1 or more, so that few keys differ."""
     return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
 
 
@@ -414,9 +420,10 @@ def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str,
 
 
 def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
-    """The order of arrays of one rank joined along an axis.
+    """Return the memory order of arrays of one rank after joining along an axis.
 
-    The sort is NumPy's own: of two axes that operands disagree about, the earlier one is the slower.
+    The axes are sorted as NumPy sorts them: if operands disagree about two axes, the earlier axis is the
+    slower.
     """
     order: list[int] = []
     for axis in range(layouts[0].ndim):
@@ -441,12 +448,12 @@ def settled(layout: np.ndarray | None, letter: str | None) -> str | None:
 
 
 def order_of_iteration(layout: np.ndarray) -> Order:
-    """The order in which NumPy goes through the elements of one array as they are in memory."""
+    """Return the order in which NumPy's iterator visits the axes of an array."""
     return _iterated(_few([layout]), "K")
 
 
 def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:
-    """`value`, the contents of an array, in the order that the array has in memory."""
+    """Return `value`, the contents of an array, in the memory order of the array."""
     order = order_of_copy(array, "K")
     if order is None or len(order) != value.ndim:
         return value
@@ -457,7 +464,7 @@ def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:
 
 
 def host_view(array: ndarray) -> np.ndarray:
-    """A copy of the memory that an array sees, seen in the same way.
+    """Return a copy of the memory that an array sees, viewed as the array views it.
 
     Raises:
         StagingError: the value is not known while staging.

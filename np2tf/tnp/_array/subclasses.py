@@ -12,10 +12,10 @@ _ours: Any = LazyModule("np2tf.tnp._array.ndarray")
 
 
 class Derived(np.ndarray):
-    """NumPy's array, to which `tnp.ndarray` means np.ndarray."""
+    """np.ndarray, with methods that take `tnp.ndarray` for np.ndarray."""
 
     def view(self, *args: Any, **kwargs: Any) -> Any:
-        """New view of this array, as another dtype or another class."""
+        """Return a new view of this array, as another dtype or another class."""
         named = {name: _numpys(given) for name, given in kwargs.items()}
         return super().view(*map(_numpys, args), **named)
 

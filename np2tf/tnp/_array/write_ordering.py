@@ -1,10 +1,10 @@
-"""Keeping XLA from copying an array for every element that a loop writes.
+"""Ordering of writes that keeps XLA from copying an array for every element that a loop writes.
 
-XLA updates an array in place if nothing reads the old contents afterwards. It also likes to compute a cheap
-value twice, once for the write and once for each further use; the second computation then reads the old
-contents, and the whole array is copied in every iteration (measured: 2000 ns instead of 7 for an element of
-a 48 × 48 array). So the numbers that were computed from the array and are still in use are pinned down
-before the write.
+XLA updates an array in place if nothing reads the old contents afterwards. But it may compute a cheap value
+twice, once for the write and once for each further use. The second computation then reads the old contents,
+so that every iteration copies the whole array (measured: 2000 ns instead of 7 for an element of a 48 × 48
+array). Numbers that were computed from the array and are still in use are therefore pinned before the
+write: computed once, and kept.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from np2tf.tnp._tensor.storage import Cell, current_region, staging_for_xla
 
 
 def compute_before_write(array: ndarray, value: tf.Tensor) -> tf.Tensor:
-    """`value`, about to be written to one element of `array`, computed once and before the write."""
+    """Return `value`, about to be written to an element of `array`, computed once and before the write."""
     if not staging_for_xla():
         return value
     return pin_before_write(cell_of(array), [value], always=False)[0]
@@ -52,7 +52,12 @@ def pin_before_write(cell: Cell, values: list[tf.Tensor], always: bool = True) -
 
 
 def pinned(counter: tf.Tensor, tensors: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """`tensors`, each computed once; `counter` is the loop's, an integer that is never negative."""
+    """Return `tensors`, each computed only once.
+
+    Args:
+        counter: the counter of the loop, an integer tensor that is never negative.
+        tensors: tensors of the loop's body.
+    """
     # XLA neither fuses a conditional nor computes it twice; its predicate must not be known to be true.
     values = tf.cond(
         counter >= 0,
