@@ -17,18 +17,18 @@ from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 
 
 def device_put(x: Any, device: str | None = None) -> ndarray:
-    """A copy of `x` as an array on TensorFlow.
+    """Copy `x` to TensorFlow.
 
     Args:
         x: an array of either kind, a tensor, a number, or nested lists of numbers.
-        device: the device's name to TensorFlow, such as "GPU:0"; None: where TensorFlow puts it.
+        device: TensorFlow's name of the device, such as "GPU:0"; None lets TensorFlow choose.
 
     Returns:
         A `tnp.ndarray` of the shape and dtype that ``np.asarray(x)`` has.
 
     Raises:
         StagingError: TensorFlow has no such dtype.
-        ValueError: there is no such device.
+        ValueError: the machine has no such device.
 
     See https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html.
     """

@@ -169,7 +169,12 @@ def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
 
 
 def reduction(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
-    """A whole array that is not empty, or one axis of it."""
+    """Return the fast path of a reduction of an array with elements, over all its axes or one of them.
+
+    Args:
+        kernel: TensorFlow's generated function.
+        enums: the dtypes for which the kernel gives NumPy's results.
+    """
 
     def call(args: tuple[Any, ...]) -> Any:
         x = eager(args[0]) if args else None
@@ -234,7 +239,7 @@ _CASTS = {
 
 
 def converted(array: ndarray, dtype: Any) -> Any:
-    """``array.astype(dtype)`` with one argument."""
+    """Return the result of ``array.astype(dtype)`` with one argument on the fast path, else None."""
     if not quick.unstaged:
         return None
     x = eager(array)

@@ -73,10 +73,10 @@ def _writing(function: Callable[..., Any], qualified: str, target: str) -> Calla
 def host_arguments(
     qualified: str, args: tuple[Any, ...], kwargs: dict[str, Any]
 ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The arguments as NumPy takes them.
+    """Return the arguments converted for NumPy.
 
     Raises:
-        StagingError: something is being staged, and the call depends on values known only at run time.
+        StagingError: code is being staged, and the call depends on values known only at run time.
     """
     if current_region() is not None:
         if qualified in _EFFECTS or qualified.startswith(_EFFECT_PREFIXES):
@@ -89,7 +89,7 @@ def host_arguments(
 
 
 def refuse(*operands: Any) -> Any:
-    """The implementation of a universal function that TensorFlow cannot compute.
+    """Refuse to compute a universal function that TensorFlow cannot compute.
 
     Raises:
         StagingError: always.

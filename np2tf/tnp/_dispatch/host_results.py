@@ -17,10 +17,10 @@ SMALL = 65536
 
 
 def known(value: Any) -> Any:
-    """`value` as NumPy takes it, also inside slices.
+    """Return `value` converted for NumPy, also inside slices.
 
     Raises:
-        StagingError: it holds something whose value is not known while staging.
+        StagingError: a value is not known while staging.
     """
     if isinstance(value, slice):
         return slice(known(value.start), known(value.stop), known(value.step))
@@ -32,7 +32,7 @@ def known(value: Any) -> Any:
 
 
 def hosted(numpy: Callable[..., Any]) -> Callable[..., Any]:
-    """A NumPy function that always runs on the host; its operands must be known there."""
+    """Wrap a function of NumPy that always runs on the host; its operands must be known there."""
 
     @functools.wraps(numpy)
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -103,7 +103,7 @@ def _length(value: Any) -> Any:
 
 
 def shape_of(value: Any) -> tuple[Any, ...]:
-    """The lengths of axes, as numbers; tensors, where they are known only at run time."""
+    """Return the lengths of axes as numbers; lengths that are known only at run time are tensors."""
     if isinstance(value, (tf.Tensor, np.ndarray)) or (is_array(value) and value.ndim == 1):
         return tuple(operator.index(n) for n in to_numpy(value))
     if isinstance(value, (tuple, list, tf.TensorShape)):
@@ -201,7 +201,7 @@ COrF = Annotated[Any, _c_or_f]
 
 
 class _Everything:
-    """The parameters of a function that does not tell them."""
+    """The set of all names: the parameters of a function whose signature is not known."""
 
     def __contains__(self, name: object) -> bool:
         return True
@@ -217,7 +217,7 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
 
 
 def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any]) -> set[str]:
-    """The parameters that a function of NumPy's takes by position only; if unknown, the implementation's."""
+    """Return the parameters that NumPy's function takes by position only, or the implementation's."""
     try:
         signature = inspect.signature(numpy)
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
@@ -227,7 +227,7 @@ def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any
 
 
 class _Plan:
-    """A signature compiled to (name, normaliser, default) rows, as far as the installed NumPy has it."""
+    """A signature compiled to rows (name, normaliser, default), with the installed NumPy's parameters only."""
 
     def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
@@ -258,7 +258,7 @@ class _Plan:
         self.before_out = positional.index("out") if "out" in positional else sys.maxsize
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-        """Normalised positional and keyword arguments.
+        """Return the normalised arguments by position and by keyword.
 
         Raises:
             TypeError: the arguments do not fit NumPy's signature.
@@ -390,7 +390,7 @@ def op(
 
 
 def _placing(implementation: Callable[..., Any], plan: _Plan) -> Callable[..., Any]:
-    """An implementation that makes its array on the device that is asked for; a graph has its own."""
+    """Wrap an implementation so that eager code makes its array on the device that the call names."""
     position = plan.order.index("device")
 
     def call(*values: Any, **named: Any) -> Any:

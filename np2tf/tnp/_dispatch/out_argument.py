@@ -120,6 +120,6 @@ def _check_shapes(result: Any, out: Any) -> None:
 def casting_error(
     ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any], casting: str = "same_kind"
 ) -> TypeError:
-    """NumPy's error for a result that a casting rule does not let into an output array."""
+    """Return NumPy's error for a result that a casting rule does not let into an output array."""
     error = np._core._exceptions._UFuncOutputCastingError  # type: ignore[attr-defined]
     return error(ufunc, casting, result, out, 0)

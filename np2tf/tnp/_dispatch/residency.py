@@ -73,12 +73,12 @@ def kept_in_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
 
 
 def placed(value: Any) -> Any:
-    """`value`, which NumPy made, with its new arrays as tensors where new arrays are tensors."""
+    """Return NumPy's result with its new arrays moved to TensorFlow, if new arrays live there."""
     return value if new_arrays_on_host() else lifted(value)
 
 
 def lifted(value: Any) -> Any:
-    """`value` with every np.ndarray in it whose dtype TensorFlow has as an array of ours."""
+    """Return `value` with every np.ndarray moved to TensorFlow whose dtype TensorFlow has."""
     kind = type(value)
     if kind is np.ndarray:
         has_dtype = has_tf_dtype(value.dtype) and value.dtype.isnative

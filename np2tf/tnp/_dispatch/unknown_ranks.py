@@ -65,7 +65,7 @@ def over_ranks(
 
 
 def of_any_rank(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of tensors that asks for ranks; where one is not known, it is staged for all of them."""
+    """Wrap a function that needs the ranks of its operands; an unknown rank is staged for every rank."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -99,7 +99,7 @@ def _rank_is_known(args: Any) -> bool:
 
 
 def _of_unknown_rank(value: Any) -> Iterator[Any]:
-    """The operands in `value` whose rank is not known."""
+    """Yield the operands in `value` whose rank is not known."""
     for operand in _operands(value):
         tensor = operand.tensor if is_array(operand) else operand
         if isinstance(tensor, tf.Tensor) and tensor.shape.rank is None:
@@ -121,7 +121,7 @@ def _operands(value: Any) -> Iterator[Any]:
 
 
 def _replaced(value: Any, by: Callable[[Any], Any]) -> Any:
-    """`value` with `by(operand)` for every operand in it."""
+    """Return `value` with every operand replaced by ``by(operand)``."""
     kind = type(value)
     if kind is tuple or kind is list:
         return kind(_replaced(item, by) for item in value)
@@ -133,7 +133,7 @@ def _replaced(value: Any, by: Callable[[Any], Any]) -> Any:
 
 
 def _completed(value: Any) -> Any:
-    """An operand of known rank with all its lengths known: three, at which most functions have a meaning."""
+    """Return an operand of known rank with its unknown lengths set to 3, which suits most functions."""
     tensor = value.tensor if is_array(value) else value
     if not isinstance(tensor, tf.Tensor) or tensor.shape.rank is None or tensor.shape.is_fully_defined():
         return value
@@ -161,16 +161,16 @@ class _Leaf:
 
     @property
     def kind(self) -> tuple[tf.DType | None, type | None, bool]:
-        """The dtype that it has as a tensor, if it can be one, the Python type of a number, and `raw`."""
+        """The dtype as a tensor, if the leaf can be one, the Python type of a number, and `raw`."""
         if self.dtype is not None:
             return self.dtype, self.weak, self.raw
         return _NUMBERS.get(type(self.value)), type(self.value), False
 
     def joined(self, other: _Leaf) -> _Leaf:
-        """The form of both.
+        """Return the common form of two leaves.
 
         Raises:
-            _Differs: there is none.
+            _Differs: the leaves have no common form.
         """
         if self.dtype is None and other.dtype is None and _same(self.value, other.value):
             return self
@@ -203,7 +203,7 @@ def _same(one: Any, other: Any) -> bool:
 
 
 class _Differs(Exception):
-    """The results of two ranks have no common form."""
+    """Raised if the results of two ranks have no common form."""
 
 
 def _leaf(value: Any, operand: Any) -> _Leaf:
@@ -302,7 +302,7 @@ class _Cases:
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
 
     def _due_to_rank(self, operand: Any) -> Exception | None:
-        """NumPy's exception if there is one whatever the lengths are, and is hidden."""
+        """Return the exception that NumPy raises at this rank for any lengths; None if it raises none."""
         try:
             self.at(operand, complete=True)
         except (TypeError, ValueError, IndexError) as error:

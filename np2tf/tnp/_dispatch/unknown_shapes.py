@@ -20,7 +20,16 @@ _OVER_ALL = frozenset(
 
 
 def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
-    """The arguments of a function over all elements of an array of unknown rank, with a flat array."""
+    """Flatten an array of unknown rank, if the function works over all its elements; else change nothing.
+
+    Args:
+        name: the name of the function.
+        order: the names of its parameters.
+        values: its arguments by position.
+
+    Returns:
+        The arguments by position.
+    """
     first = values[0] if values else None
     if name not in _OVER_ALL or not isinstance(first, tf.Tensor) or first.shape.rank is not None:
         return values
