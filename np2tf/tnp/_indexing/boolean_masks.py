@@ -15,10 +15,12 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 
 
 def where_mask(where: Any) -> tf.Tensor:
-    """The `where` of a function that writes: an array of another type is none, numbers and lists are.
+    """Return the argument `where` of a function that writes, as a boolean tensor.
+
+    Numbers and lists are converted; an array must be boolean.
 
     Raises:
-        TypeError: it is none.
+        TypeError: the array is not boolean.
     """
     if hasattr(where, "dtype") and default_dtype(kind_of(where)).kind != "b":
         raise TypeError("Cannot cast array data to dtype('bool') according to the rule 'safe'")
@@ -26,7 +28,7 @@ def where_mask(where: Any) -> tf.Tensor:
 
 
 def leading_mask(items: list[Any]) -> tf.Tensor | None:
-    """The boolean array of a key like ``x[mask]`` or ``x[mask, :]``, None for any other key."""
+    """Return the boolean array of a key like ``x[mask]`` or ``x[mask, :]``; None for any other key."""
     first = items[0] if items else None
     if isinstance(first, tf.Tensor) and first.dtype == tf.bool and first.shape.rank and _plain(items[1:]):
         return first
@@ -38,13 +40,13 @@ def _plain(items: list[Any]) -> bool:
 
 
 def true_places(mask: tf.Tensor) -> tf.Tensor:
-    """Positions of the true elements, one row each: a constant where the mask is known."""
+    """Return the positions of the true elements, one row each; a constant if the mask is known."""
     known = None if tf.executing_eagerly() else tf.get_static_value(mask)
     return tf.where(mask) if known is None else tf.constant(np.argwhere(known).reshape(-1, known.ndim))
 
 
 def masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
-    """The elements where `mask`, which lies along the axes from `axis` on, is true."""
+    """Return the elements at which `mask`, which lies along the axes from `axis` on, is true."""
     if tf.executing_eagerly() or tf.get_static_value(mask) is None:
         return tf.boolean_mask(tensor, mask, axis=axis)
     if mask.shape.rank == 1:
@@ -53,10 +55,10 @@ def masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
 
 
 def check_mask(mask: tf.Tensor, base: tf.Tensor, first: int = 0) -> None:
-    """See that a mask, which begins at axis `first`, has the lengths of the axes it lies on.
+    """Check that a mask, which begins at axis `first`, has the lengths of its axes.
 
     Raises:
-        IndexError: it has not.
+        IndexError: the lengths differ.
     """
     for axis, (have, want) in enumerate(
         zip(mask.shape.as_list(), base.shape.as_list()[first:], strict=False), first
@@ -104,7 +106,7 @@ def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tenso
 
 
 def _fitted(value: tf.Tensor, rest: list[int | None], mask: tf.Tensor) -> tf.Tensor:
-    """`value` without leading axes of length one; the axes behind the mask must broadcast to `rest`."""
+    """Return `value` without leading axes of length 1; the axes behind the mask must broadcast to `rest`."""
     while value.shape.rank > len(rest) and value.shape[0] == 1:
         value = value[0]
     inner = value.shape.as_list()[max(value.shape.rank - len(rest), 0) :]

@@ -82,7 +82,7 @@ def _part(outer: Any, axis: Axis, inner: Any) -> Any:
 
 
 def _end(end: Int | None, default: Int, axis: Axis) -> Int:
-    """An end of a slice of a slice, counted from the start of the axis."""
+    """Return an end of a slice of a slice, counted from the start of the axis."""
     if end is None:
         return default
     begin, behind = symint.tensor_of(axis.start), symint.tensor_of(axis.stop)
@@ -97,7 +97,7 @@ def _end(end: Int | None, default: Int, axis: Axis) -> Int:
 
 
 def _position(index: Int, axis: Axis) -> SymInt:
-    """The place of an element of a slice; one that is out of the slice's bounds is a violation."""
+    """Return the position of an element of a slice; a position outside of the slice is a violation."""
     length = symint.extent(axis.start, axis.stop)
     given = symint.tensor_of(index)
     if symint.low(index) is None or symint.low(index) < 0:  # type: ignore[operator]

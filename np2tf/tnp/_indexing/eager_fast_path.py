@@ -19,7 +19,7 @@ _ENDS = frozenset({int, type(None)})
 
 
 def picked(array: ndarray, key: Any) -> Any:
-    """``array[key]``, None for another kind of key or array."""
+    """Return ``array[key]`` on the fast path; None for any other kind of key or array."""
     kind = type(key)
     tensor = eager(array) if type(array) is ndarray else None
     if tensor is None or not tensor._rank():
@@ -60,7 +60,7 @@ def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
 
 
 def _seen(array: ndarray, key: tuple[Any, ...], value: Any) -> ndarray:
-    """The view, with the value that it has as long as nothing is written."""
+    """Return a view together with its current value, which holds until something is written."""
     view = array.view_through(Basic(key))
     view._cache = (view._cell.value, None, value)  # type: ignore[union-attr]
     return view

@@ -33,10 +33,10 @@ from np2tf.tnp._tensor.symint import SymInt
 
 
 def getitem(array: ndarray, key: Any) -> Any:
-    """``array[key]`` of a tensor array: a view, a number, or a copy for advanced keys.
+    """Return ``array[key]`` of an array on TensorFlow: a view, a number, or a copy for advanced keys.
 
     Raises:
-        IndexError: as NumPy does.
+        IndexError: NumPy raises it for this key.
     """
     if staging_for_xla():
         key = with_masks(array, key)
@@ -90,10 +90,11 @@ def _of_whole(whole: ndarray, items: list[Any], key: Any) -> Any:
 
 
 def setitem(array: ndarray, key: Any, value: Any) -> None:
-    """``array[key] = value`` of a tensor array.
+    """Assign ``array[key] = value`` to an array on TensorFlow.
 
     Raises:
-        IndexError, ValueError: as NumPy does.
+        IndexError: NumPy raises it for this key.
+        ValueError: NumPy raises it for this value.
     """
     if type(array) is scalar:
         raise TypeError("'numpy.generic' object does not support item assignment")
@@ -170,7 +171,11 @@ def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: A
 
 
 def _filled(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
-    """`tensor` after a number has been written where an index array that is a selection points to."""
+    """Return `tensor` after a number is written at the places of an index array that is a selection.
+
+    Returns:
+        None for any other key, and if the value is a selection.
+    """
     index = selected_index(tensor, key)
     if index is None or selection_of(value) is not None:
         return None

@@ -14,7 +14,7 @@ from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, unre
 
 
 def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
-    """The selection that is the whole key to the first axis; None for any other key."""
+    """Return the selection that is the whole key to the first axis; None for any other key."""
     if isinstance(key, (tuple, list, slice, int)):
         return None
     index = selection_of(key)
@@ -33,7 +33,7 @@ def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
 
 
 def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
-    """``base[index]``."""
+    """Return ``base[index]``."""
     (part,) = index.parts
     assert part is not None
     parts = (part, *[None] * (base.shape.rank - 1))
@@ -68,7 +68,7 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
 
 
 def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
-    """`base` after ``base[index] = value``; None unless the value is one number."""
+    """Return `base` after ``base[index] = value``; None unless the value is one number."""
     if value.shape.num_elements() != 1:
         return None
     places, part = _places(base, index)

@@ -28,7 +28,7 @@ class TruePlaces(Selection):
 
 
 def true_places_of(mask: tf.Tensor) -> tuple[ndarray, ...] | None:
-    """``nonzero(mask)`` as selections of all positions; None where the mask's shape or the mask is known."""
+    """Return ``nonzero(mask)`` as selections of all positions; None if the mask or its shape is known."""
     shape = mask.shape
     if not staging_for_xla() or not shape.is_fully_defined() or tf.get_static_value(mask) is not None:
         return None
@@ -44,7 +44,7 @@ def true_places_of(mask: tf.Tensor) -> tuple[ndarray, ...] | None:
 
 
 def with_masks(array: ndarray, key: Any) -> Any:
-    """A key of an array with masks in the place of the positions where they are true."""
+    """Return a key with masks in place of the positions at which they are true."""
     items = key if isinstance(key, tuple) else (key,)
     first = _places(items[0]) if items else None
     if first is None:
@@ -88,7 +88,7 @@ def _is_static(item: Any) -> bool:
 
 
 def picked(array: ndarray, key: Any) -> Any:
-    """``array[key]`` of an array that is a selection: under a mask that is one, too, its first and its last.
+    """Return ``array[key]`` of a selection, for a mask that is a selection too, and for the keys 0 and -1.
 
     Returns:
         None for any other array or key.
@@ -108,7 +108,7 @@ def picked(array: ndarray, key: Any) -> Any:
 
 
 def _end(whole: tf.Tensor, part: Cut, last: bool) -> Any:
-    """The first or the last element that counts; where none does, NumPy raises."""
+    """Return the first or the last selected element; if no element is selected, the call is discarded."""
     record_violation(tf.logical_not(tf.reduce_any(part.mask)))
     truth = tf.cast(part.mask, tf.int32)
     place = tf.argmax(tf.reverse(truth, [0]) if last else truth)

@@ -122,7 +122,7 @@ def _axis_of_rounds(
 def _rounds(
     base: tf.Tensor, axes: Sequence[slice_spec.Axis], along: _Along, target: Selection, value: Selection
 ) -> tf.Tensor:
-    """`base` after `value` has been written to `target` in rounds."""
+    """Return `base` after `value` has been written to `target` in rounds."""
     axis, k, rank = along.axis, along.k, len(target.parts)
     part = target.parts[axis]
     assert part is not None
