@@ -126,7 +126,7 @@ def _narrowed(value: Any) -> Any:
 
 
 def _finfo(dtype: Any) -> Any:
-    """``np.finfo(float)`` tells of the default floats."""
+    """Return ``np.finfo(dtype)``; for Python's float, that of the default floats."""
     wanted = {float: np.float32, complex: np.complex64} if config.floats == "float32" else {}
     return np.finfo(wanted.get(dtype, dtype) if isinstance(dtype, type) else dtype)
 
@@ -135,7 +135,7 @@ _undo: list[Callable[[], None]] = []
 
 
 def apply(floats: str) -> None:
-    """Follow the setting: put the narrowing functions in their places, or take them out."""
+    """Follow the setting: put the narrowing functions around the entry points, or take them away."""
     import np2tf.tnp as tnp
 
     while _undo:

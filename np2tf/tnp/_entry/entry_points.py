@@ -30,7 +30,7 @@ _DUNDERS = frozenset(
 
 
 def _methods() -> Iterator[tuple[Any, str, str]]:
-    """(owner, attribute, name to show) of every method that enters."""
+    """Yield (owner, attribute, name to show) for every method that is an entry point."""
     for name in vars(ndarray):
         if name in _DUNDERS or not (name.startswith("_") or name in _NO_OPERATIONS):
             yield ndarray, name, f"ndarray.{name}"

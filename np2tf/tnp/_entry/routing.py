@@ -91,7 +91,7 @@ def _load_chapters() -> None:
 
 
 def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., Any]:
-    """The function that stands for NumPy's where an operand is not the host's, or new arrays are tensors."""
+    """Return the function that replaces NumPy's for tensors, or for new arrays that are tensors."""
     found = IMPLEMENTATIONS.get(qualified)
     if found is None:
         found = host_fallback.OPS.get(numpy)

@@ -59,7 +59,7 @@ class at:
         return place
 
     def set(self, value: Any) -> Any:
-        """``x[key] = value``; returns x."""
+        """Write ``x[key] = value``, and return x."""
         target = self._target
         kind = type(target)
         if quick.host:

@@ -41,7 +41,7 @@ _settings = {"eager": "auto", "floats": "float64"}
 
 
 def _update() -> bool:
-    """Set the flags; whether `host` is another one now."""
+    """Set the flags, and return whether `host` has changed."""
     before = quick.host
     quick.unstaged = _regions == 0
     on_numpy = _settings["eager"] == "auto" and _settings["floats"] == "float64"
@@ -61,7 +61,7 @@ def when_host_changes(callback: Callable[[], None]) -> None:
 
 
 def count_regions(change: int) -> None:
-    """Note that a region of staged code has been entered (1) or left (-1)."""
+    """Count the regions of staged code: 1 for entering a region, -1 for leaving it."""
     global _regions
     with _lock:
         _regions += change

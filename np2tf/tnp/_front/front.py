@@ -70,10 +70,10 @@ def _calling(
     writes: str | None,
     otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any],
 ) -> Callable[..., Any]:
-    """A function that calls NumPy's if all operands are the host's, and `otherwise` if they are not.
+    """Return a function that calls NumPy if all operands are on the host, else `otherwise`.
 
     Every small operation of a program comes through here. Three parameters by position are quicker than a
-    tuple of them, and where TensorFlow has not been imported there is nothing to look for.
+    tuple of them. If TensorFlow has not been imported, all operands are on the host.
     """
 
     def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *rest: Any, **kwargs: Any) -> Any:
@@ -114,7 +114,7 @@ def _by_the_rules(
 
 
 def _given(*args: Any) -> tuple[Any, ...]:
-    """The arguments that were given."""
+    """Return the arguments that were given."""
     return tuple([arg for arg in args if arg is not _ABSENT])
 
 
@@ -196,7 +196,7 @@ class UniversalFunction(Function):
 
     @property  # type: ignore[misc]
     def __class__(self) -> type:
-        """np.ufunc to ``isinstance``: code that is not translated asks for it."""
+        """np.ufunc to ``isinstance``, because code that is not translated checks for it."""
         return np.ufunc
 
     def __reduce__(self) -> Any:
@@ -261,7 +261,7 @@ def universal(function: np.ufunc) -> UniversalFunction:
 
 
 def provide(value: Any, qualified: str) -> Any:
-    """The object that stands for NumPy's `value`; classes and constants stand for themselves."""
+    """Return the object of `tnp` that replaces NumPy's `value`; classes and constants replace themselves."""
     if isinstance(value, np.ufunc):
         return universal(value)
     if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified.rpartition(".")[2] not in _AS_GIVEN:

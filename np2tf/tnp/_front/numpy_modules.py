@@ -63,7 +63,7 @@ class HostModule(StandsForNumPys):
 
 
 def host_module(numpy_name: str, name: str) -> ModuleType:
-    """The module `name` of ours that stands for NumPy's `numpy_name`, importable from now on."""
+    """Return the module `name` of np2tf that replaces NumPy's `numpy_name`, and make it importable."""
     module = sys.modules.get(name)
     if module is None:
         module = sys.modules[name] = HostModule(numpy_name, name)
@@ -87,5 +87,5 @@ def missing_names(namespace: dict[str, Any], numpy_name: str) -> Callable[[str],
 
 
 def public_names(numpy_name: str, namespace: dict[str, Any]) -> Callable[[], list[str]]:
-    """A module's `__dir__`: NumPy's names and its own."""
+    """Return a module's `__dir__`, which lists NumPy's names and its own."""
     return lambda: sorted({*dir(importlib.import_module(numpy_name)), *namespace})

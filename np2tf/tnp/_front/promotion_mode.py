@@ -14,10 +14,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class _InForce:
-    """A flag that costs nothing to read.
+    """A flag that is quick to read.
 
     Attributes:
-        numpys: True where NumPy's rules are in force in every thread.
+        numpys: whether NumPy's rules are in force in every thread.
     """
 
     __slots__ = ("numpys",)
@@ -36,7 +36,7 @@ _others = 0
 
 
 def mode() -> str:
-    """The mode in force in this thread: "numpy", "all", "safe" or "none"."""
+    """Return the mode in force in this thread: "numpy", "all", "safe" or "none"."""
     return _own.mode or config.promotion
 
 
@@ -47,7 +47,7 @@ def by_numpys_rules() -> bool:
 
 @contextmanager
 def promoting(mode: str) -> Iterator[None]:
-    """Within the with block this mode is in force, in this thread."""
+    """Put a mode in force in this thread for the with block."""
     before, _own.mode = _own.mode, mode
     _count(1)
     try:
@@ -58,7 +58,7 @@ def promoting(mode: str) -> Iterator[None]:
 
 
 def unrefused(function: F) -> F:
-    """`function`, in which nothing is refused: its own constants and intermediate results may meet."""
+    """Wrap `function` so that its own constants and intermediate results promote in every mode."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
