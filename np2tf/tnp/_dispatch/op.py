@@ -227,7 +227,7 @@ def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any
 
 
 class _Plan:
-    """A signature compiled to rows (name, normaliser, default), with the installed NumPy's parameters only."""
+    """A signature compiled to rows (name, normaliser, default); it has the installed NumPy's parameters."""
 
     def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
