@@ -66,7 +66,14 @@ def elements_of_round(
 
 
 def over(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.Tensor:
-    """The state after all rounds over `length` elements, `elements` at a time."""
+    """Return the state after all rounds over `length` elements.
+
+    Args:
+        length: the number of elements, known at run time.
+        elements: the number of elements in a round; a shorter rest is computed in smaller rounds.
+        step: computes one round.
+        state: the state before the first round.
+    """
     sizes = [size for size in (elements, _FEW_AT_A_TIME, 1) if size == elements or size < elements // 2]
     if sizes[-1] != 1:
         sizes.append(1)

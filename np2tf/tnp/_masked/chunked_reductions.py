@@ -56,7 +56,7 @@ def _raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
 
 
 def _folded(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Callable[..., tf.Tensor]:
-    """A reduction over axes in pairs, which treats NaN as `combine` does."""
+    """Return a reduction over axes that combines elements in pairs, and so treats NaN as `combine` does."""
 
     def finish(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
         for axis in sorted(axes, reverse=True):
@@ -88,7 +88,7 @@ REDUCTIONS = {
 
 
 def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
-    """The first of `axes` that rounds go along, and how many elements they take; None if there is none."""
+    """Return the first of `axes` along which rounds pay, and the number of elements in a round; else None."""
     for axis in axes:
         part = found.parts[axis]
         if part is not None and part.interval is not None:
@@ -99,7 +99,14 @@ def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
 
 
 def reduced(name: str, found: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
-    """A reduction over axes; `whole`, the same computed on the whole array, where that is quicker."""
+    """Return a reduction of a selection over axes, computed in rounds if that is quicker.
+
+    Args:
+        name: the name of the reduction.
+        found: the selection.
+        axes: the axes.
+        whole: the same reduction, computed on the whole array.
+    """
     dtype, given = whole.dtype, found.whole.dtype
     chosen = round_of(found, axes)
     ordered = name not in ("max", "min") or (not given.is_complex and not given.is_bool)
@@ -153,7 +160,15 @@ def _accumulated(
 
 
 def inner(a: Selection, b: Selection, cut: Cut, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
-    """The inner product of two vectors that are cut alike; `whole` where that is quicker."""
+    """Return the inner product of two vectors that are cut alike, computed in rounds if that is quicker.
+
+    Args:
+        a: the first vector.
+        b: the second vector.
+        cut: the part that counts of both.
+        conjugate: whether the first vector is conjugated.
+        whole: the same product, computed on the whole arrays.
+    """
     dtype = whole.dtype
     least = min(a.whole.shape[0], b.whole.shape[0])
     elements = chunked_loops.elements_of_round([least], 0)

@@ -156,7 +156,7 @@ def moved(source: Source, axis: int, move: Callable[[tf.Tensor], tf.Tensor]) -> 
 
 
 def with_axis(source: Source, axis: int) -> Source:
-    """The source of a vector with a new axis, -1 behind its own one or -2 before it."""
+    """Return the source of a vector with a new axis: behind its own axis for -1, before it for -2."""
 
     def read(_: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
         return tf.expand_dims(source(-1, first, count, entered), -1 if axis == -1 else 0)

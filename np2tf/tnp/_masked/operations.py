@@ -49,7 +49,7 @@ _PRODUCTS = ("dot", "vdot", "inner", "matmul")
 
 
 def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
-    """The selections among `operands`, None if there is none."""
+    """Return the selection behind each operand, or None for other operands; None if there is no selection."""
     if not staging_for_xla():
         return None
     found = [selection_of(operand) for operand in operands]
@@ -57,7 +57,11 @@ def selections(operands: Sequence[Any]) -> list[Selection | None] | None:
 
 
 def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) -> Any:
-    """`compute` applied to the whole of each operand, as a selection; None where the parts do not match."""
+    """Apply `compute` to the whole array of each operand, and return the result as a selection.
+
+    Returns:
+        None if the parts of the operands do not match.
+    """
     found = selections(operands)
     if found is None:
         return None
@@ -134,7 +138,7 @@ def _length(part: Cut | None) -> int:
 def _merged(
     shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[Cut | None]]
 ) -> tuple[Cut | None, ...] | None:
-    """The parts of the broadcast result, None where a part meets an axis that is not cut in the same way."""
+    """Return the parts of the broadcast result; None if a part meets an axis that is cut differently."""
     rank = max(map(len, shapes))
     merged: list[Cut | None] = []
     for axis in range(-rank, 0):
@@ -194,7 +198,7 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
 
 
 def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]) -> Source:
-    """The source of a reduction over `axes`, of which an axis that is left is cut."""
+    """Return the source of a reduction over `axes` that leaves an axis that is cut."""
     kept = [k - len(found.parts) for k in range(len(found.parts)) if k not in axes]
 
     def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
@@ -236,7 +240,7 @@ def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
 
 
 def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Running sums and products, and places of extremes, along an axis of which an interval counts."""
+    """Return running sums and products, or positions of extremes, along an axis with an interval."""
     found = selection_of(args[0])
     if found is None or len(args) > 2 or kwargs.keys() - {"axis"}:
         return None
@@ -256,7 +260,7 @@ def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs:
 
 
 def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """A reduction of the whole that takes `where=`, over all axes that are cut."""
+    """Compute a reduction on the whole array with the mask as its argument `where`."""
     found = selection_of(args[0])
     names = ("axis", "dtype", "out", "ddof", "keepdims")
     _, kwargs = _without_defaults((), {**dict(zip(names, args[1:], strict=False)), **kwargs})
@@ -325,7 +329,7 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...] | None:
 
 
 def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
-    """Products of vectors and matrices that are cut in the same way along the axis summed over."""
+    """Return a product of vectors and matrices that are cut in the same way along the summed axis."""
     if name not in _PRODUCTS or len(args) != 2 or kwargs:
         return None
     found = selections(args)
@@ -379,7 +383,7 @@ def _uncut(operand: Any) -> Selection:
 def on_selections(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
-    """The result of an op on selections, None where the op has no way to do without their shape."""
+    """Return the result of an op on selections; None if the op needs their dynamic shape."""
     if not args or selections(args[:3]) is None:
         return None
     if _ELEMENTWISE.get(name) == len(args) and not kwargs:

@@ -133,7 +133,7 @@ class Selection:
         return self.whole if mask is None else tf.where(mask, self.whole, tf.cast(fill, self.whole.dtype))
 
     def compressed(self) -> tf.Tensor:
-        """The array itself, of dynamic shape."""
+        """Return the selected elements as an array of dynamic shape."""
         ends = [slice(None)] * len(self.parts)
         for k, part in enumerate(self.parts):
             if part is not None and part.interval is not None:
@@ -173,7 +173,7 @@ class SelectedCell(Cell):
 
 
 class PartCell(Cell):
-    """The cell of an array that is an interval of each of its axes, which knows how its elements are made."""
+    """The cell of an array of which an interval of each axis counts; it holds the source of the elements."""
 
     __slots__ = ("made_as",)
 
@@ -196,7 +196,7 @@ def selected_array(selection: Selection) -> ndarray:
 
 
 def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
-    """The part of a new array that begins where it begins, and has these lengths."""
+    """Return the part of a new array that begins at its first element and has the given lengths."""
     key = tuple(slice(0, n) if isinstance(n, SymInt) else slice(None) for n in lengths)
     return _owner(cell_of(whole), Basic(key))
 
@@ -257,7 +257,7 @@ def guarded(selection: Selection) -> Selection:
 
 
 def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
-    """A selection with some of its axes reversed; of an interval the same part is left."""
+    """Return a selection with some of its axes reversed; an interval keeps its place in the whole array."""
     whole, parts, source = selection.whole, list(selection.parts), selection.source
     rank = len(parts)
     for k in axes:
@@ -281,9 +281,12 @@ def _turned_whole(whole: tf.Tensor, k: int, part: Cut | None) -> tf.Tensor:
 
 
 def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | None:
-    """`selection` with its part of an axis moved to where `part` is of another array; None if it cannot be.
+    """Return `selection` with its part of an axis moved to the place of `part` in another array.
 
-    NumPy asks the two parts to be equally long; where they are not, it decides.
+    NumPy requires the two parts to have the same length; otherwise NumPy decides what happens.
+
+    Returns:
+        None if the part cannot be moved.
     """
     own = selection.parts[axis]
     if (own and own.key) == (part and part.key):
@@ -339,7 +342,7 @@ def is_dynamic(item: Any) -> bool:
 def slice_selection(
     base: tf.Tensor, key: slice_spec.BasicKey, axes: list[slice_spec.Axis] | None
 ) -> Selection | None:
-    """``base[key]`` with slices whose ends are staged, or None where all sizes turn out to be known."""
+    """Return ``base[key]`` with slices whose ends are staged; None if all sizes are known."""
     if axes is None or all(axis.size is not None for axis in axes):
         return None
     whole_key = tuple(
@@ -362,7 +365,7 @@ def cut_items(key: slice_spec.BasicKey, axes: list[slice_spec.Axis]) -> list[boo
 
 
 def interval_cut(axis: slice_spec.Axis) -> Cut:
-    """The part of an axis that a slice with staged ends takes."""
+    """Return the part that a slice with staged ends takes of an axis."""
     position = tf.range(axis.length, dtype=tf.int64)
     mask = (position >= symint.tensor_of(axis.start)) & (position < symint.tensor_of(axis.stop))
     key = (element_sources.end_key(axis.start), element_sources.end_key(axis.stop), axis.length)
@@ -370,7 +373,7 @@ def interval_cut(axis: slice_spec.Axis) -> Cut:
 
 
 def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
-    """``base[mask]``, or None where the shapes are not known while staging."""
+    """Return ``base[mask]`` as a selection; None if the shapes are not known while staging."""
     if not mask.shape.is_fully_defined() or not base.shape.is_fully_defined():
         return None
     rank = mask.shape.rank
@@ -379,7 +382,7 @@ def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
 
 
 def mask_cut(mask: tf.Tensor) -> Cut:
-    """The part that a mask takes of as many axes as it has, made one; equal masks take the same part."""
+    """Return the part that a mask takes of its axes, merged into one; equal masks take the same part."""
     return Cut(tf.reshape(mask, [-1]), ("mask", value_number(mask)), keepalive=mask)
 
 
