@@ -50,7 +50,7 @@ __all__: list[str] = []
 def _attribute(
     name: str, get: Callable[[ndarray], Any], setter: Callable[[ndarray, Any], None] | None = None
 ) -> None:
-    """An attribute of np.ndarray's."""
+    """Attach an attribute of np.ndarray to the array class."""
 
     def put(self: ndarray, value: Any) -> None:
         if setter is None:
@@ -186,7 +186,7 @@ type_of = type
 
 
 def _number(tensor: tf.Tensor) -> Any:
-    """A 0-d tensor as Python's number: itself where it is known, a staged one where it is not."""
+    """Return a tensor of no axes as a Python number, staged if its value is not known."""
     if hasattr(tensor, "numpy"):
         return tensor.numpy().item()
     kind: type = bool if tensor.dtype == tf.bool else int if tensor.dtype.is_integer else float
@@ -234,7 +234,7 @@ def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
 
 
 def _read_only(name: str) -> None:
-    """A method that only reads: a copy on the host answers it."""
+    """Attach a method that only reads; NumPy computes it on a copy on the host."""
     own = getattr(np.ndarray, name)
 
     def method(self: ndarray, *args: Any, **kwargs: Any) -> Any:
@@ -402,7 +402,7 @@ def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> ndarray:
 
 
 def _remaining(self: ndarray, name: str) -> Any:
-    """Public attributes of np.ndarray (of NumPy's numbers, for a number) that nothing above defines."""
+    """Return a public attribute of np.ndarray (for a number, of NumPy's numbers) not defined above."""
     public = not name.startswith("_") or name in _INTERFACES
     if (
         name in _OWN

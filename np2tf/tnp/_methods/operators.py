@@ -59,7 +59,7 @@ _FOREIGN = (str, bytes, *_REFUSED)
 
 
 def _general(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
-    """The operator with operands of any kind."""
+    """Return the operator for operands of any kind."""
 
     def general(self: ndarray, other: Any) -> Any:
         if _repeats(name, self, other) or _refuses(other):
@@ -137,7 +137,7 @@ def _inplace(ufunc: Ufunc) -> Callable[[Any, Any], Any]:
 
 
 def _replace(array: ndarray, result: Any) -> ndarray:
-    """``array[...] = result`` where the common shape is known only at run time."""
+    """Assign ``array[...] = result``, where the common shape is known only at run time."""
     store_into(np.empty((), array.dtype), np.zeros((), result.dtype))
     shapes = tf.shape(result.tensor), tf.shape(array.tensor)
     record_violation(tf.reduce_any(tf.not_equal(*shapes)))
@@ -195,7 +195,7 @@ def _setitem(self: ndarray, key: Any, value: Any) -> None:
 
 
 def _write_part(self: ndarray, key: Any, value: Any) -> None:
-    """``self[key] = value`` of a tensor, which is read and replaced as a whole."""
+    """Assign ``self[key] = value``; the tensor is replaced as a whole."""
     if quick.unstaged and eager_fast_path.written(self, key, value):
         return
     try:

@@ -37,7 +37,7 @@ class _Gradient(CompositeTensorGradient):
 
 
 def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A method of tapes that asks its arguments for a `tf.TensorShape`, which arrays do not have."""
+    """Wrap a method of tapes so that it gets the tensors of arrays: it needs a `tf.TensorShape`."""
 
     @wraps(method)
     def of_tensors(tape: tf.GradientTape, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ def _watching(method: Callable[..., None]) -> Callable[..., None]:
 
 
 def _fetching(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The derivatives that forward accumulators have found, for arrays as arrays."""
+    """Wrap the method of forward accumulators that returns derivatives: those of arrays are arrays."""
 
     @wraps(method)
     def fetching(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
