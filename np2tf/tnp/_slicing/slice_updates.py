@@ -19,10 +19,11 @@ _MANY = 1024
 
 
 def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]) -> tf.Tensor:
-    """A part that begins where run-time numbers say.
+    """Return the part of a tensor that begins at run-time positions.
 
-    TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant where it can: the index
-    array that a loop reads would be a part of the program, and for another one it would be compiled anew.
+    TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant if it can. Then an
+    index array that a loop reads would be a part of the program, and every other index array would be
+    compiled anew.
     """
     return gen_xla_ops.xla_dynamic_slice(base, _vector(starts), constant(tuple(sizes)))
 
@@ -56,7 +57,7 @@ def _is_most(base: tf.Tensor, value: tf.Tensor) -> bool:
 
 
 def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
-    """`value` where it goes, `base` elsewhere: one loop over the result, which runs on every core.
+    """Return `base` with `value` in its place, in one loop over the result, which runs on every core.
 
     An update in place runs on one core (measured on a wave of 400 × 400 points: 205 µs a step, not 240).
     """

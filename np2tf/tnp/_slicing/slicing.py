@@ -48,7 +48,7 @@ def _shape(key: BasicKey, axes: list[Axis]) -> tuple[int | None, ...]:
 
 
 def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor:
-    """The value by one kernel, whose operands are not made anew each time."""
+    """Read with one kernel, whose operands are kept and not made anew each time."""
     if not key:
         return base
     ends: list[tuple[Any, Any, int]] = []
@@ -157,14 +157,14 @@ def _native_slice(axis: Axis) -> slice:
 
 
 def _reshaping(key: BasicKey) -> tuple[object, ...] | None:
-    """The key that drops indexed axes and adds new ones once all are cut; None if there is nothing to do."""
+    """Return the key that drops indexed axes and adds new axes after the cut; None if it changes nothing."""
     if all(isinstance(item, slice) for item in key):
         return None
     return tuple(None if item is None else slice(None) if isinstance(item, slice) else 0 for item in key)
 
 
 def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
-    """`value`, broadcastable to ``base[key]``, with one axis for each axis of the base."""
+    """Return `value`, which broadcasts to ``base[key]``, with one axis for each axis of the base."""
     visible = sum(1 for item in key if item is None or isinstance(item, slice))
     rank = value.shape.rank
     if rank is None:

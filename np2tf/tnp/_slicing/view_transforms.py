@@ -259,7 +259,7 @@ def _write(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor
 
 
 def _shortened(path: Sequence[Lens]) -> Sequence[Lens]:
-    """The path with an element of a row as one step: XLA would copy the row to write it."""
+    """Return the path with an element of a row as one step, because XLA would copy the row to write it."""
     if len(path) < 2 or not staging_for_xla():
         return path
     merged = [path[0]]
