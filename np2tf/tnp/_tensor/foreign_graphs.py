@@ -21,7 +21,7 @@ _NP2TF = str(Path(__file__).parents[2])
 
 
 class ForeignGraphWarning(UserWarning):
-    """A graph that np2tf does not build has another idea of an array than the program."""
+    """A foreign graph and the program see different values of an array."""
 
 
 class Foreign:
@@ -41,7 +41,7 @@ class Foreign:
 
 @contextmanager
 def not_foreign(cells: Iterable[Any]) -> Iterator[None]:
-    """Within the with block np2tf builds a graph of its own, in which these cells are inputs."""
+    """Build a graph of np2tf in the with block, in which these cells are inputs and not foreign."""
     before = [(cell, cell.foreign) for cell in cells]
     try:
         yield
@@ -51,7 +51,11 @@ def not_foreign(cells: Iterable[Any]) -> Iterator[None]:
 
 
 def tell(code: str) -> None:
-    """Warn at the user's line, also in code that AutoGraph has made of the user's."""
+    """Warn at the user's line, also in code that AutoGraph has made of the user's.
+
+    Args:
+        code: the code of the diagnostic.
+    """
     from tensorflow.python.util import tf_stack
 
     told = {

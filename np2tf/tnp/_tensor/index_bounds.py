@@ -19,7 +19,12 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 
 
 def check_index(index: Int, length: int, axis: int) -> Int:
-    """`index` as a position counted from the start.
+    """Return `index` as a position counted from the start; a staged index may record a violation.
+
+    Args:
+        index: an index, which may be negative.
+        length: the length of the axis.
+        axis: the axis, for the message.
 
     Raises:
         IndexError: a known index is out of bounds.
@@ -63,7 +68,11 @@ def unrecorded() -> Iterator[None]:
 
 
 def record_violation(violated: tf.Tensor) -> None:
-    """If `violated` turns out true, discard the call and repeat it on the host, where NumPy raises."""
+    """Discard the call if `violated` is true at run time, and let the host repeat it, where NumPy raises.
+
+    Args:
+        violated: a boolean tensor of no axes.
+    """
     if _recording.stopped:
         return
     entered = current_region()

@@ -30,7 +30,7 @@ _PARTS = 8
 def in_strands(
     reduce: Reducer, combine: Combiner, x: tf.Tensor, axes: tuple[int, ...], keepdims: bool
 ) -> tf.Tensor:
-    """A reduction over all of `x`; under XLA over strands of it."""
+    """Reduce all of `x`; under XLA reduce lanes of it, and combine them."""
     size = x.shape.num_elements() if x.shape.is_fully_defined() else None
     if not staging_for_xla() or len(axes) != x.shape.rank or size is None or size < _SHORT:
         return reduce(x, axes, keepdims)

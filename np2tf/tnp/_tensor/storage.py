@@ -55,7 +55,7 @@ class Region:
         self.poisoned: list[Cell] = []
 
     def undo(self) -> None:
-        """Give the cells written in here the values they had on entering."""
+        """Give the cells written in this region the values that they had before."""
         for cell, before in self.written.items():
             cell.rebase(before)
         for cell in self.poisoned:
@@ -132,7 +132,15 @@ def resolved(value: Any) -> Any:
 
 @contextmanager
 def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
-    """Stage the body of the with block as a region of its own."""
+    """Stage the body of the with block as a region of its own.
+
+    Args:
+        trace: the trace of the staged function.
+        counter: the number of the iteration, if the region is a loop body.
+
+    Raises:
+        StagingError: too many regions lie within one another.
+    """
     if len(_stack.regions) >= MOST_NESTED:
         raise StagingError("branches and loops are staged too deep within one another", "NP2TF523")
     if trace is not None:

@@ -19,7 +19,7 @@ UNKNOWN = None
 
 @dataclass(frozen=True, eq=False)
 class SymInt:
-    """An int64 scalar tensor, its inclusive bounds where known, and its distance from a root value."""
+    """A staged integer: an int64 tensor of no axes, inclusive bounds, and the distance from a root value."""
 
     tensor: tf.Tensor
     low: int | None = UNKNOWN
@@ -57,12 +57,12 @@ Int = int | SymInt
 
 
 def tensor_of(value: Int) -> tf.Tensor:
-    """The int64 tensor of either kind."""
+    """Return an integer, staged or not, as an int64 tensor."""
     return value.tensor if isinstance(value, SymInt) else constant(value)
 
 
 def distance(start: Int, stop: Int) -> int | None:
-    """stop - start where that is known while staging."""
+    """Return stop - start if it is known while staging, else None."""
     if isinstance(start, int) and isinstance(stop, int):
         return stop - start
     if (

@@ -52,7 +52,10 @@ _tables: weakref.WeakKeyDictionary[tf.Graph, _Table] = weakref.WeakKeyDictionary
 
 
 def value_number(tensor: tf.Tensor) -> Hashable:
-    """Tensors with equal numbers are the same value. A number is good for as long as its tensor lives."""
+    """Return the value number of a tensor, which is valid for as long as the tensor lives.
+
+    Tensors with equal numbers have the same value.
+    """
     return _number(tensor, 0)
 
 
@@ -121,6 +124,6 @@ def _table(graph: tf.Graph) -> _Table:
 
 
 def _captured(tensor: tf.Tensor) -> tf.Tensor | None:
-    """The tensor of the graph around this one that a placeholder stands for; None for an argument."""
+    """Return the outer graph's tensor that a placeholder stands for; None for an argument of the function."""
     captures = getattr(tensor.graph, "captures", ())
     return next((outer for outer, inner in captures if inner is tensor), None)
