@@ -95,7 +95,7 @@ def logical(function: Function) -> Function:
 
 
 def _unless_nan(function: Function, nan: Function) -> Function:
-    """`function` of two numbers, of which one that is NaN does not count."""
+    """Return `function` of two numbers that ignores a NaN operand."""
     # Where both are, the first one stays.
     return lambda a, b: tf.where(nan(b), a, tf.where(nan(a), b, function(a, b)))
 

@@ -62,16 +62,17 @@ def settled(
     limit: Callable[[float], float] | None = None,
     but_zero: bool = False,
 ) -> Function:
-    """TensorFlow's `kernel` where its eager results are moderate, elsewhere and in graphs NumPy's `formula`.
+    """Return a function that uses TensorFlow's `kernel` if its eager results are moderate, else `formula`.
 
-    Kernels of numbers in vectors go by the squared length, which overflows, and XLA has limits of its own.
+    The kernels for vectors of numbers use the squared length, which overflows, and XLA has limits of its
+    own. In graphs only `formula` is used.
 
     Args:
         kernel: right for ordinary numbers, and fast.
-        formula: right for all.
-        limit: the largest part of a result to be trusted, given the largest number of the dtype; None: any
-            that is finite.
-        but_zero: whether the kernel loses the signs of a result that is zero.
+        formula: NumPy's formula, right for all numbers.
+        limit: gives the largest trusted part of a result from the largest number of the dtype; None trusts
+            every finite result.
+        but_zero: whether the kernel loses the signs of a zero result.
     """
 
     def call(*operands: tf.Tensor) -> tf.Tensor:
@@ -98,7 +99,7 @@ def _sign(z: tf.Tensor) -> tf.Tensor:
 
 
 def sign(z: tf.Tensor) -> tf.Tensor:
-    """``z / |z|``, and 0 of 0; of numbers with one infinite part its direction, with two NaN."""
+    """Return ``z / |z|``, and 0 for 0; for one infinite part its direction, for two NaN."""
     if tf.executing_eagerly():
         (real, imag), length = parts(z), tf.abs(z)
         if are_within(length):
@@ -332,7 +333,7 @@ def _signed(x: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:
 
 
 def _mirrored(function: Function) -> Function:
-    """By ``f(conj z) = conj f(z)``, in which XLA takes -0 for 0."""
+    """Return `function` evaluated by ``f(conj z) = conj f(z)``, as XLA takes -0 for 0."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
         real, imag = parts(z)
@@ -343,7 +344,10 @@ def _mirrored(function: Function) -> Function:
 
 
 def _odd(function: Function) -> Function:
-    """By the same, and by ``f(-z) = -f(z)``: `function` gets no part with a sign."""
+    """Return `function` evaluated by ``f(conj z) = conj f(z)`` and ``f(-z) = -f(z)``.
+
+    The function itself only gets numbers whose parts are not negative.
+    """
 
     def call(z: tf.Tensor) -> tf.Tensor:
         real, imag = parts(z)
@@ -370,7 +374,7 @@ def _turned(function: Function) -> Function:
 
 
 def _on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = True) -> Function:
-    """A function that maps an axis onto itself, also where NaN and infinities are on it."""
+    """Return `function` with numbers on an axis mapped to numbers on that axis, also NaN and infinities."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
         (real, imag), (width, height) = parts(z), parts(function(z))

@@ -100,13 +100,13 @@ def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def negative(a: tf.Tensor) -> tf.Tensor:
-    """``-a`` of unsigned integers, which wraps."""
+    """Return ``-a`` of unsigned integers, which wraps."""
     # Not 0 - a: the graph optimiser makes of it a negation, which TensorFlow lacks for unsigned integers.
     return tf.bitwise.invert(a) + constant(1, a)
 
 
 def subtract(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a - b`` of unsigned integers; in a graph as a sum, for the same reason."""
+    """Return ``a - b`` of unsigned integers; in a graph as a sum, because TensorFlow lacks their negation."""
     return a - b if tf.executing_eagerly() else a + negative(b)
 
 
@@ -227,7 +227,7 @@ _power_of_small = through(_power, tf.int64)
 
 
 def nonnegative_power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """``a ** b`` where b is known not to be negative: computed in int64, of which the low bits are wanted."""
+    """Return ``a ** b`` for b that is never negative, computed in int64; only the low bits count."""
     if a.dtype == tf.uint64:
         return tf.bitcast(_power(tf.bitcast(a, tf.int64), b), tf.uint64)
     return _power(a, b) if a.dtype == tf.int64 else _power_of_small(a, b)

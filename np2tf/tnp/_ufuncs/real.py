@@ -29,7 +29,7 @@ def copysign(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Both in their common shape, as a gradient of one's own wants them."""
+    """Return both operands in their common shape, which custom gradients need."""
     static = tf.broadcast_static_shape(a.shape, b.shape)
     if static.is_fully_defined() and static == a.shape == b.shape:
         return a, b
@@ -167,7 +167,7 @@ def cbrt(x: tf.Tensor) -> tf.Tensor:
 
 
 def _with_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
-    """NaN where an operand is: XLA takes a NaN known beforehand for leave to return anything."""
+    """Return NaN where an operand is NaN, else `result`: XLA may lose a NaN that it knows beforehand."""
     if not may_lose_nan():
         return result
     return tf.where(tf.math.is_nan(a) | tf.math.is_nan(b), a + b, result)

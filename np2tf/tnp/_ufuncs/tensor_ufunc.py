@@ -172,7 +172,7 @@ class Ufunc:
         return tuple(cast(part, wanted) for part, wanted in zip(result, loop[self.nin :], strict=True))
 
     def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        """The operands for NumPy, in the dtypes that other rules than NumPy's give them."""
+        """Return the operands for NumPy; under other rules than NumPy's, in the dtypes of these rules."""
         if by_numpys_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
             return args
         kinds = tuple(map(promotion_kind, args))
