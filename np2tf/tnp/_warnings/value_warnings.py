@@ -36,10 +36,15 @@ def warn_where(condition: Any, message: str, category: type[Warning] = RuntimeWa
 
 
 def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
-    """Tell of floating-point errors in the function `name` as ``np.errstate(kind=...)`` asks, eagerly.
+    """Report floating-point errors as ``np.errstate(kind=...)`` asks; only eager code reports them.
+
+    Args:
+        kind: "divide", "over", "under" or "invalid".
+        condition: a boolean tensor, true where the error occurs.
+        name: the name of the function, for the message.
 
     Raises:
-        FloatingPointError: it asks for that.
+        FloatingPointError: ``np.errstate`` asks for the error.
     """
     mode = np.geterr()[kind] if tf.executing_eagerly() else "ignore"  # type: ignore[literal-required]
     if mode == "ignore" or not bool(np.any(condition.numpy())):
@@ -112,7 +117,7 @@ def _greatest_kept(wanted: np.dtype[Any]) -> float:
 
 
 def _convertible(wanted: np.dtype[Any]) -> tuple[float, float]:
-    """Between which numbers a processor converts to integers without complaint: to 32 or 64 bits."""
+    """Return the interval of numbers that a CPU converts to 32-bit or 64-bit integers without complaint."""
     bits = 32 if wanted.itemsize < 4 or wanted == np.int32 else 64
     low = -(2.0 ** (bits - 1)) - 1 if bits == 32 else float(np.nextafter(-(2.0**63), -np.inf))
     return low, 2.0**64 if wanted == np.uint64 else 2.0 ** (bits - 1)
