@@ -111,7 +111,7 @@ def _without_ones(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf
 
 
 def _of_like_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tensor]:
-    """The operands; lengths of one label that are known at run time only, and differ then, are refused."""
+    """Return the operands with guards: axes of one label must have the same length at run time."""
     earlier: dict[str, list[tuple[tf.Tensor, int]]] = {}
     checked = []
     for operand, term in zip(operands, labels):

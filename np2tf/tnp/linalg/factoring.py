@@ -33,7 +33,7 @@ def singular_values(a: tf.Tensor, hermitian: bool = False) -> tf.Tensor:
 
 
 def _svd_hermitian(a: tf.Tensor) -> SVDResult:
-    """From the eigenvalues, as NumPy does it: their signs go into V."""
+    """Return the SVD of Hermitian matrices from their eigenvalues, whose signs go into V, as in NumPy."""
     values, vectors = tf.linalg.eigh(a)
     values = tf.math.real(values)
     order = tf.argsort(tf.abs(values), direction="DESCENDING")

@@ -108,7 +108,7 @@ def solve(a: Array, b: Array) -> tf.Tensor:
 
 
 def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
-    """From the singular values above `cutoff` times the greatest."""
+    """Return pseudo-inverses from the singular values above `cutoff` times the greatest."""
     left, values, right = svd_of(a, full_matrices=False)
     large = values > cutoff[..., None] * tf.reduce_max(values, axis=-1, keepdims=True)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
