@@ -68,10 +68,10 @@ def _is_finite(tolerance: Any) -> bool:
 
 
 def _complain(rtol: Any, atol: Any) -> None:
-    """NumPy's warning of tolerances that are none.
+    """Warn of tolerances that are not finite, as NumPy does.
 
     Raises:
-        StagingError: it is no warning that is asked for.
+        StagingError: ``np.errstate`` asks for anything but a warning.
     """
     if np.geterr()["invalid"] != "warn":
         raise StagingError("a tolerance that is not finite", "NP2TF503")
@@ -125,7 +125,7 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
 
 
 def _answer(all_of_them: tf.Tensor) -> Any:
-    """A truth value of Python's, as NumPy gives it, where it is known."""
+    """Return a known truth value as Python's bool, as NumPy does; else a tensor."""
     return bool(all_of_them.numpy()) if tf.executing_eagerly() else all_of_them
 
 

@@ -23,10 +23,10 @@ from np2tf.tnp.random import Generator
 
 
 def require_eager(name: str) -> None:
-    """See that a draw happens at every call, and not once while staging.
+    """Check that no code is being staged: a draw must happen in every call, and not once while staging.
 
     Raises:
-        StagingError: something is being staged.
+        StagingError: code is being staged.
     """
     if current_region() is not None or not tf.executing_eagerly():
         raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
@@ -39,7 +39,7 @@ def _draws() -> Any:
 
 
 def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
-    """NumPy's `draw`, with its arrays where new arrays live; into `out` where one is given."""
+    """Wrap NumPy's `draw`: its arrays live where new arrays live, and are written to `out` if it is given."""
 
     @functools.wraps(draw)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -73,7 +73,7 @@ def _shuffled(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) ->
 
 
 def made(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """A generator of NumPy's class that staged code makes; None where nothing is staged."""
+    """Return the generator that staged code makes of a class of NumPy; None if nothing is staged."""
     draws = _draws()
     given = (*args, *kwargs.values())
     return None if draws is None else draws.make(kind, given, given in ((), (None,)))

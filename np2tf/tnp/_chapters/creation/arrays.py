@@ -65,7 +65,12 @@ _FLOAT = np.dtype(float)
 
 
 def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> ndarray:
-    """A new array of `shape` (whose lengths may be tensors) full of `value`, laid out in C or F order.
+    """Return a new array filled with one value.
+
+    Args:
+        shape: the lengths of the axes; a length may be a tensor or a staged integer.
+        value: the value, a tensor of no axes, which has the dtype of the array.
+        order: the memory order: "C" or "F"; None stands for "C".
 
     Raises:
         ValueError: a length is negative.
@@ -76,7 +81,7 @@ def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> 
 
 
 def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
-    """An array whose lengths are known only at run time: a part of one that is as long as they can be."""
+    """Return an array of run-time lengths, as a part of an array of the greatest possible lengths."""
     for n in shape:
         if isinstance(n, SymInt) and (n.low is None or n.low < 0):
             record_violation(n.tensor < 0)
@@ -275,7 +280,7 @@ def _dtype_of(value: Any) -> Any:
 
 
 def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
-    """The array of ours that `a` is, or stands for as an input, where NumPy would not copy it."""
+    """Return the array on TensorFlow that `a` is or stands for, if NumPy would not copy it; else None."""
     if type(a) is scalar or not (is_array(a) or (current_region() is not None and isinstance(a, np.ndarray))):
         return None
     if is_guest(a):
@@ -441,7 +446,10 @@ _from_others = hosted(np.from_dlpack)
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
-    """An array over the memory of another library's; of a tensor, that tensor."""
+    """Return an array over the memory of another library's array; for a tensor, over that tensor.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.from_dlpack.html.
+    """
     if device is None and (is_array(x) or isinstance(x, tf.Tensor)) and type(x) is not scalar:
         if copy or not is_array(x):
             return array(x, copy=True) if copy else tensor_array(x)

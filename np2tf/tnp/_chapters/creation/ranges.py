@@ -99,7 +99,7 @@ def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> 
 
 
 def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
-    """``arange(start, stop)`` as a part of the longest one that it can be; None if there is no bound."""
+    """Return ``arange(start, stop)`` as a part of the longest possible range; None without a bound."""
     bound = stop.known.high if stop.known is not None else None
     if bound is None or not 0 < bound - start <= MOST_BOUNDED:
         return None

@@ -28,7 +28,7 @@ def flat_view(array: ndarray) -> ndarray:
 
 
 def cycled(values: tf.Tensor, count: int) -> tf.Tensor:
-    """`count` values, the given ones over and over."""
+    """Return `count` values, which repeat the given ones."""
     flat = tf.reshape(values, [-1])
     if flat.shape[0] == count:
         return flat
@@ -131,7 +131,7 @@ class flatiter:
             self[places[: wrong.argmax()]] = value
 
     def _checked(self, key: Any, writing: bool) -> Any:
-        """A key that the flat view takes too: an iterator takes fewer forms, and NumPy says which."""
+        """Return a key that the flat view accepts; NumPy checks it, as an iterator accepts fewer keys."""
         kind = type(key)
         if kind is int or (kind is slice and all(type(end) in _PLAIN_ENDS for end in _ends(key))):
             return key

@@ -38,12 +38,12 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
 
 
 def _laid_out(value: Any) -> Any:
-    """`value` as NumPy takes it, an array as the same view of a copy of its memory."""
+    """Return `value` for NumPy; an array becomes the same view of a copy of its memory."""
     return host_view(value) if type(value) is ndarray and tf.executing_eagerly() else to_numpy(value)
 
 
 def _flags_of(op_flags: Any, place: int, several: bool) -> Any:
-    """The flags of one operand: one list of flags for each, or one list for all."""
+    """Return the flags of one operand, from a list of flags for each operand or from one list for all."""
     if not op_flags:
         return ()
     if isinstance(op_flags[0], str):

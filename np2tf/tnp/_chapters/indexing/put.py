@@ -155,10 +155,10 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 
 
 def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
-    """`values` in `dtype`: an array by the 'safe' rule, numbers and lists of them whatever they are.
+    """Return `values` in `dtype`: an array by the 'safe' rule, numbers and lists of numbers without a check.
 
     Raises:
-        TypeError: the array's dtype does not fit.
+        TypeError: the array's dtype cannot be cast safely.
     """
     if (is_array(values) and type(values) is not scalar) or isinstance(values, (np.ndarray, tf.Tensor)):
         given = kind_of(values)

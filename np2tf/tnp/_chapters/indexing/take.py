@@ -71,7 +71,14 @@ def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
 
 
 def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
-    """`index` brought into the axis by NumPy's `mode`."""
+    """Return indices brought into the bounds of an axis by NumPy's `mode`.
+
+    Args:
+        index: the indices, which may be negative.
+        length: the length of the axis.
+        axis: the axis, for messages.
+        mode: "raise", "wrap" or "clip".
+    """
     mode = "raise" if mode is None else mode
     if mode not in _MODES:
         raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
@@ -100,10 +107,10 @@ def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str =
 
 
 def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
-    """Operands of take_along_axis: the array, positions of the same rank, the axis.
+    """Return the operands of take_along_axis: the array, indices of the same rank, and the axis.
 
     Raises:
-        IndexError, ValueError: as NumPy does.
+        IndexError, ValueError: NumPy raises them for these arguments.
     """
     index = as_tensor(indices)
     if not index.dtype.is_integer:
@@ -324,7 +331,7 @@ def _known(value: Any) -> Any:
 
 
 def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
-    """NumPy's rule for one condition that is not in a list: a number, or numbers for an array."""
+    """Return the conditions as boolean tensors; NumPy accepts one condition without a list around it."""
     is_number = not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == 0
     if is_number or (x.shape.rank != 0 and as_tensor(condlist[0]).shape.rank == 0):
         condlist = [condlist]

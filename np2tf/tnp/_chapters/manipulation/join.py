@@ -151,7 +151,7 @@ def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarr
 
 
 def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
-    """`tensor` with axes of length 1 added where ``atleast_1d``, ``_2d`` and ``_3d`` add them."""
+    """Return `tensor` with axes of length 1 added as ``atleast_1d``, ``_2d`` and ``_3d`` add them."""
     have = tensor.shape.rank
     if have >= rank:
         return tensor
@@ -162,7 +162,13 @@ def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
 def _stacking(
     numpy: Callable[..., Any], shaped: Callable[[tf.Tensor], tf.Tensor], axis: int
 ) -> Callable[..., Any]:
-    """A function that brings arrays to some shape and joins them; `axis` falls to 0 for 1-d ones."""
+    """Return a function that gives arrays a common form and joins them.
+
+    Args:
+        numpy: NumPy's function.
+        shaped: gives one array the form.
+        axis: the axis to join along; arrays of one axis are joined along axis 0.
+    """
 
     @op(numpy)
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:

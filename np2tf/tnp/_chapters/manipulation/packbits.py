@@ -29,7 +29,7 @@ def _shifts(bitorder: Any) -> tf.Tensor:
 
 
 def _last(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, list[int]]:
-    """`a` with `axis` last (flat for None), and the permutation that puts it back."""
+    """Return `a` with `axis` last (flat for None), and the permutation that undoes it."""
     if axis is None:
         return tf.reshape(a, (-1,)), [0]
     rank = a.shape.rank

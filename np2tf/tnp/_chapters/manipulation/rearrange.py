@@ -42,7 +42,7 @@ __all__ = [
 
 
 def _known(value: Any) -> Any:
-    """`value` as NumPy has it, None where it is not known while staging."""
+    """Return `value` as NumPy's; None if it is not known while staging."""
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
     # While staging, an array on the host is an input like any other: its contents are not known.

@@ -29,7 +29,7 @@ def reduce_extreme(name: str, x: tf.Tensor, axes: tuple[int, ...], keepdims: Any
 
 
 def _turned(bits: tf.Tensor) -> tf.Tensor:
-    """Bits of a float to an integer of the same order, and back."""
+    """Convert the bits of floats to integers of the same order, or back."""
     highest = constant(np.iinfo(bits.dtype.as_numpy_dtype).max, bits)
     return tf.where(bits >= 0, bits, tf.bitwise.bitwise_xor(bits, highest))
 

@@ -42,10 +42,10 @@ def raw_all(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
 
 
 def _sum_by_runs(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
-    """The sum over each run of neighbouring axes by itself, the innermost first.
+    """Sum over each run of neighbouring axes by itself, the innermost first, as NumPy does.
 
-    As NumPy does it. TensorFlow adds up one run in pairs and quickly, several at once one by one, with many
-    times the rounding errors, and ten times as slowly.
+    TensorFlow sums one run in pairs, which is quick. It sums several runs at once one element after the
+    other, with many times the rounding errors, and ten times as slowly.
     """
     runs: list[list[int]] = []
     for axis in sorted(axes, reverse=True):
@@ -114,7 +114,7 @@ def mean_dtype(x: tf.Tensor) -> np.dtype[Any]:
 
 
 def divided(total: tf.Tensor, by: Any) -> tf.Tensor:
-    """`total` over a count, which is a number or an integer tensor; NaN for nothing at all."""
+    """Return `total` divided by a count, which is a number or an integer tensor; NaN for a count of 0."""
     divisor = tf.constant(by, total.dtype) if isinstance(by, (int, float)) else cast(by, total.dtype)
     return total / divisor
 

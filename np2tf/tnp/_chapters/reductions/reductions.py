@@ -195,7 +195,7 @@ def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
 
 
 def degrees(ddof: Any, correction: Any) -> Any:
-    """`ddof` under either of its names.
+    """Return `ddof`, which may be given under its other name `correction`.
 
     Raises:
         ValueError: both are given.
@@ -246,7 +246,7 @@ def std(
 
 
 def _spread_method(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method, which knows `correction` by the name of `ddof` only."""
+    """Return the method of a function; the method lacks the parameter `correction`, and has `ddof` only."""
 
     def method(
         a: Any,
@@ -291,10 +291,10 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
 
 
 def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
-    """Refuse to reduce nothing.
+    """Refuse to reduce an axis without elements.
 
     Raises:
-        ValueError: there is no element to start from.
+        ValueError: the reduction has no element to start from.
     """
     size = length(a, axes)
     if isinstance(size, tf.Tensor):
@@ -427,7 +427,7 @@ def all(
 
 
 def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A method, which has a `dtype` that the function has not."""
+    """Return the method of a function; the method has a parameter `dtype`, which the function lacks."""
     numpy = getattr(np.ndarray, function.__name__)
 
     def method(

@@ -101,7 +101,7 @@ def _refuse_number(array: Any) -> None:
 
 
 def _of_axes(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A running sum or product as a method, which takes no number."""
+    """Return a running sum or product as a method of the ufunc, which refuses numbers."""
 
     def accumulate(array: Any, **kwargs: Any) -> Any:
         _refuse_number(array)

@@ -28,5 +28,5 @@ def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
 
 
 def known(x: tf.Tensor) -> np.ndarray | None:
-    """The value of x, if it is known now."""
+    """Return the value of x, or None if it is not known now."""
     return tf.get_static_value(x)

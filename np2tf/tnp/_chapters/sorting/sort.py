@@ -201,10 +201,10 @@ def lexsort(keys: Operands, axis: Axis = -1) -> Any:
 
 
 def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
-    """The places that sort `a`, as NumPy takes them.
+    """Return the argument `sorter` as indices that sort `a`.
 
     Raises:
-        TypeError, ValueError: they are none.
+        TypeError, ValueError: the argument is no such array of indices.
     """
     order = as_tensor(sorter)
     if not order.dtype.is_integer or order.shape.rank != 1:

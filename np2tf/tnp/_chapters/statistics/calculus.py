@@ -35,7 +35,7 @@ def _difference(x: tf.Tensor, axis: int) -> tf.Tensor:
 
 
 def _along(x: tf.Tensor, axis: int, ndim: int) -> tf.Tensor:
-    """A row laid along one axis of `ndim`."""
+    """Return a row shaped to lie along one of `ndim` axes."""
     return tf.reshape(x, [-1 if k == axis else 1 for k in range(ndim)])
 
 
@@ -93,10 +93,10 @@ def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = 
 
 
 def _spacings(f: tf.Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> list[Any]:
-    """For each axis a step (a number or a tensor of rank 0) or the steps between coordinates.
+    """Return, for each axis, a step (a number or a tensor of no axes) or the steps between coordinates.
 
     Raises:
-        TypeError, ValueError: NumPy's, for a wrong number or shape of them.
+        TypeError, ValueError: NumPy's errors, for a wrong number or shape of the spacings.
     """
     if not given:
         return [1.0] * len(axes)

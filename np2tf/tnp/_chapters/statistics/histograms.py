@@ -30,7 +30,7 @@ def _dtype(x: tf.Tensor) -> np.dtype[Any]:
 
 
 def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """First and last edge, in the dtype that the edges will have.
+    """Return the first and the last edge, in the dtype of the edges.
 
     Raises:
         ValueError: the range is empty or not finite.
@@ -123,7 +123,7 @@ def histogram_bin_edges(a: Array, bins: Any = 10, range: Any = None, weights: An
 
 
 def _even_places(x: tf.Tensor, edges: tf.Tensor, first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
-    """The bin of each number, -1 outside: a guess by division, then put right by the edges themselves."""
+    """Return the bin of each number, or -1 outside: a guess by division, corrected by the edges."""
     inside = (x >= first) & (x <= last)
     guess = (x - first) / (last - first) * tf.constant(bins, x.dtype)
     place = tf.cast(tf.where(inside, guess, tf.zeros((), x.dtype)), tf.int64)
@@ -135,7 +135,7 @@ def _even_places(x: tf.Tensor, edges: tf.Tensor, first: tf.Tensor, last: tf.Tens
 
 
 def _places(x: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
-    """The bin of each number among given edges, -1 outside; the last bin has both its edges."""
+    """Return the bin of each number among given edges, or -1 outside; the last bin has both its edges."""
     place = positions(edges, x, "right") - 1
     last = tf.shape(edges, out_type=tf.int64)[0] - 1
     place = tf.where(x == edges[-1], last - 1, place)

@@ -21,7 +21,7 @@ __all__ = ["histogram2d", "histogramdd"]
 
 
 def _columns(sample: Any) -> list[tf.Tensor]:
-    """The coordinates of the points: the columns of an array, or the items of a sequence."""
+    """Return the coordinates of the points: the columns of an array, or the items of a sequence."""
     tensor = as_tensor(sample)
     given = isinstance(sample, (np.ndarray, tf.Tensor, tf.Variable)) or is_array(sample)
     if given and tensor.shape.rank == 2:

@@ -100,7 +100,7 @@ def lengths(array: ndarray) -> list[Any]:
 
 
 def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
-    """`shape` with its -1 worked out; a tensor where a length is known only at run time.
+    """Return `shape` with its -1 replaced by a length, or as a tensor if a length is known only at run time.
 
     Raises:
         ValueError: the elements do not fit.
@@ -138,7 +138,7 @@ def _lens(a: ndarray, shape: Any) -> Reshape:
 
 
 def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
-    """``a.reshape(shape)`` in C order: a view where NumPy gives one."""
+    """Return ``a.reshape(shape)`` in C order, as a view if NumPy returns a view."""
     target = _resolved(shape, lengths(a))
     lens = _lens(a, target)
     if reshapes_in_place(a, target):

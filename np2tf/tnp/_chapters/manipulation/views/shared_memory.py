@@ -86,7 +86,7 @@ def _memory(self: ndarray) -> _Memory:
 
 
 def _ctypes(self: ndarray) -> Any:
-    """Pointers to a copy, which keep the array."""
+    """Return pointers to a copy of the memory; they keep the array alive."""
     return _memory(self).ctypes
 
 
