@@ -1,4 +1,4 @@
-"""Objects whose `__array__` gives an array of ours, which NumPy's own functions refuse."""
+"""Objects whose `__array__` returns an array on TensorFlow, which NumPy's own functions refuse."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ MOST_AXES = 64
 
 
 def checked_rank(count: int) -> int:
-    """A number of axes.
+    """Return a number of axes after a check of NumPy's limit.
 
     Raises:
-        ValueError: it is more than an array can have.
+        ValueError: an array cannot have so many axes.
     """
     if count > MOST_AXES:
         raise ValueError(
@@ -40,10 +40,10 @@ def rank(x: tf.Tensor) -> int:
 
 
 def normalize_axis(axis: Any, ndim: int, prefix: str | None = None) -> int:
-    """`axis` counted from the front.
+    """Return `axis` counted from the front.
 
     Raises:
-        np.exceptions.AxisError: it is out of bounds.
+        np.exceptions.AxisError: the axis is out of bounds.
     """
     position = operator.index(axis)
     if not -ndim <= position < ndim:
@@ -52,11 +52,11 @@ def normalize_axis(axis: Any, ndim: int, prefix: str | None = None) -> int:
 
 
 def normalize_axes(axis: Any, ndim: int) -> tuple[int, ...]:
-    """`axis` (None for all, a number, or several) as a tuple counted from the front.
+    """Return `axis` (None for all, a number, or several) as a tuple of axes counted from the front.
 
     Raises:
-        np.exceptions.AxisError: one is out of bounds.
-        ValueError: one occurs twice.
+        np.exceptions.AxisError: an axis is out of bounds.
+        ValueError: an axis occurs twice.
     """
     if axis is None:
         return tuple(range(ndim))

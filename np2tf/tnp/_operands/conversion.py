@@ -31,11 +31,11 @@ from np2tf.tnp._warnings.value_warnings import warn_cast
 
 
 def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
-    """`value` with every array in it (also inside tuples, lists and dicts) as NumPy takes it.
+    """Return `value` converted for NumPy, with every array in it, also inside tuples, lists and dicts.
 
     Args:
-        value: anything.
-        depth: how deep it is looked into; NumPy looks no deeper.
+        value: any object.
+        depth: the number of levels of containers to convert; NumPy looks no deeper.
     """
     kind = type(value)
     if kind in PLAIN:
@@ -101,10 +101,10 @@ def as_view(value: Any) -> ndarray:
 
 
 def refuse_to_lose_gradient(values: Any) -> None:
-    """See that no gradient tape follows a tensor that is about to be copied into an array on the host.
+    """Check that no gradient tape follows a tensor that is about to be copied into an array on the host.
 
     Raises:
-        StagingError: one does; its gradient would be lost.
+        StagingError: a tape follows a tensor, whose gradient would be lost.
     """
     if not record.could_possibly_record():
         return

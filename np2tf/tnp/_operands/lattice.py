@@ -54,7 +54,7 @@ _EXACT = {
 
 
 def _above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
-    """For each type itself and all types above it."""
+    """Return, for each type, the set of the type itself and all types above it."""
 
     def reach(name: str) -> set[Any]:
         return {_NAMES[name]}.union(*map(reach, edges.get(name, "").split()))
@@ -116,7 +116,7 @@ class Lattice:
         return _loop(ufunc, self._defaults[float]) if common.kind in "bui" and found[0].kind == "f" else found
 
     def _join(self, kinds: tuple[Any, ...]) -> np.dtype[Any] | None:
-        """The result type, None if there is none, or it is not safe."""
+        """Return the result type; None if there is none, or if it is not safe."""
         bounds = frozenset.intersection(*(self._above[kind] for kind in kinds))
         least = next((kind for kind in bounds if bounds <= self._above[kind]), None)
         if least is None:

@@ -90,7 +90,7 @@ _lattices: dict[tuple[str, str], _Tables] = {}
 
 
 def _in_force() -> _Tables:
-    """The tables of the rules in force in this thread, where these may be other than NumPy's."""
+    """Return the tables of the rules in force in this thread."""
     if by_numpys_rules():
         return _numpys
     key = mode(), config.floats
@@ -152,10 +152,10 @@ def kind_of_item(item: Any) -> Kind:
 
 
 def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
-    """The result type of operands of these kinds.
+    """Return the common dtype of operands of these kinds.
 
     Raises:
-        PromotionError: the mode in force does not let them meet.
+        PromotionError: the mode in force does not let the operands meet.
     """
     tables = _numpys if in_force.numpys else _in_force()
     result = tables.results.get(kinds)
@@ -191,7 +191,7 @@ def result_type(*operands: Any) -> np.dtype[Any]:
 
 
 def default_dtype(kind: Kind) -> np.dtype[Any]:
-    """The dtype of an array made from one operand of this kind."""
+    """Return the dtype of an array made from one operand of this kind."""
     return _numpys.rules.default(kind)
 
 

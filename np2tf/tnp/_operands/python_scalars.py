@@ -125,7 +125,7 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
 
 
 def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> None:
-    """Discard the call where Python raises an error, or gives a complex number for a float."""
+    """Discard the call if Python raises an error for this power, or returns a complex number for floats."""
     finite = [tf.math.is_finite(tf.abs(one)) for one in (base, exponent, result)]
     record_violation(finite[0] & finite[1] & tf.logical_not(finite[2]))
 
@@ -182,7 +182,7 @@ def overflows(name: str, left: tf.Tensor, right: tf.Tensor, result: tf.Tensor) -
 
 
 def _differ(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Negative where the signs differ."""
+    """Return an integer that is negative if the signs of a and b differ."""
     return tf.bitwise.bitwise_xor(a, b)
 
 
@@ -204,7 +204,7 @@ def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
 
 
 def _decided(name: str, left: Int, right: Int) -> bool | None:
-    """The answer of a comparison that follows from the bounds alone."""
+    """Return the answer of a comparison if the known bounds decide it, else None."""
     apart = distance(left, right)
     if apart is not None:
         return bool(_COMPARED[name](0, apart))

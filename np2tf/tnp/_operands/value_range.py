@@ -18,10 +18,10 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 
 
 def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:
-    """See that NumPy would put a staged number into an array of this type; discard the call otherwise.
+    """Check that NumPy accepts a staged number for an array of a dtype; otherwise discard the call.
 
     Raises:
-        TypeError: a complex number of Python's, into an array of real numbers.
+        TypeError: a complex Python number is put into an array of real numbers.
     """
     if number.weak is complex and dtype.kind in "iuf":
         np.empty(1, dtype)[0] = 1j
@@ -32,10 +32,10 @@ def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:
 
 
 def refuse_unfit(value: Any, dtype: np.dtype[Any]) -> None:
-    """See that NumPy puts a known number into one place of an array of this type.
+    """Check that NumPy accepts a known number for one element of an array of a dtype.
 
     Raises:
-        OverflowError, ValueError: it does not.
+        OverflowError, ValueError: NumPy refuses the number.
     """
     if isinstance(value, np.generic) and type(value) is not scalar:
         if dtype.kind == "i" and value.dtype.kind in "fmM" and not np.can_cast(value.dtype, dtype):

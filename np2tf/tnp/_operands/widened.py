@@ -49,7 +49,7 @@ class WidenedCell(Cell):
 
 
 def as_carried(array: Any) -> Any:
-    """An array of the common dtype, to be looked at and not read."""
+    """Return an array with the common dtype that can be inspected without counting as a read."""
     cell = cell_of(array)
     if not isinstance(cell, WidenedCell):
         return array
@@ -59,14 +59,14 @@ def as_carried(array: Any) -> Any:
 
 
 def read_all(values: Iterable[Any]) -> None:
-    """Read the arrays of the kind among `values`, as carrying them out of a loop or branch will."""
+    """Read the arrays with `WidenedCell` among `values`: carrying them out of a loop or branch reads them."""
     for one in values:
         if type(one) is ndarray and isinstance(cell_of(one), WidenedCell):
             _ = one.tensor
 
 
 def of_either_dtype(ufunc: np.ufunc, operands: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The operands, readable as they are if `ufunc` computes the same whichever dtypes they have."""
+    """Return the operands, readable without a violation if `ufunc` computes the same with both dtypes."""
     cells = [cell_of(one) if type(one) is ndarray else None for one in operands]
     if not any(isinstance(cell, WidenedCell) for cell in cells):
         return operands
