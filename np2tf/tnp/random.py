@@ -1,7 +1,7 @@
 """`tnp.random`: numpy.random.
 
-Every number is drawn by NumPy, from its own streams and on the host; where new arrays are tensors the arrays
-are ours. NumPy's global state is the state of the functions here too.
+NumPy draws every number, from its own streams and on the host; the arrays live on TensorFlow if new arrays
+live there. NumPy's global state is also the state of the functions here.
 """
 
 from __future__ import annotations

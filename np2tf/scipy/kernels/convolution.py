@@ -18,7 +18,7 @@ from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp.fft.one import complex_transform, from_last, real_inverse, real_transform, to_last
 from np2tf.tnp.linalg.products import rank_of
 
-#: So many products of shifted arrays are added one by one.
+#: The most products of shifted arrays that are added one by one.
 _MOST_TERMS = 64
 _MODES = ("full", "same", "valid")
 

@@ -19,7 +19,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import gathered, maximum, minimum
 from np2tf.tnp.linalg.products import rank_of
 
-#: So many shifted arrays are combined one by one.
+#: The most shifted arrays that are combined one by one.
 _MOST_TERMS = 1024
 _SAME = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
 

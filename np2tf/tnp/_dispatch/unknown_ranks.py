@@ -156,7 +156,7 @@ class _Leaf:
     #: Whether it is a view of the operand.
     view: bool = False
 
-    #: Whether it is TensorFlow's own, and no array of ours.
+    #: Whether the leaf is a raw tensor, and not an array on TensorFlow.
     raw: bool = False
 
     @property

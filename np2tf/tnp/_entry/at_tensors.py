@@ -1,4 +1,4 @@
-"""``tnp.at`` where an array of ours, a tensor or staged code takes part, or a container of another kind."""
+"""``tnp.at`` for arrays on TensorFlow, tensors, staged code, and containers of other kinds."""
 
 from __future__ import annotations
 

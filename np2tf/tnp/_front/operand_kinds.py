@@ -28,7 +28,7 @@ PLAIN = frozenset(
 )
 #: Types whose values NumPy takes as they are. Classes join it when they are first met.
 HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
-#: So many classes may join; a program that makes classes without end does not fill the memory.
+#: The most classes to remember, so that a program that keeps making classes does not fill the memory.
 _MOST = 10_000
 #: Packages whose classes are, or may hold, tensors; and modules in them whose classes do not.
 _TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})

@@ -53,7 +53,7 @@ def _is_nobodys(references: _References) -> bool:
             _counted.append(references)
             return False
         alone, named = _counted
-    # Where a name is no reference more (Python 3.14), nothing can be told.
+    # If a name does not count as a reference (Python 3.14), the counts say nothing.
     return alone < named and references[0] <= alone[0] and references[1] <= alone[1]
 
 

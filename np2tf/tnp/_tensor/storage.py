@@ -190,7 +190,7 @@ class Cell:
         self.birth = current_region()
         if self.birth is not None and self.birth.trace.handles:
             _refuse_open_shape(value)
-        #: The array that owns this memory, once somebody may ask for it: the `base` of all views.
+        #: The array that owns this memory, once it may be asked for: the `base` of all views.
         self.owner: weakref.ref[Any] | None = None
         #: The path of lenses through which that array sees the memory; empty if it sees the memory as it is.
         self.owner_path: tuple[Any, ...] = ()

@@ -96,7 +96,7 @@ def logical(function: Function) -> Function:
 
 def _unless_nan(function: Function, nan: Function) -> Function:
     """Return `function` of two numbers that ignores a NaN operand."""
-    # Where both are, the first one stays.
+    # If both are NaN, the result is the first operand.
     return lambda a, b: tf.where(nan(b), a, tf.where(nan(a), b, function(a, b)))
 
 

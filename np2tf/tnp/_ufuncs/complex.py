@@ -218,7 +218,7 @@ power = settled(tf.pow, _powers)
 # -- exponentials and logarithms, each part by itself -------------------------------------------------------
 
 
-#: Where lengths are so near to one that their squares are, and their logarithms are small.
+#: The interval of lengths that count as near one: their logarithms are small.
 _NEAR_ONE = 0.5, 2.0
 #: Logarithms of lengths from which TensorFlow's own function has all its digits but two.
 _SMALL = 0.01

@@ -85,7 +85,7 @@ def _eliminated(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
         pivot = tf.reduce_sum(tf.where(is_chosen, a, tf.zeros((), a.dtype)), -2, keepdims=True)
         below = tf.where(is_chosen, a[..., :1, :], a)[..., 1:, :]
         sign = tf.where(chosen > 0, -sign, sign)
-        # Where the pivot is 0, so is all below it.
+        # If the pivot is 0, all elements below it are 0 too.
         divisor = pivot[..., k : k + 1]
         factor = below[..., k : k + 1] / tf.where(tf.equal(divisor, 0), tf.ones_like(divisor), divisor)
         a = below - factor * pivot

@@ -22,7 +22,7 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
     things, taken = together(cast(N, np.float64), cast(k, np.float64))
     if repetition:
         zero = constant(0, things)
-        # What less than one thing gives depends on SciPy's version.
+        # The results for n below 1 depend on SciPy's version.
         unless(
             tf.reduce_all((things > zero) & (taken >= zero)), "comb with repetition of less than one thing"
         )

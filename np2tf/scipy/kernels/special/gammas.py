@@ -23,7 +23,7 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 _LARGE = 10.5
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 _FACTORIALS = np.array([float(math.factorial(k)) for k in range(171)])
-#: So many factors are multiplied one by one for a binomial coefficient.
+#: The most factors of a binomial coefficient that are multiplied one by one.
 _FEW = 20
 
 
