@@ -145,7 +145,7 @@ def _correlated(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets:
     result = tf.zeros(x.shape, tf.float64)
     for position in itertools.product(*map(range, weights.shape)):
         weight = weights[position]
-        # SciPy leaves out what has no weight, were it infinite.
+        # SciPy ignores elements of weight 0, even infinite ones.
         used = tf.abs(weight) > np.finfo(np.float64).eps
         result += tf.where(used, tf.slice(longer, position, x.shape) * weight, zero)
     return _like(result, x)

@@ -25,16 +25,16 @@ from np2tf.tnp._tensor.storage import staging_at_once
 #: 256 elements 0.42 and 0.42, 512 elements 0.24 and 0.25, 1,024 elements 0.45 and 0.18, 2,048 elements 0.78
 #: and 0.19).
 FEW = 600
-#: In arrays of so many elements, parts of so many are written in rounds all the same: what XLA writes by a
-#: kernel it likes to compute once more for whatever reads the array next, and copies the whole for that
-#: (a column and the trailing block of 500 × 500, an LU step: 105 µs, with rounds for both 30 µs).
+#: In arrays of at least MANY elements, parts of at least FEW_OF_MANY are written in rounds as well. Otherwise
+#: XLA may compute the written elements once more for the next reader, and copy the whole array for that (a
+#: column and the trailing block of 500 × 500, an LU step: 105 µs, with rounds for both 30 µs).
 MANY, FEW_OF_MANY = 2**14, 64
 #: Elements of one round: 64 for short arrays (8,192 inner products as above: 64 elements 5.1 ms, 16 elements
 #: 45, 512 elements 9), more for long ones (`b[w:] = maximum(b[w:], b[:-w] + v)` of 60,000: 64 elements
 #: 61 µs, 1,024 elements 35 µs), so that no strand of a sum has many more than 128 terms.
 _LEAST, _MOST, _TERMS = 64, 1024, 128
-#: All elements of a round, those of other axes included (updates of 500 × 500: rounds of one row 32 µs, of 32
-#: rows 20 µs, of 128 rows, which XLA takes for too large, 25 µs).
+#: The most elements of a round over all axes (updates of 500 × 500: rounds of one row 32 µs, of 32 rows 20 µs,
+#: of 128 rows, which XLA takes for too large, 25 µs).
 _ALL = 2**14
 _FEW_AT_A_TIME = 8
 

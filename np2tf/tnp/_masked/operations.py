@@ -41,7 +41,7 @@ _DEFAULTS = {
     "ddof": 0,
 }
 _RUNNING = {"cumsum": 0, "cumprod": 1}
-#: The reductions that do not mind what these do not mind, along an axis.
+#: Function along an axis -> the reduction whose neutral number may fill the places that do not count.
 _ALONG = {"cumsum": "sum", "cumprod": "prod", "argmax": "max", "argmin": "min"}
 #: Functions of one or more arrays that work on each element by itself, and are no ufuncs.
 _ELEMENTWISE = {"where": 3, "nan_to_num": 1, "around": 1, "round": 1}
@@ -253,7 +253,7 @@ def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs:
         return selected_array(Selection(made.tensor, found.parts))
     start, stop = (tensor_of(end) for end in part.interval)
     record_violation(start >= stop)  # NumPy raises
-    # Where all that counts is as the rest has been filled, the first place of all was found.
+    # If all selected elements equal the filling, the first position of the whole array was found.
     place = tf.maximum(made.tensor, start) - start
     rest = tuple(one for k, one in enumerate(found.parts) if k not in axes)
     return selected_array(Selection(place, rest)) if any(rest) else wrap_tensor(place)

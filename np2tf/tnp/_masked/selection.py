@@ -140,7 +140,7 @@ class Selection:
                 # XLA takes no other integers as the ends of a dynamic slice.
                 start, stop = (tf.cast(symint.tensor_of(end), tf.int32) for end in part.interval)
                 ends[k] = slice(start, tf.maximum(start, stop))
-        # At once: a slice of what is of open shape already would be left to TensorFlow's kernels.
+        # All axes at once: XLA leaves a slice of an array of dynamic shape to TensorFlow's kernels.
         result = self.whole if all(end == slice(None) for end in ends) else self.whole[tuple(ends)]
         for k, part in enumerate(self.parts):
             if part is not None and part.interval is None:

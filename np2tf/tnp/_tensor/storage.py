@@ -195,7 +195,7 @@ class Cell:
         #: The path of lenses through which that array sees the memory; empty if it sees the memory as it is.
         self.owner_path: tuple[Any, ...] = ()
         #: The axes from the slowest to the fastest, as NumPy's memory would have them; None for C order. A
-        #: tensor has no other: this is what decides which reshapes are views.
+        #: tensor is always in C order: this order decides which reshapes are views.
         self.order: tuple[int, ...] | Gapped | None = None
         self.may_alias: tuple[Cell, ...] = ()
         self.poisoned = False

@@ -53,7 +53,7 @@ def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
     above, below = tf.where(both, x, one), tf.where(both, y, one)
     ratio = above / below
     near = (ratio > constant(0.5, x)) & (ratio < constant(2, x))
-    # Of nearly equal numbers the quotient would lose what tells them apart.
+    # The quotient of nearly equal numbers would round their difference away.
     close = tf.math.log1p(
         (tf.where(near, above, one) - tf.where(near, below, one)) / tf.where(near, below, one)
     )

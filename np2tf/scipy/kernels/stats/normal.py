@@ -110,7 +110,7 @@ def _student(sign: int) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
 
     def call(y: tf.Tensor, freedom: tf.Tensor) -> tf.Tensor:
         half, one, square = constant(0.5, y), constant(1, y), y * y
-        # Of the two ways to say it, the one whose argument is not rounded to 1.
+        # There are two formulas; each number uses the formula whose argument does not round to 1.
         near = square < freedom
         infinite = tf.math.is_inf(square)
         share = tf.where(near | infinite, one, freedom / (freedom + square))
