@@ -425,7 +425,7 @@ def _remaining(self: ndarray, name: str) -> Any:
     return call
 
 
-#: Attributes of the array class itself, which may be read before they are set, while an array is being made.
+#: Attributes of the array class itself; an array that is being made may read them before they are set.
 _OWN = frozenset({*ndarray.__slots__, *scalar.__slots__})
 _WRITING = frozenset({"setfield", "byteswap"})
 #: Not `__array_struct__`, which NumPy asks for first: the memory would not belong to the array made of it.

@@ -203,8 +203,8 @@ class Cell:
         self.argument = False
         #: Cells with the same mark never alias each other; each may still alias others.
         self.distinct: object = None
-        #: Where this is known at run time only: a number, and the cells of which it is the number-th (-1:
-        #: none).
+        #: For a cell whose memory is known only at run time: an index, and the cells that it points into
+        #: (-1: none of them).
         self.identity: tuple[tf.Tensor, tuple[Cell, ...]] | None = None
         #: The value of this cell in a foreign graph, if such a graph has read it.
         self.foreign: Foreign | None = None
