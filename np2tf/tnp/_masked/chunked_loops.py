@@ -33,8 +33,8 @@ MANY, FEW_OF_MANY = 2**14, 64
 #: 45, 512 elements 9), more for long ones (`b[w:] = maximum(b[w:], b[:-w] + v)` of 60,000: 64 elements
 #: 61 µs, 1,024 elements 35 µs), so that no strand of a sum has many more than 128 terms.
 _LEAST, _MOST, _TERMS = 64, 1024, 128
-#: The most elements of a round over all axes (updates of 500 × 500: rounds of one row 32 µs, of 32 rows 20 µs,
-#: of 128 rows, which XLA takes for too large, 25 µs).
+#: The most elements of a round over all axes (updates of 500 × 500: rounds of one row 32 µs, of 32 rows 20,
+#: of 128 rows, which XLA takes for too large, 25).
 _ALL = 2**14
 _FEW_AT_A_TIME = 8
 
