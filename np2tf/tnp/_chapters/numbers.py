@@ -128,6 +128,10 @@ attach("clip", _clip_method)
 def _nan_to_num(
     x: Array, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
 ) -> tf.Tensor:
+    """Replace NaN and infinities by numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html.
+    """
     if x.dtype in COMPLEX:
         return by_parts(lambda part: _replaced(part, nan, posinf, neginf))(x)
     return _replaced(x, nan, posinf, neginf) if x.dtype.is_floating else x

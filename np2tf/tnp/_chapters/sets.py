@@ -90,6 +90,10 @@ def unique(
     equal_nan: bool = True,
     sorted: bool = True,
 ) -> Any:
+    """Return the sorted unique elements, and their indices, inverses and counts if wanted.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unique.html.
+    """
     if axis is not None:
         normalize_axis(axis, rank(ar))
         if ar.shape.rank != 1:
@@ -113,17 +117,29 @@ def _result(name: str) -> Any:
 
 @op(np.unique_values)
 def unique_values(x: Array) -> ndarray:
+    """Return the unique elements.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unique_values.html.
+    """
     return tensor_array(_Unique(tf.reshape(x, [-1]), equal_nan=False).values)
 
 
 @op(np.unique_counts)
 def unique_counts(x: Array) -> Any:
+    """Return the unique elements and their counts.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unique_counts.html.
+    """
     found = _Unique(tf.reshape(x, [-1]), equal_nan=False)
     return _result("UniqueCountsResult")(*map(tensor_array, (found.values, found.counts())))
 
 
 @op(np.unique_inverse)
 def unique_inverse(x: Array) -> Any:
+    """Return the unique elements and the indices that rebuild the array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unique_inverse.html.
+    """
     found = _Unique(tf.reshape(x, [-1]), equal_nan=False)
     inverse = tf.reshape(found.inverse(), tf.shape(x))
     return _result("UniqueInverseResult")(*map(tensor_array, (found.values, inverse)))
@@ -131,6 +147,10 @@ def unique_inverse(x: Array) -> Any:
 
 @op(np.unique_all)
 def unique_all(x: Array) -> Any:
+    """Return the unique elements, their indices, inverses and counts.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unique_all.html.
+    """
     found = _Unique(tf.reshape(x, [-1]), equal_nan=False)
     inverse = tf.reshape(found.inverse(), tf.shape(x))
     parts = (found.values, found.index(), inverse, found.counts())
@@ -168,6 +188,10 @@ def isin(
     *,
     kind: Any = None,
 ) -> ndarray:
+    """Return which elements of an array occur in another one.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isin.html.
+    """
     if kind not in (None, "sort", "table"):
         raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     whole = (x.dtype.is_integer or x.dtype == tf.bool for x in (element, test_elements))
@@ -191,11 +215,19 @@ def _flat(*arrays: Any) -> list[tf.Tensor]:
 
 @op(np.union1d)
 def union1d(ar1: Array, ar2: Array) -> ndarray:
+    """Return the sorted elements that occur in one of two arrays.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.union1d.html.
+    """
     return tensor_array(_Unique(tf.concat(_flat(ar1, ar2), 0)).values)
 
 
 @op(np.setdiff1d)
 def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
+    """Return the sorted elements of an array that another one lacks.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.setdiff1d.html.
+    """
     refuse_under_xla()
     first = tf.reshape(ar1, [-1]) if assume_unique else _Unique(tf.reshape(ar1, [-1])).values
     left, right = _flat(first, ar2)
@@ -204,6 +236,10 @@ def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.setxor1d)
 def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
+    """Return the sorted elements that occur in exactly one of two arrays.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.setxor1d.html.
+    """
     refuse_under_xla()
     parts = _flat(ar1, ar2)
     ordered = _sorted(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
@@ -215,6 +251,10 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
 
 @op(np.intersect1d)
 def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    """Return the sorted elements that occur in both arrays.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.intersect1d.html.
+    """
     refuse_under_xla()
     first, second = _flat(ar1, ar2)
     index: list[tf.Tensor] = []

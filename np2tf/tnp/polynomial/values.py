@@ -41,6 +41,10 @@ def _values(x: tf.Tensor, c: tf.Tensor, spread: bool) -> tf.Tensor:
 
 @op(polynomial.polyval)
 def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
+    """Evaluate polynomials at points.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval.html.
+    """
     return _values(x, c, spread=tensor)
 
 
@@ -67,19 +71,35 @@ def _on_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
 
 @op(polynomial.polyval2d)
 def polyval2d(x: Array, y: Array, c: Array) -> Any:
+    """Evaluate polynomials of two variables at points.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval2d.html.
+    """
     return _at_points(c, x, y)
 
 
 @op(polynomial.polyval3d)
 def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
+    """Evaluate polynomials of three variables at points.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval3d.html.
+    """
     return _at_points(c, x, y, z)
 
 
 @op(polynomial.polygrid2d)
 def polygrid2d(x: Array, y: Array, c: Array) -> Any:
+    """Evaluate polynomials of two variables on a grid.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid2d.html.
+    """
     return _on_grid(c, x, y)
 
 
 @op(polynomial.polygrid3d)
 def polygrid3d(x: Array, y: Array, z: Array, c: Array) -> Any:
+    """Evaluate polynomials of three variables on a grid.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid3d.html.
+    """
     return _on_grid(c, x, y, z)

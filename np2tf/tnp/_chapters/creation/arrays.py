@@ -122,6 +122,7 @@ def _lengths(shape: tuple[Any, ...]) -> Any:
 def zeros(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.zeros.html"""
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -129,6 +130,7 @@ def zeros(
 def empty(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.empty.html"""
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -136,6 +138,7 @@ def empty(
 def ones(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ones.html"""
     return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
 
 
@@ -149,6 +152,7 @@ def full(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.full.html"""
     value = as_tensor(fill_value, dtype)
     return fill(shape, value, order)
 
@@ -192,6 +196,7 @@ def zeros_like(
     *,
     device: Any = None,
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
     return _alike(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
 
 
@@ -206,6 +211,7 @@ def empty_like(
     *,
     device: Any = None,
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html"""
     return _alike(
         prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
     )
@@ -221,6 +227,7 @@ def ones_like(
     *,
     device: Any = None,
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
     return _alike(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
 
 
@@ -235,6 +242,7 @@ def full_like(
     *,
     device: Any = None,
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
     value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
     return _alike(a, _shape_like(a, shape), value, order)
 
@@ -254,6 +262,7 @@ def _made(
     ndmax: Any = None,
     like: Any = None,
 ) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.array.html"""
     if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax is not None:
@@ -408,6 +417,7 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 
 @op(np.copy)
 def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.copy.html"""
     return _copied(a, order)
 
 

@@ -56,6 +56,10 @@ def eye(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
+    """Return a matrix with ones on a diagonal and zeros elsewhere.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.eye.html.
+    """
     rows = N[0]
     columns = rows if M is None else shape_of(M)[0]
     if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
@@ -67,11 +71,19 @@ def eye(
 
 @op(np.identity)
 def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
+    """Return a unit matrix.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.identity.html.
+    """
     return eye(n, dtype=dtype or _FLOAT)
 
 
 @op(np.tri)
 def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
+    """Return a matrix with ones at and below a diagonal.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.tri.html.
+    """
     columns = N[0] if M is None else shape_of(M)[0]
     return tensor_array(tf.cast(lower(N[0], columns, k), tf_dtype(dtype or float)))
 
@@ -86,11 +98,19 @@ def _triangle(m: tf.Tensor, k: int) -> tf.Tensor:
 
 @op(np.tril)
 def tril(m: Array, k: Int = 0) -> ndarray:
+    """Return matrices with zeros above a diagonal.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.tril.html.
+    """
     return tensor_array(tf.where(_triangle(m, k), m, tf.zeros((), m.dtype)))
 
 
 @op(np.triu)
 def triu(m: Array, k: Int = 0) -> ndarray:
+    """Return matrices with zeros below a diagonal.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.triu.html.
+    """
     return tensor_array(tf.where(_triangle(m, k - 1), tf.zeros((), m.dtype), m))
 
 
@@ -102,6 +122,10 @@ def _diagonal_matrix(v: tf.Tensor, k: int) -> ndarray:
 
 @op(np.diag)
 def diag(v: Any, k: Int = 0) -> Any:
+    """Return the diagonal of a matrix as a view, or a matrix with a vector on a diagonal.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.diag.html.
+    """
     from np2tf.tnp._chapters.manipulation.views.parts import diagonal
 
     tensor = Array.__metadata__[0](v)  # type: ignore[attr-defined]
@@ -114,11 +138,19 @@ def diag(v: Any, k: Int = 0) -> Any:
 
 @op(np.diagflat)
 def diagflat(v: Array, k: Int = 0) -> ndarray:
+    """Return a matrix with the flattened input on a diagonal.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.diagflat.html.
+    """
     return _diagonal_matrix(tf.reshape(v, [-1]), k)
 
 
 @op(np.vander)
 def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
+    """Return the Vandermonde matrix of a vector.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.vander.html.
+    """
     if x.shape.rank != 1:
         raise ValueError("x must be a one-dimensional array or sequence.")
     count = x.shape[0] if N is None else operator.index(N)

@@ -60,6 +60,10 @@ def arange(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
+    """Return evenly spaced numbers with a given step.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.arange.html.
+    """
     start, stop, step = (_settled(value) for value in (start, stop, step))
     if start is None and stop is None:
         raise TypeError("arange() requires stop to be specified.")
@@ -139,6 +143,10 @@ def linspace(
     *,
     device: Any = None,
 ) -> Any:
+    """Return a given number of evenly spaced numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.linspace.html.
+    """
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     if _is_known(start, stop) and num <= SMALL:
@@ -181,6 +189,10 @@ def logspace(
     dtype: DType = None,
     axis: Int = 0,
 ) -> ndarray:
+    """Return numbers whose logarithms are evenly spaced between given exponents.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.logspace.html.
+    """
     if _is_known(start, stop, base) and num <= SMALL:
         return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
     if not _is_known(base):
@@ -194,6 +206,10 @@ def logspace(
 def geomspace(
     start: Operand, stop: Operand, num: Int = 50, endpoint: bool = True, dtype: DType = None, axis: Int = 0
 ) -> ndarray:
+    """Return a geometric progression between two numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.geomspace.html.
+    """
     if _is_known(start, stop) and num <= SMALL:
         return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
     result = inexact_type(start, stop)
@@ -216,6 +232,10 @@ def geomspace(
 
 @op(np.meshgrid)
 def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    """Return coordinate arrays from coordinate vectors.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.meshgrid.html.
+    """
     if indexing not in ("xy", "ij"):
         raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
     rank = len(xi)
@@ -234,6 +254,10 @@ def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str 
 
 @op(np.indices)
 def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
+    """Return the indices of a grid, one array for each axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.indices.html.
+    """
     dimensions = shape_of(tuple(dimensions))
     rank = len(dimensions)
     wanted = tf_dtype(dtype or int)

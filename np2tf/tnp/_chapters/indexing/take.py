@@ -96,6 +96,7 @@ def axis_length(tensor: tf.Tensor, axis: int) -> Any:
 
 @op(np.take, method=True)
 def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str = "raise") -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
@@ -130,6 +131,7 @@ def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor
 
 @op(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
     return tensor_array(gather_along(*along(arr, indices, axis)))
 
 
@@ -175,6 +177,7 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
 
 @op(np.where)
 def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
     if x is None and y is None:
         return nonzero(tensor_array(condition))
     if x is None or y is None:
@@ -185,6 +188,7 @@ def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
 
 @op(np.nonzero, method=True)
 def nonzero(a: Array) -> tuple[ndarray, ...]:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
     if a.shape.rank == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
@@ -198,6 +202,7 @@ def nonzero(a: Array) -> tuple[ndarray, ...]:
 
 @op(np.flatnonzero)
 def flatnonzero(a: Array) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html"""
     flat = truth(tf.reshape(a, [-1]))
     selected = true_places_of(flat)
     return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
@@ -205,6 +210,7 @@ def flatnonzero(a: Array) -> ndarray:
 
 @op(np.argwhere)
 def argwhere(a: Array) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html"""
     if a.shape.rank == 0:
         return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
     # NumPy's result is a view too: of the array whose rows `nonzero` returns.
@@ -213,11 +219,13 @@ def argwhere(a: Array) -> ndarray:
 
 @op(np.extract)
 def extract(condition: Array, arr: Array) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.extract.html"""
     return _compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)
 
 
 @op(np.compress)
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.compress.html"""
     if condition.shape.rank != 1:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
@@ -247,6 +255,7 @@ attach("compress", _compress_method)
 
 @op(np.choose)
 def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.choose.html"""
     count = len(choices)
     picks = (
         _checked_choice(indices_of(a), count) if mode == "raise" else within(indices_of(a), count, 0, mode)
@@ -280,6 +289,7 @@ def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
 
 @op(np.select)
 def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.select.html"""
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
@@ -343,6 +353,7 @@ def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
 
 @op(np.ix_)
 def ix_(*args: Any) -> tuple[ndarray, ...]:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ix_.html"""
     made = []
     for k, arg in enumerate(args):
         index = as_tensor(arg)
@@ -358,6 +369,7 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 
 @op(np.unravel_index)
 def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html"""
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -380,6 +392,7 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
 
 @op(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html"""
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))

@@ -86,6 +86,10 @@ def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
 def concatenate(
     arrays: Operands, /, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
+    """Join arrays along an existing axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html.
+    """
     if isinstance(arrays, Rows) and axis is not None:
         return joined_rows(arrays, axis, dtype)
     tensors = same_dtype(arrays, dtype, casting)
@@ -101,6 +105,10 @@ concat = concatenate
 def stack(
     arrays: Operands, axis: Int = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
 ) -> ndarray:
+    """Join arrays of one shape along a new axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.stack.html.
+    """
     if isinstance(arrays, Rows):
         return stacked_rows(arrays, axis, dtype)
     if not arrays:
@@ -194,6 +202,10 @@ column_stack = _stacking(np.column_stack, _column, 1)
 
 @op(np.block)
 def block(arrays: Any) -> ndarray:
+    """Join nested lists of blocks into one array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.block.html.
+    """
     depth = _depth(arrays)
     leaves = list(blocks_within(arrays))
     tensors = dict(zip(map(id, leaves), same_dtype(leaves), strict=True))
@@ -223,6 +235,10 @@ def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) ->
 
 @op(np.append)
 def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
+    """Join values to the end of an array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.append.html.
+    """
     tensors = same_dtype([arr, as_tensor(values)])
     if axis is None:
         return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)

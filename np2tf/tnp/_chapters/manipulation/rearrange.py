@@ -63,6 +63,10 @@ def _length(a: tf.Tensor, axis: int) -> Any:
 
 @op(np.repeat, method=True)
 def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
+    """Repeat each element, along an axis or of the flattened array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.repeat.html.
+    """
     if axis is None:
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
@@ -79,6 +83,10 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
 
 @op(np.tile)
 def tile(A: Array, reps: Shape) -> ndarray:
+    """Repeat a whole array along its axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.tile.html.
+    """
     rank = max(A.shape.rank, len(reps))
     reps = (1,) * (rank - len(reps)) + reps
     wide = A[(None,) * (rank - A.shape.rank) + (...,)]
@@ -87,6 +95,10 @@ def tile(A: Array, reps: Shape) -> ndarray:
 
 @op(np.resize)
 def resize(a: Array, new_shape: Shape) -> ndarray:
+    """Return an array of another shape, with the elements repeated if it is larger.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.resize.html.
+    """
     if any(n < 0 for n in new_shape):
         raise ValueError("all elements of `new_shape` must be non-negative")
     flat = tf.reshape(a, [-1])
@@ -103,6 +115,10 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
 
 @op(np.roll)
 def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
+    """Shift elements along axes; those beyond the end come back at the start.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
+    """
     if axis is None:
         turned = _rolled(tf.reshape(a, [-1]), shift, 0)
         return tensor_array(tf.reshape(turned, tf.shape(a) if None in a.shape.as_list() else a.shape))
@@ -138,6 +154,10 @@ def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
 
 @op(np.insert)
 def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
+    """Insert values before given indices of an axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.insert.html.
+    """
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
@@ -181,6 +201,10 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
 
 @op(np.delete)
 def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
+    """Leave out parts of an array along an axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.delete.html.
+    """
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
@@ -214,6 +238,10 @@ def pad(
     stat_length: Any = _ABSENT,
     reflect_type: Any = _ABSENT,
 ) -> ndarray:
+    """Add elements around an array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.pad.html.
+    """
     if mode != "constant" and constant_values is not _ABSENT:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
@@ -254,6 +282,10 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
 
 @op(np.kron)
 def kron(a: Operand, b: Operand) -> Any:
+    """Return the Kronecker product of two arrays.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
+    """
     left, right = promote(a, b)
     rank = max(left.shape.rank, right.shape.rank)
     left = left[(None,) * (rank - left.shape.rank) + (...,)]
@@ -269,6 +301,10 @@ def kron(a: Operand, b: Operand) -> Any:
 
 @op(np.trace, method=True)
 def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
+    """Return sums along diagonals.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
+    """
     picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
     if dtype is None:
         dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
@@ -309,6 +345,10 @@ def size(a: Any, axis: Any = None) -> Any:
 
 @op(np.astype)
 def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    """Return a copy in another dtype.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
+    """
     if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
     made: ndarray = _astype_method(as_view(x), dtype, copy=copy)

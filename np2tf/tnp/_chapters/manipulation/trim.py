@@ -25,6 +25,10 @@ _AMBIGUOUS = "The truth value of an array with more than one element is ambiguou
 
 @view(np.trim_zeros)
 def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
+    """Return the view of an array without the zeros around it.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html.
+    """
     sides = trim.lower()
     if sides not in ("fb", "bf", "f", "b"):
         raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")

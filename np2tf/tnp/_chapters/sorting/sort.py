@@ -110,6 +110,10 @@ def sort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
+    """Return a sorted copy.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.sort.html.
+    """
     _check_kind(kind, stable, descending)
     a, axis = _prepared(a, axis, order)
     return tensor_array(gather_along(a, order_along(a, axis, bool(descending)), axis))
@@ -125,6 +129,10 @@ def argsort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
+    """Return the indices that sort an array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argsort.html.
+    """
     _check_kind(kind, stable, descending)
     a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
     found = order_along(a, axis, bool(descending))
@@ -153,6 +161,10 @@ def _check_partition(kth: Any, kind: Any, length: Any) -> None:
 
 @op(np.partition)
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
+    """Return a copy in which given elements are at their sorted places.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.partition.html.
+    """
     a, axis = _prepared(a, axis, order)
     _check_partition(kth, kind, a.shape[axis])
     return tensor_array(gather_along(a, order_along(a, axis), axis))
@@ -162,6 +174,10 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
 def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
+    """Return the indices that partition an array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html.
+    """
     a, axis = _prepared(a, axis, order)
     _check_partition(kth, kind, a.shape[axis])
     return tensor_array(order_along(a, axis))
@@ -185,6 +201,10 @@ attach("partition", _partition_method)
 
 @op(np.lexsort)
 def lexsort(keys: Operands, axis: Axis = -1) -> Any:
+    """Return the indices that sort by several keys, the last key first.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html.
+    """
     tensors: Sequence[tf.Tensor] = [as_tensor(key) for key in keys]
     if not tensors:
         raise TypeError("need sequence of keys with len > 0 in lexsort")
@@ -218,6 +238,10 @@ def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
 
 @op(np.searchsorted)
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
+    """Return the places at which values keep a sorted array sorted.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html.
+    """
     if side not in ("left", "right"):
         raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
     if a.shape.rank != 1:
@@ -244,6 +268,10 @@ _SMALL = (tf.int8, tf.int16, tf.uint8, tf.uint16)
 
 @op(np.sort_complex)
 def sort_complex(a: Array) -> ndarray:
+    """Return a copy as complex numbers, sorted by real and then by imaginary parts.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.sort_complex.html.
+    """
     ordered = as_tensor(sort(a))
     if ordered.dtype.is_complex:
         return tensor_array(ordered)

@@ -34,6 +34,10 @@ __all__ = [
 
 @view(np.diagonal, method=True)
 def diagonal(a: View, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> ndarray:
+    """Return diagonals as a read-only view.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.diagonal.html.
+    """
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
@@ -51,6 +55,10 @@ def _cut(a: ndarray, axis: int, piece: slice | int) -> ndarray:
 
 @view(np.flip)
 def flip(m: View, axis: Axis = None) -> ndarray:
+    """Return a view with reversed axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.flip.html.
+    """
     axes = range(m.ndim) if axis is None else normalize_axis_tuple(axis, m.ndim)
     if m.ndim == 0:
         return tensor_scalar(m.tensor)
@@ -60,6 +68,10 @@ def flip(m: View, axis: Axis = None) -> ndarray:
 
 @view(np.fliplr)
 def fliplr(m: View) -> ndarray:
+    """Return a view with the second axis reversed.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fliplr.html.
+    """
     if m.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
@@ -67,6 +79,10 @@ def fliplr(m: View) -> ndarray:
 
 @view(np.flipud)
 def flipud(m: View) -> ndarray:
+    """Return a view with the first axis reversed.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.flipud.html.
+    """
     if m.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
@@ -74,6 +90,10 @@ def flipud(m: View) -> ndarray:
 
 @view(np.rot90)
 def rot90(m: View, k: Int = 1, axes: Any = (0, 1)) -> ndarray:
+    """Return a view that is rotated by multiples of 90 degrees.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.rot90.html.
+    """
     axes = tuple(axes)
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")
@@ -111,6 +131,10 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
 
 @view(np.array_split)
 def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
+    """Return views of sections, which may have different lengths.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array_split.html.
+    """
     if not -ary.ndim <= axis < ary.ndim:
         raise IndexError("tuple index out of range")
     if hasattr(indices_or_sections, "__len__"):
@@ -123,6 +147,10 @@ def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndar
 
 @view(np.split)
 def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
+    """Return views of sections of equal lengths, or between given indices.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.split.html.
+    """
     if not hasattr(indices_or_sections, "__len__"):
         rest = ary.shape[axis] % int(indices_or_sections)
         unequal = ValueError("array split does not result in an equal division")
@@ -136,6 +164,10 @@ def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
 
 @view(np.hsplit)
 def hsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
+    """Return views of sections along the second axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.hsplit.html.
+    """
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
@@ -143,6 +175,10 @@ def hsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 
 @view(np.vsplit)
 def vsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
+    """Return views of sections along the first axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.vsplit.html.
+    """
     if ary.ndim < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(ary, indices_or_sections, 0)
@@ -150,6 +186,10 @@ def vsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 
 @view(np.dsplit)
 def dsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
+    """Return views of sections along the third axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.dsplit.html.
+    """
     if ary.ndim < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(ary, indices_or_sections, 2)
@@ -157,6 +197,10 @@ def dsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
 
 @view(np.unstack)
 def unstack(x: View, /, *, axis: Int = 0) -> tuple[ndarray, ...]:
+    """Return views of the items along an axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unstack.html.
+    """
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     return tuple(moveaxis(x, axis, 0))

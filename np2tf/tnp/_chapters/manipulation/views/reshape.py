@@ -172,6 +172,7 @@ def _in_memory_order(a: ndarray) -> ndarray:
 
 @view(np.reshape, numbers=True)
 def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
     backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
@@ -198,6 +199,7 @@ attach("reshape", _reshape_method)
 
 @view(np.ravel, method=True)
 def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
     if order == "K":
         a = _in_memory_order(a)
     elif _goes_backwards(a, order):
@@ -222,6 +224,7 @@ attach("flatten", _flatten_method)
 
 @view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html"""
     have = a.tensor.shape.as_list()
     if axis is None:
         if None in have:
@@ -244,6 +247,7 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
 
 @view(np.expand_dims)
 def expand_dims(a: View, axis: Axis) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html"""
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
@@ -277,6 +281,7 @@ atleast_3d = _atleast(np.atleast_3d, 3)
 
 @view(np.broadcast_to)
 def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html"""
     have = array.tensor.shape.as_list()
     if all(isinstance(n, int) for n in shape) and None not in have:
         if np.broadcast_shapes(tuple(have), shape) != shape:
@@ -293,6 +298,7 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
 
 @view(np.broadcast_arrays)
 def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
+    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html"""
     known = [a.tensor.shape for a in args]
     if all(shape.is_fully_defined() for shape in known):
         shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
@@ -313,6 +319,7 @@ def permuted(a: ndarray, order: Any) -> ndarray:
 
 @view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.transpose.html"""
     rank = a.ndim
     if axes is None:
         return permuted(a, reversed(range(rank)))
@@ -338,6 +345,7 @@ attach("transpose", _transpose_method)
 
 @view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html"""
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
@@ -353,6 +361,7 @@ attach("swapaxes", _swapaxes_method)
 
 @view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html"""
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")
     if len(sources) != len(destinations):
@@ -365,6 +374,7 @@ def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
 
 @view(np.rollaxis)
 def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html"""
     rank = a.ndim
     axis = normalize_axis_index(axis, rank)
     start = start + rank if start < 0 else start
@@ -380,6 +390,7 @@ def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
 
 @view(np.matrix_transpose)
 def matrix_transpose(x: View, /) -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html"""
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return swapaxes(x, -1, -2)

@@ -22,6 +22,10 @@ __all__ = ["as_strided", "sliding_window_view"]
 def sliding_window_view(
     x: Array, window_shape: Shape, axis: Axis = None, *, subok: bool = False, writeable: bool = False
 ) -> ndarray:
+    """Return the windows that slide over an array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.lib.stride_tricks.sliding_window_view.html.
+    """
     if writeable:
         raise StagingError("a sliding window to write through", "NP2TF503")
     rank = x.shape.rank
