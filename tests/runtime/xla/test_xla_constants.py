@@ -61,7 +61,7 @@ def test_no_argument_is_compiled_in(tmp_path: Path) -> None:
     flags = {"XLA_FLAGS": f"--xla_dump_to={tmp_path} --xla_dump_hlo_as_text", "TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(
         [sys.executable, __file__, str(tmp_path)],
-        env={**os.environ, **flags},
+        env={**os.environ, **flags, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,
         text=True,
         check=False,
