@@ -1,11 +1,9 @@
-"""Files on disk: which ones to translate, one file's translation, and writing without a half-written
-moment."""
+"""Files on disk: one file's translation, and writing without a half-written moment."""
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,8 +13,6 @@ from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.tree.source import Source, SourceError
-
-_SKIPPED = frozenset({"venv", "env", "node_modules", "__pycache__", "site-packages", "build", "dist"})
 
 
 @dataclass(frozen=True)
@@ -52,24 +48,6 @@ class Outcome:
     def findings(self) -> list[Diagnostic]:
         """The diagnostics that are more than a note."""
         return [found for found in self.diagnostics if found.severity != "note"]
-
-
-def python_files(paths: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
-    """(file, the argument it was found under): files as they are, folders searched for .py files."""
-    for path in paths:
-        if not path.is_dir():
-            yield path, path.parent
-            continue
-        for folder, names, files in os.walk(path):
-            names[:] = sorted(name for name in names if not _skip(Path(folder, name)))
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    yield Path(folder, name), path
-
-
-def _skip(folder: Path) -> bool:
-    """Hidden folders, virtual environments, caches and what builds leave behind."""
-    return folder.name.startswith(".") or folder.name in _SKIPPED or (folder / "pyvenv.cfg").exists()
 
 
 def translated(path: Path, root: Path, options: Options) -> Outcome:

@@ -26,6 +26,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.diagnostics": ("np2tf.rules",),
     "np2tf.coverage": ("np2tf.rules",),
     "np2tf.options": (),
+    "np2tf.discovery": ("np2tf.configuration", "np2tf.options", *FLOOR),
+    "np2tf.configuration": ("np2tf.configuration", "np2tf.options", *FLOOR),
     "np2tf.candidates": (),
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
@@ -46,7 +48,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 }
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
-    *("np2tf.summary", "np2tf.linking", "np2tf.project"),
+    *("np2tf.summary", "np2tf.linking", "np2tf.project", "np2tf.configuration", "np2tf.discovery"),
 )
 RIGHT = (
     "np2tf.tnp",

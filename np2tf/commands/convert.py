@@ -10,7 +10,8 @@ import click
 
 from np2tf.commands import output
 from np2tf.diagnostics import Diagnostic
-from np2tf.files import Outcome, python_files, translated, translated_bytes, write
+from np2tf.discovery import python_files
+from np2tf.files import Outcome, translated, translated_bytes, write
 from np2tf.options import Options
 
 
