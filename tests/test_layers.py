@@ -38,10 +38,19 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.facts": FACTS,
     "np2tf.rewrites": REWRITES,
     "np2tf.pipeline": TRANSLATE,
-    "np2tf.files": TRANSLATE,
+    "np2tf.outcome": FLOOR,
+    "np2tf.patches": (),
+    "np2tf.writing": (),
+    "np2tf.safety": TRANSLATE,
+    "np2tf.files": ("np2tf.outcome", "np2tf.safety", *TRANSLATE),
+    "np2tf.conversion": (
+        *("np2tf.conversion", "np2tf.files", "np2tf.outcome", "np2tf.patches", "np2tf.options"),
+        *("np2tf.discovery", "np2tf.imports.store", "np2tf.imports.cache", "np2tf.imports.fingerprint"),
+        *FLOOR,
+    ),
     "np2tf.summary": (),
     "np2tf.linking": ("np2tf.linking", "np2tf.summary"),
-    "np2tf.project": ("np2tf.files", "np2tf.linking", *TRANSLATE),
+    "np2tf.project": ("np2tf.files", "np2tf.outcome", "np2tf.linking", *TRANSLATE),
     "np2tf.tnp": TNP,
     "np2tf.scipy": SCIPY,
     "np2tf.runtime": RUNTIME,
@@ -49,6 +58,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
     *("np2tf.summary", "np2tf.linking", "np2tf.project", "np2tf.configuration", "np2tf.discovery"),
+    *("np2tf.outcome", "np2tf.patches", "np2tf.writing", "np2tf.safety", "np2tf.conversion"),
 )
 RIGHT = (
     "np2tf.tnp",
