@@ -95,12 +95,12 @@ class Search:
     def excludes(self, path: Path) -> bool:
         """Whether a path would be taken out if it was found: itself, or a folder above it."""
         whole = os.path.abspath(path)
-        shown = whole + "/" if path.is_dir() else whole
+        shown, above = whole + "/" if path.is_dir() else whole, os.path.dirname(whole)
         settings = self.configurations.of(path)
-        base = os.path.dirname(whole) if settings.relative(whole) is None else str(settings.folder)
-        return self._is_taken_out(
-            shown, [_Patterns(base, _excluding(settings))], self._gitignores(os.path.dirname(whole))
-        )
+        base = str(settings.folder)
+        if settings.relative(whole) is None:  # no configuration, and not below the current folder
+            base = _repository(above) or Path(whole).anchor
+        return self._is_taken_out(shown, [_Patterns(base, _excluding(settings))], self._gitignores(above))
 
     def _below(self, root: Path) -> Iterator[Found]:
         whole = os.path.abspath(root)
@@ -153,13 +153,13 @@ class Search:
         """The .gitignore files from the top of the repository down to `folder`; none outside of one."""
         if not self.gitignore:
             return []
+        top = _repository(folder)
+        if top is None:
+            return []
         chain = [folder]
-        while not os.path.lexists(os.path.join(chain[-1], ".git")):
-            above = os.path.dirname(chain[-1])
-            if above == chain[-1]:
-                return []
-            chain.append(above)
-        found = _patterns_in(os.path.join(chain[-1], ".git", "info", "exclude"), chain[-1])
+        while chain[-1] != top:
+            chain.append(os.path.dirname(chain[-1]))
+        found = _patterns_in(os.path.join(top, ".git", "info", "exclude"), top)
         for one in reversed(chain):
             found += _patterns_in(os.path.join(one, ".gitignore"), one)
         return found
@@ -170,6 +170,16 @@ def python_files(paths: Iterable[Path], search: Search | None = None) -> Iterato
     for found in (search or Search()).files(paths):
         if found.is_source:
             yield found.path, found.root
+
+
+def _repository(folder: str) -> str | None:
+    """The top of the repository that a folder is in."""
+    while not os.path.lexists(os.path.join(folder, ".git")):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return None
+        folder = above
+    return folder
 
 
 def _last_word(patterns: list[_Patterns], path: str) -> bool | None:

@@ -23,7 +23,7 @@ def write(path: Path, data: bytes, like: Path | None = None) -> None:
     before = path.stat() if path.exists() else None
     if before is not None and not os.access(path, os.W_OK):
         raise PermissionError(None, "the file is read-only")
-    handle, temporary = tempfile.mkstemp(".np2tf", f".{path.name[:200]}.", path.parent)
+    handle, temporary = tempfile.mkstemp(".np2tf", f".{path.name[:40]}.", path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)

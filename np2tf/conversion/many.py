@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 
 from np2tf.conversion.tasks import Done, Task, done, failure
 from np2tf.conversion.unchanged import Unchanged
-from np2tf.conversion.workers import cores, in_order
 
 #: Workers take about 0.2 s to start, in which one process translates so many bytes and more.
 _WORTH_WORKERS = 48 * 1024
@@ -23,14 +22,21 @@ def converted(tasks: Sequence[Task], jobs: int | None, unchanged: Unchanged) -> 
     """
     known = [unchanged.find(task) for task in tasks]
     rest = [task for task, found in zip(tasks, known) if found is None]
-    if jobs is None:
-        jobs = cores() if sum(len(task.data) for task in rest) > _WORTH_WORKERS else 1
-    with closing(in_order(done, _failed, rest, max(1, min(jobs, len(rest))))) as results:
+    with closing(_worked_on(rest, jobs)) as results:
         for task, found in zip(tasks, known):
             if found is None:
                 found = next(results)
                 unchanged.keep(task, found)
             yield found
+
+
+def _worked_on(tasks: Sequence[Task], jobs: int | None) -> Generator[Done, None, None]:
+    """What becomes of files of which nothing is known."""
+    from np2tf.conversion.workers import cores, in_order  # not loaded where all is known
+
+    if jobs is None:
+        jobs = cores() if sum(len(task.data) for task in tasks) > _WORTH_WORKERS else 1
+    yield from in_order(done, _failed, tasks, max(1, min(jobs, len(tasks))))
 
 
 def _failed(task: Task, error: BaseException) -> Done:
