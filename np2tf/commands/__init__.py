@@ -66,7 +66,7 @@ class Lazy(click.Group):
 def np2tf() -> None:
     """Translate NumPy code to TensorFlow.
 
-    Exit status: 0 nothing to do, 1 would change or has findings, 2 wrong usage, 123 internal error.
+    Exit status: 0 nothing to do, or done; 1 would change or has findings; 2 wrong usage; 123 internal error.
     """
 
 
