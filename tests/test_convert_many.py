@@ -60,7 +60,7 @@ def test_results_come_in_order(jobs: int) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="there is no SIGKILL")
 def test_a_worker_that_dies_takes_one_task_with_it(capfd: pytest.CaptureFixture[str]) -> None:
     """The others are done, also those that were under way, and those after it."""
-    numbers = [0, 1, 2, 7, 3, 0, *range(10, 30), 7, 8, *range(30, 40)]
+    numbers = [0, 1, 2, 7, 3, 0, *range(10, 20), 7, 8, *range(30, 40)]
     wanted = [{7: -7, 8: -8}.get(number, number * number) for number in numbers]
     assert list(workers.in_order(square, told, numbers, 2)) == wanted
 
@@ -100,26 +100,70 @@ def _is_alive(process: int) -> bool:
         return False
 
 
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
-def test_workers_end_with_the_command(tmp_path: Path) -> None:
-    """A kill of the command leaves no process behind."""
+def _begun(folder: Path) -> tuple[subprocess.Popen[str], list[int]]:
+    """A command that has much to do on two workers, and all its processes."""
     loop = "def f{k}(x):\n    while np.sum(x) > 1:\n        x = x / 2 + np.sin(x)\n    return x\n\n\n"
-    text = "import numpy as np\n\n\n" + "".join(loop.format(k=k) for k in range(150))
-    for number in range(12):
-        (tmp_path / f"{number}.py").write_text(text)
-    words = [sys.executable, str(ROOT / "cli.py"), "convert", "--check", "-q", "-j2", str(tmp_path)]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": str(ROOT)})
+    text = "import numpy as np\n\n\n" + "".join(loop.format(k=k) for k in range(60))
+    (folder / "0.py").write_text(SOURCE)
+    for number in range(1, 30):
+        (folder / f"{number}.py").write_text(text)
+    words = [sys.executable, str(ROOT / "cli.py"), "convert", "--check", "-q", "-j2", str(folder)]
+    process = subprocess.Popen(
+        words,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
+        start_new_session=True,
+    )
     assert process.stdout is not None
     process.stdout.readline()  # the first file is done
     started = _children(process.pid)
     assert len(started) >= 3  # the process that forks, and two workers
-    process.kill()
-    process.wait(20)
-    process.stdout.close()
+    return process, started
+
+
+def _all_end(processes: list[int]) -> bool:
     deadline = time.monotonic() + 30
-    while any(map(_is_alive, started)) and time.monotonic() < deadline:
+    while any(map(_is_alive, processes)) and time.monotonic() < deadline:
         time.sleep(0.05)
-    assert not any(map(_is_alive, started))
+    return not any(map(_is_alive, processes))
+
+
+linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processes are found in /proc")
+
+
+@linux
+def test_workers_end_with_the_command(tmp_path: Path) -> None:
+    """A kill of the command leaves no process behind."""
+    process, started = _begun(tmp_path)
+    process.kill()
+    process.communicate(timeout=60)
+    assert _all_end(started)
+
+
+@linux
+def test_ctrl_c(tmp_path: Path) -> None:
+    """It ends the command and its workers, with one word and no traceback."""
+    process, started = _begun(tmp_path)
+    os.killpg(process.pid, signal.SIGINT)
+    told, problems = process.communicate(timeout=60)
+    assert (process.returncode, problems.split()) == (1, ["Aborted!"])
+    assert len(told.splitlines()) < 29
+    assert _all_end(started)
+
+
+@linux
+def test_a_reader_that_goes_away(tmp_path: Path) -> None:
+    """`np2tf convert … | head` ends quietly, long before all is done."""
+    process, started = _begun(tmp_path)
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.wait(60) == 1  # which is click's status for it
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    process.stderr.close()
+    assert _all_end(started)
 
 
 def test_processes_say_what_one_says(tmp_path: Path) -> None:
@@ -275,8 +319,10 @@ def test_the_cache_command_knows_it(tmp_path: Path, cache: Path) -> None:
 
 def test_nothing_is_loaded_for_what_is_known(tmp_path: Path, cache: Path) -> None:
     """A run over files that stay as they are does not load the translator, and starts no process."""
-    for number in range(30):
-        (tmp_path / f"{number}.py").write_text(PLAIN + "y = 1\n" * 1000)
+    for number in range(12):
+        (tmp_path / f"{number}.py").write_text(
+            PLAIN + "y = 1  # a comment that makes the file longer\n" * 100
+        )
     code = (
         "import sys\n"
         "from np2tf.commands import main\n"
