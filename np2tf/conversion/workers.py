@@ -143,8 +143,8 @@ def _context() -> BaseContext:
 
 
 def _begin() -> None:
-    """Prepare a worker: Ctrl-C is its parent's affair, and it does not outlive that."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    """Prepare a worker: Ctrl-C ends it without a word, and it does not outlive its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
