@@ -102,7 +102,7 @@ class Search:
         yield from self._in(root, root, whole, ignoring)
 
     def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[Found]:
-        whole = os.path.abspath(folder)
+        whole, real = os.path.abspath(folder), os.path.realpath(folder)
         settings = self.configurations.of_folder(whole)
         ignoring = [*above, *(_gitignore(whole) if self.gitignore else ())]
         excluding = [_Patterns(str(settings.folder), _excluding(settings)).beneath(whole_root)]
@@ -122,7 +122,8 @@ class Search:
             if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
                 continue
             is_source = including.says(shown) is True
-            if (is_source or self.others) and self._is_new(path):
+            known = None if entry.is_symlink() else os.path.join(real, entry.name)
+            if (is_source or self.others) and self._is_new(path, known):
                 yield Found(path, root, is_source)
         for inner in folders:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):
@@ -131,8 +132,9 @@ class Search:
     def _is_taken_out(self, path: str, excluding: list[_Patterns], ignoring: list[_Patterns]) -> bool:
         return _last_word(excluding, path) is True or _last_word(ignoring, path) is True
 
-    def _is_new(self, path: Path) -> bool:
-        name = os.path.abspath(path) if self.every_name else os.path.realpath(path)
+    def _is_new(self, path: Path, real: str | None = None) -> bool:
+        """Whether a file has not been found yet; `real` is its name without links, if that is known."""
+        name = os.path.abspath(path) if self.every_name else real or os.path.realpath(path)
         known = name in self._seen
         self._seen.add(name)
         return not known
