@@ -115,8 +115,8 @@ class Search:
         folders = []
         for entry in entries:
             path, shown = folder / entry.name, os.path.join(whole, entry.name)
-            if entry.is_dir():
-                if not entry.is_symlink() and not self._is_taken_out(shown + "/", excluding, ignoring):
+            if entry.is_dir(follow_symlinks=False):
+                if not self._is_taken_out(shown + "/", excluding, ignoring):
                     folders.append(path)
                 continue
             if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
@@ -218,7 +218,7 @@ def _is_pattern(line: str) -> bool:
 
 
 def _is_regular(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or leads to one: a pipe has no end, and a link may lead nowhere."""
+    """Whether it is a file, or leads to one: a pipe has no end, a link may lead nowhere or to itself."""
     try:
         return stat.S_ISREG(entry.stat().st_mode)
     except OSError:

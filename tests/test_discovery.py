@@ -199,6 +199,7 @@ def test_each_file_once(tmp_path: Path) -> None:
     (tmp_path / "p/link.py").symlink_to("a.py")
     (tmp_path / "p/out.py").symlink_to("../outside/c.py")
     (tmp_path / "p/broken.py").symlink_to("nowhere.py")
+    (tmp_path / "p/itself.py").symlink_to("itself.py")
     (tmp_path / "p/circle").symlink_to("..")
     (tmp_path / "p/same").symlink_to("q")
     p = tmp_path / "p"
