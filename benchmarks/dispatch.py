@@ -28,7 +28,7 @@ import tensorflow.experimental.numpy as experimental
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.ndarray import tensor_array
+from np2tf.tnp._array.ndarray import tensor_array
 
 #: At most so many times the raw operation, with tensors; at most so many times NumPy, on the host.
 TENSOR_GOAL, HOST_GOAL, CHEAP_GOAL, ELEMENT_GOAL = 2.0, 4.0, 1.5e-6, 5.0

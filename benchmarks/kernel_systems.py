@@ -23,7 +23,7 @@ KERNELS = Path(__file__).with_name("kernels")
 ARGUMENTS = KERNELS / "arguments"
 #: np2tf's tier "auto" has decided after so many calls, on the host, compiling, and some to compare, and once
 #: so many seconds have been spent, as compiling must be worth it; or when there is nothing left to decide.
-SETTLING_CALLS, SETTLING_SECONDS = 10, 6.0
+SETTLING_CALLS, SETTLING_SECONDS = 10, 12.0
 
 
 def load(name: str, folder: Path = KERNELS) -> types.ModuleType:

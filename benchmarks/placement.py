@@ -1,7 +1,7 @@
 """Measure which TensorFlow ops had better not be compiled by XLA on this device.
 
     python benchmarks/placement.py            # print what it finds
-    python benchmarks/placement.py --write    # and keep it as data, in np2tf/runtime/placement_<device>.toml
+    python benchmarks/placement.py --write    # and keep it, in np2tf/runtime/xla/placement_<device>.toml
 
 `np2tf.jit` reads that file: code with one of these ops stays a graph, and its loops are compiled by
 themselves.
@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 from placement_ops import OPS, SIZED, Op
 
-from np2tf.runtime.placement import LIMIT, data_file, device_kind
+from np2tf.runtime.xla.op_placement import LIMIT, data_file, device_kind
 
 HEAD = """\
 # Written by `python benchmarks/placement.py --write`: measure again rather than edit.

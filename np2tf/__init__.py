@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 # Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the
 # module.
 from np2tf.config import config as config
-from np2tf.runtime.operators import OPERATORS as _OPERATORS
-from np2tf.runtime.operators import python_operators as _python_operators
-from np2tf.runtime.operators import staging_operator as _staging_operator
+from np2tf.runtime.operators.table import OPERATORS as _OPERATORS
+from np2tf.runtime.operators.table import python_operators as _python_operators
+from np2tf.runtime.operators.table import staging_operator as _staging_operator
 
 __version__ = "0.1.0"
 
@@ -23,19 +23,19 @@ _LAZY: dict[str, tuple[str, str]] = {
     "convert": ("np2tf.pipeline", "convert"),
     "Options": ("np2tf.options", "Options"),
     "tnp": ("np2tf.tnp", ""),
-    "jit": ("np2tf.runtime.jit", "jit"),
-    "device_put": ("np2tf.tnp.devices", "device_put"),
-    "device_get": ("np2tf.tnp.devices", "device_get"),
-    "host_memory": ("np2tf.runtime.memory", "host_memory"),
+    "jit": ("np2tf.runtime.jit.jitted", "jit"),
+    "device_put": ("np2tf.tnp._dispatch.devices", "device_put"),
+    "device_get": ("np2tf.tnp._dispatch.devices", "device_get"),
+    "host_memory": ("np2tf.runtime.environment.host_memory", "host_memory"),
     "StagingError": ("np2tf.staging", "StagingError"),
-    "import_module": ("np2tf.imports.module", "import_module"),
-    "install": ("np2tf.imports.hook", "install"),
-    "uninstall": ("np2tf.imports.hook", "uninstall"),
-    "translating": ("np2tf.imports.hook", "translating"),
-    "translate": ("np2tf.imports.decorator", "translate"),
-    "TranslationWarning": ("np2tf.imports.findings", "TranslationWarning"),
+    "import_module": ("np2tf.imports.hooks.module", "import_module"),
+    "install": ("np2tf.imports.hooks.hook", "install"),
+    "uninstall": ("np2tf.imports.hooks.hook", "uninstall"),
+    "translating": ("np2tf.imports.hooks.hook", "translating"),
+    "translate": ("np2tf.imports.functions.decorator", "translate"),
+    "TranslationWarning": ("np2tf.imports.reporting.findings", "TranslationWarning"),
     "use_backend": ("np2tf.backend", "use_backend"),
-    "warn": ("np2tf.runtime.user_frames", "warn"),
+    "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
 }
 
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
@@ -43,28 +43,28 @@ __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
 if TYPE_CHECKING:
     from np2tf import tnp as tnp
     from np2tf.backend import use_backend as use_backend
-    from np2tf.imports.decorator import translate as translate
-    from np2tf.imports.findings import TranslationWarning as TranslationWarning
-    from np2tf.imports.hook import install as install
-    from np2tf.imports.hook import translating as translating
-    from np2tf.imports.hook import uninstall as uninstall
-    from np2tf.imports.module import import_module as import_module
+    from np2tf.imports.functions.decorator import translate as translate
+    from np2tf.imports.hooks.hook import install as install
+    from np2tf.imports.hooks.hook import translating as translating
+    from np2tf.imports.hooks.hook import uninstall as uninstall
+    from np2tf.imports.hooks.module import import_module as import_module
+    from np2tf.imports.reporting.findings import TranslationWarning as TranslationWarning
     from np2tf.options import Options as Options
     from np2tf.pipeline import convert as convert
-    from np2tf.runtime.control import and_ as and_
-    from np2tf.runtime.control import cond as cond
-    from np2tf.runtime.control import for_loop as for_loop
-    from np2tf.runtime.control import not_ as not_
-    from np2tf.runtime.control import or_ as or_
-    from np2tf.runtime.control import while_loop as while_loop
-    from np2tf.runtime.independent import map_loop as map_loop
-    from np2tf.runtime.jit import jit as jit
-    from np2tf.runtime.memory import host_memory as host_memory
-    from np2tf.runtime.unbound import undefined as undefined
-    from np2tf.runtime.user_frames import warn as warn
+    from np2tf.runtime.environment.host_memory import host_memory as host_memory
+    from np2tf.runtime.introspection.user_frames import warn as warn
+    from np2tf.runtime.jit.jitted import jit as jit
+    from np2tf.runtime.operators.undefined import undefined as undefined
+    from np2tf.runtime.staged_operators.control import and_ as and_
+    from np2tf.runtime.staged_operators.control import cond as cond
+    from np2tf.runtime.staged_operators.control import for_loop as for_loop
+    from np2tf.runtime.staged_operators.control import not_ as not_
+    from np2tf.runtime.staged_operators.control import or_ as or_
+    from np2tf.runtime.staged_operators.control import while_loop as while_loop
+    from np2tf.runtime.staged_operators.map_loop import map_loop as map_loop
     from np2tf.staging import StagingError as StagingError
-    from np2tf.tnp.devices import device_get as device_get
-    from np2tf.tnp.devices import device_put as device_put
+    from np2tf.tnp._dispatch.devices import device_get as device_get
+    from np2tf.tnp._dispatch.devices import device_put as device_put
 
 
 def __getattr__(name: str) -> Any:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+#: So many operations on arrays are worth staging without a loop.
+ENOUGH = 3
 #: Operators of numbers and arrays that texts and lists have no use for.
 _NUMERIC = (ast.Div, ast.Pow, ast.MatMult, ast.BitXor, ast.BitAnd, ast.LShift, ast.RShift, ast.Mult, ast.Sub)
 #: Those that slices of lists and texts do not have.
@@ -23,13 +25,15 @@ def is_candidate(text: str) -> bool:
     """Whether a source may hold something to translate; one that has been translated holds nothing new."""
     if "numpy" in text:
         return True
-    if "np2tf" in text or "def " not in text or ("for " not in text and "while " not in text):
+    if "np2tf" in text or "def " not in text or not any(word in text for word in ("for ", "while ", "[")):
         return False
     try:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return False
-    return any(map(_calculates, ast.walk(tree))) or any(map(_loops_over_arrays, _outermost(tree)))
+    if any(map(_calculates, ast.walk(tree))):
+        return True
+    return any(_loops_over_arrays(one) or _is_elementwise(one) for one in _outermost(tree))
 
 
 def _calculates(node: ast.AST) -> bool:
@@ -50,6 +54,12 @@ def _loops_over_arrays(function: ast.AST) -> bool:
     """Whether a function has a loop, and does what can only be done with arrays."""
     nodes = list(_evaluated(function))
     return any(isinstance(node, _REPEATS) for node in nodes) and any(map(_shows_arrays, nodes))
+
+
+def _is_elementwise(function: ast.AST) -> bool:
+    """Whether a function calculates with slices so often that it is worth staging without a loop."""
+    found = (node for node in _evaluated(function) if isinstance(node, ast.BinOp))
+    return sum(map(_calculates_with_slices, found)) >= ENOUGH
 
 
 def _evaluated(function: ast.AST) -> Iterator[ast.AST]:
@@ -88,4 +98,7 @@ def _is_sliced(node: ast.AST) -> bool:
     """Whether an expression is a slice, or a sum of slices."""
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return _is_sliced(node.left) or _is_sliced(node.right)
-    return isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)
+    if not isinstance(node, ast.Subscript):
+        return False
+    parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
+    return any(isinstance(part, ast.Slice) for part in parts)

@@ -1,4 +1,4 @@
-"""Counters of what ran where: whatever runs something adds to them, `np2tf.runtime.stats` reads them."""
+"""Counters of what ran where: whatever runs something adds to them; `runtime.report.counters` reads them."""
 
 from __future__ import annotations
 

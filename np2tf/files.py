@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.outcome import Outcome, problem, reason_of
 from np2tf.pipeline import translate
 from np2tf.rewrites.control.fates import Fate, fates
-from np2tf.safety import unsafe
+from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
 
 
@@ -28,7 +28,7 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
         source = Source.of(data, str(path))
         made = translate(source, options)
         encoded = source.encoded(made.text)
-        wrong = unsafe(source, made, encoded) if is_safe else None
+        wrong = unsafe(source, made.text, made.touched, encoded) if is_safe else None
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
         return Outcome(path, root, source.original, made.text, encoded, made.diagnostics, made.facts)

@@ -12,7 +12,7 @@ from np2tf.diagnostics import Diagnostic, Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names, stack_levels
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.source import Source, SourceError
 
 Rewrite = Callable[[Facts, Plan, Report, Options], None]

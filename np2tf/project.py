@@ -8,13 +8,35 @@ from dataclasses import replace
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
+from np2tf.disk.outcome import Outcome
 from np2tf.files import facts_of, fates_of, translated
 from np2tf.linking.acting import Linked
 from np2tf.options import Options
-from np2tf.outcome import Outcome
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
 from np2tf.summary import ModuleSummary
+
+
+def linked_findings(linked: Linked, summary: ModuleSummary, text: str) -> Iterator[Diagnostic]:
+    """The functions of a file that are jitted, and whose calls run on the host for what a callee does.
+
+    Args:
+        linked: the project.
+        summary: of the file.
+        text: of the file, whose comments may silence findings.
+    """
+    report = Report.of(summary.path, text)
+    for function in summary.functions.values():
+        why = linked.why(summary.path, function.name) if function.is_staged else None
+        if why is not None:
+            report.add("NP2TF402", function.line, 1, name=function.name.rpartition(".")[2], reason=why)
+    yield from report
+
+
+def summary_of_plain(path: str, text: str, options: Options) -> ModuleSummary | None:
+    """The summary of a file in which nothing is to be translated; None if it cannot be parsed."""
+    facts = facts_of(Outcome(Path(path), Path(path).parent, text))
+    return summarise(facts, text, path, options) if facts is not None else None
 
 
 class Project:
@@ -55,13 +77,7 @@ class Project:
         """The functions that are jitted, and whose calls run on the host for what a callee does elsewhere."""
         linked = self._joined()
         for path, text in self._texts.items():
-            report = Report.of(path, text)
-            for function in self._summaries[path].functions.values():
-                why = linked.why(path, function.name) if function.is_staged else None
-                if why is not None:
-                    name = function.name.rpartition(".")[2]
-                    report.add("NP2TF402", function.line, 1, name=name, reason=why)
-            yield from report
+            yield from linked_findings(linked, self._summaries[path], text)
 
     def fates(self) -> Iterator[tuple[Path, Fate]]:
         """What becomes of each function, in the order of the files; all of them have been translated."""
@@ -81,10 +97,7 @@ class Project:
 
     def _read(self, path: str) -> ModuleSummary | None:
         """The summary of a file in which nothing is to be translated; it is made when a name leads there."""
-        if path not in self._plain:
-            return None
-        facts = facts_of(Outcome(Path(path), Path(path).parent, self._plain[path]))
-        return summarise(facts, self._plain[path], path, self._options) if facts is not None else None
+        return summary_of_plain(path, self._plain[path], self._options) if path in self._plain else None
 
     def _deriving_from(self, name: str) -> Iterator[str]:
         """The files in which nothing is to be translated, and which derive a class from one of that name."""

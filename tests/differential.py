@@ -24,9 +24,9 @@ import tensorflow as tf
 import np2tf
 from np2tf.counts import counts
 from np2tf.facts.array_work import ArrayWork
-from np2tf.runtime.instances import attributes
-from np2tf.runtime.jit import Jitted, UnjittedWarning
-from np2tf.tnp.ndarray import is_array, scalar
+from np2tf.runtime.introspection.user_objects import attributes
+from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.tnp._array.ndarray import is_array, scalar
 
 #: The head of a module that does nothing but mention NumPy.
 HEAD = "import numpy as np\n\nEPSILON = np.float64(1e-9)\n\n\n"

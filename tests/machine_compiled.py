@@ -12,7 +12,7 @@ from differential import Outcome, alike, load, observe
 from machine_twins import quiet
 
 import np2tf
-from np2tf.runtime import compiled
+from np2tf.runtime.compilation import concrete_function
 from np2tf.staging import StagingError
 
 _HEAD = {
@@ -43,7 +43,10 @@ def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list
     if wanted.error is not None:
         # A line that was left out had been needed for another to be valid.
         return Found("host", None)
-    with np2tf.config.using(jit="on", tier="compile"), patch.object(compiled, "xla_pays", lambda ops: xla):
+    with (
+        np2tf.config.using(jit="on", tier="compile"),
+        patch.object(concrete_function, "xla_pays", lambda ops: xla),
+    ):
         found = observe(_function("twin", given, lines, names), _arguments(given))
         if found.ran != "compiled":
             # NumPy's own arrays take keys of ours otherwise than NumPy's (tests/test_interop.py).
@@ -110,7 +113,7 @@ def _refused_line(given: dict[str, np.ndarray], lines: list[str], names: list[st
     function = _function("twin", given, lines, names)
     with (
         np2tf.config.using(jit="strict", tier="compile"),
-        patch.object(compiled, "xla_pays", lambda ops: xla),
+        patch.object(concrete_function, "xla_pays", lambda ops: xla),
         quiet(),
     ):
         try:

@@ -13,7 +13,7 @@ from differential import alike, described
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.ndarray import is_array, tensor_array, tensor_scalar
+from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar
 
 #: Beyond this, elements are brought back: sums stay exact, and every conversion stays one that C defines.
 LARGEST = 100

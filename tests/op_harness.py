@@ -16,7 +16,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.tnp.ndarray import is_array, tensor_array
+from np2tf.tnp._array.ndarray import is_array, tensor_array
 
 MODES = ("eager", "graph", "xla")
 _TOLERANCE = {"e": 4e-3, "f": 2e-5, "d": 1e-11, "F": 2e-5, "D": 1e-11}

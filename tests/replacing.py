@@ -1,4 +1,4 @@
-"""Loops that are hot after their first round: a fixture for tests of on-stack replacement."""
+"""Loops that are hot after their first round, or before it: fixtures for tests of on-stack replacement."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from typing import Any
 import pytest
 
 import np2tf
-from np2tf.imports.translation import translation_of
+from np2tf.imports.code.translation import translation_of
 from np2tf.options import Options
-from np2tf.runtime import boundary, originals, replacement
-from np2tf.tnp import loading
+from np2tf.runtime.compilation.loop_compiler import LoopCompiler
+from np2tf.runtime.environment import raw_tensors
+from np2tf.runtime.host import originals
+from np2tf.runtime.replacement import replacement
+from np2tf.runtime.replacement.watched_loop import WatchedLoop
+from np2tf.tnp._front import loading
 
 _numbers = count()
 
@@ -46,6 +50,31 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
         yield found
 
 
+@pytest.fixture
+def entered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Taken]:
+    """Every loop over known rounds is entered as compiled code, and none is too slow."""
+    loading.load()
+    found = Taken()
+    enter = replacement.Rounds._enter
+
+    def counted(rounds: Any, frame: Any, left: range) -> Any:
+        outcome = enter(rounds, frame, left)
+        found.over += rounds._taken_over
+        found.refused += not rounds._taken_over
+        return outcome
+
+    def is_due(loop: WatchedLoop) -> bool:
+        return not loop.is_while and not loop.known.in_module and not loop.refused
+
+    monkeypatch.setattr(replacement.Rounds, "_enter", counted)
+    monkeypatch.setattr(WatchedLoop, "is_due", property(is_due))
+    monkeypatch.setattr(LoopCompiler, "_had_better_stay", lambda *_: False)
+    monkeypatch.setattr(LoopCompiler, "_deadline", None)
+    monkeypatch.setattr(replacement, "SHORT", 2)
+    with np2tf.config.using(tier="auto"):
+        yield found
+
+
 def imported(source: str, name: str = "replaced") -> dict[str, Any]:
     """The globals of a module that is imported translated."""
     names: dict[str, Any] = {}
@@ -58,6 +87,6 @@ def execute(source: str, names: dict[str, Any], name: str = "__main__") -> None:
     path = f"/nowhere/replaced_{next(_numbers)}.py"
     linecache.cache[path] = len(source), None, source.splitlines(keepends=True), path
     made = translation_of(source.encode(), path, Options(everything=True))
-    names |= {**boundary.NAMES, "__name__": name}
+    names |= {**raw_tensors.NAMES, "__name__": name}
     originals.add(made.originals, names)
     exec(made.code or compile(source, path, "exec"), names)

@@ -77,6 +77,12 @@ def keeps_arrays(model, rate):
     return model.x
 
 
+def keeps_arrays_of_a_class(model, rate):
+    if isinstance(model, Model):
+        model.snapshots.append(model.x * rate)
+    return model.x
+
+
 def gives_back(model, rate):
     model.losses.append(float(np.sum(model.x)) * rate)
     return model.losses
@@ -134,8 +140,10 @@ def test_in_loops_and_branches_of_callees() -> None:
         assert translated["run"].explain(found, 30).runs == "xla"
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
-@pytest.mark.parametrize("name", ["reads", "tests", "gives_back", "keeps_arrays", "may_fail"])
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
+@pytest.mark.parametrize(
+    "name", ["reads", "tests", "gives_back", "keeps_arrays", "keeps_arrays_of_a_class", "may_fail"]
+)
 def test_what_is_done_with_a_list_else(name: str) -> None:
     numpys, translated = both()
     wanted, found = (space["Model"](np.arange(5.0)) for space in (numpys, translated))
@@ -148,6 +156,8 @@ def test_what_is_done_with_a_list_else(name: str) -> None:
         assert results[1] is found.losses
     if name == "keeps_arrays":
         assert all(one is found.x for one in found.snapshots)
+    if name == "keeps_arrays_of_a_class":
+        np.testing.assert_array_equal(found.snapshots, wanted.snapshots)
 
 
 def test_a_list_under_another_name_too() -> None:

@@ -64,7 +64,7 @@ def written(x: Any, view: Any) -> Any:
 def test_views_and_copies(part: str, view: str) -> None:
     ours, numpys = np.arange(24.0), np.arange(24.0)
     # As graphs: what is a view is settled while tracing, and programs of XLA take seconds and memory.
-    with patch("np2tf.runtime.compiled.xla_pays", lambda ops: False):
+    with patch("np2tf.runtime.compilation.concrete_function.xla_pays", lambda ops: False):
         found = written(PARTS[part](ours), VIEWS[view])
     given = PARTS[part](numpys)
     made = VIEWS[view](np, given)
@@ -87,7 +87,7 @@ def test_one_trace_serves_parts_of_arrays_of_all_widths() -> None:
     assert total.explain(np.ones((4, 3))).traces == 3
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
 def test_strides_are_numpys_own() -> None:
     """They need not be equal for equal traces: NumPy is asked."""
 

@@ -6,10 +6,11 @@ from collections.abc import Callable
 
 import pytest
 
-from np2tf.runtime import budget, clock
-from np2tf.runtime.budget import ASKED_WITHIN, Budget
-from np2tf.runtime.clock import LONG_CALL, Costs
-from np2tf.runtime.host_function import HostFunction
+from np2tf.runtime.compilation import budget
+from np2tf.runtime.compilation.budget import ASKED_WITHIN, Budget
+from np2tf.runtime.environment import clock
+from np2tf.runtime.environment.clock import LONG_CALL, Costs
+from np2tf.runtime.host.host_function import HostFunction
 
 LONG, SHORT = 5 * LONG_CALL, LONG_CALL / 10
 

@@ -19,9 +19,10 @@ from click.testing import CliRunner
 
 import np2tf
 from np2tf.commands import np2tf as command
-from np2tf.imports import fingerprint, store, translation
-from np2tf.imports.cache import Cache
-from np2tf.imports.findings import TranslationWarning
+from np2tf.imports.cache import fingerprint, store
+from np2tf.imports.cache.files import Cache
+from np2tf.imports.code import translation
+from np2tf.imports.reporting.findings import TranslationWarning
 from np2tf.options import Options
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -240,7 +241,7 @@ def test_the_size_is_bounded(tmp_path: Path):
 
 
 def test_writing_keeps_the_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("np2tf.imports.cache._LOOK_EVERY", 5)
+    monkeypatch.setattr("np2tf.imports.cache.files._LOOK_EVERY", 5)
     cache = filled(tmp_path / "c", 100, 20000)
     assert sum(one.size for one in cache.entries()) < 20000 + 5 * 1200
 
@@ -277,7 +278,7 @@ def test_other_files_are_not_touched(tmp_path: Path):
 PROCESS = """
 import sys, time
 sys.path.insert(0, sys.argv[1])
-from np2tf.imports import store
+from np2tf.imports.cache import store
 from np2tf.options import Options
 start = float(sys.argv[2])
 time.sleep(max(0, start - time.time()))
@@ -318,15 +319,15 @@ import sys
 from unittest.mock import MagicMock
 sys.path.insert(0, sys.argv[1])
 import np2tf
-import np2tf.runtime.code_names, np2tf.runtime.loop_function  # which are none of those below
-from np2tf.imports.hook import install
+import np2tf.runtime.introspection.code_names  # which is none of those below
+import np2tf.runtime.replacement.loop_function  # nor this
+from np2tf.imports.hooks.hook import install
 install(["cached_module"])
 # What the translation imports, and what becomes of its functions, are none of the cache's business.
-runtime = MagicMock()
-for name in ("boundary", "originals", "patches"):
-    sys.modules[f"np2tf.runtime.{name}"] = getattr(runtime, name)
-runtime.boundary.NAMES = {"_np2tf_type": type, "_np2tf_suspects": ()}
-sys.modules["np2tf.runtime"] = runtime
+for name in ("environment.raw_tensors", "environment.tensorflow_patches", "host.originals"):
+    sys.modules[f"np2tf.runtime.{name}"] = MagicMock()
+names = {"_np2tf_type": type, "_np2tf_suspects": ()}
+sys.modules["np2tf.runtime.environment.raw_tensors"].NAMES = names
 sys.modules["np2tf.tnp"] = MagicMock()
 import cached_module
 names = ("libcst", "np2tf.diagnostics", "np2tf.pipeline", "np2tf.rules")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from np2tf.imports import sources, store
-from np2tf.imports.findings import Translation
+from np2tf.imports.cache import sources, store
+from np2tf.imports.reporting.findings import Translation
 from np2tf.options import Options
 
 SOURCE = b"import numpy as np\n\n\ndef f(x):\n    return np.sum(x) + 1\n"

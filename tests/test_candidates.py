@@ -20,7 +20,7 @@ from np2tf.counts import counts
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness
-from np2tf.runtime.jit import UnjittedWarning
+from np2tf.runtime.jit.jitted import UnjittedWarning
 from np2tf.tree.source import Source
 
 #: Functions of a file without NumPy, each with what it is given: arrays, and then what Python has.
@@ -40,6 +40,14 @@ TAKEN: dict[str, tuple[str, list[Callable[[], Any]]]] = {
     "slices in arithmetic": (
         "def f(x):\n    d = []\n    for k in range(3):\n        d.append(x[1:] - x[:-1])\n    return d",
         [lambda: np.arange(5.0) ** 2, lambda: Rows(3)],
+    ),
+    "many operations on slices, without a loop": (
+        "def f(x):\n    return (x[2:] - x[:-2]) - x[1:-1] - x[:-2]",
+        [lambda: np.arange(5.0) ** 2, lambda: np.arange(5), lambda: Rows(3)],
+    ),
+    "slices of several axes, without a loop": (
+        "def f(x):\n    d = x[1:, :-1] - x[:-1, 1:]\n    return d - x[1:, 1:] - x[:-1, :-1]",
+        [lambda: np.arange(9.0).reshape(3, 3), lambda: Rows(3)],
     ),
     "slices that are set and negated": (
         "def f(x):\n    for k in range(3):\n        x[k:] = 0.5\n        y = -x[:2]\n    return x, y",

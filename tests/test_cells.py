@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from np2tf.runtime.trace import Trace
+from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import Cell, aliases, current_region, is_outside, link_aliases, region
+from np2tf.tnp._tensor.storage import Cell, aliases, current_region, is_outside, link_aliases, region
 
 ONE, TWO, THREE = (tf.constant([float(n)] * 2) for n in (1, 2, 3))
 

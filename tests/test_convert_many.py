@@ -271,7 +271,7 @@ def test_what_it_hangs_on(
     assert is_translated(path=tmp_path / "p/other.py")
     monkeypatch.chdir(tmp_path / "p")
     assert not is_translated(path=Path("other.py"))
-    from np2tf.imports import fingerprint
+    from np2tf.imports.cache import fingerprint
 
     monkeypatch.setattr(fingerprint, "fingerprint", lambda: b"another translator")
     assert is_translated()
@@ -302,7 +302,7 @@ def test_damage_is_as_good_as_absence(tmp_path: Path, cache: Path) -> None:
 
 def test_the_cache_command_knows_it(tmp_path: Path, cache: Path) -> None:
     """`info` counts it, `clear` removes it."""
-    from np2tf.imports import store
+    from np2tf.imports.cache import store
 
     store.cache.cache_clear()
     store.decisions.cache_clear()

@@ -14,7 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from np2tf.commands import np2tf as command
-from np2tf.writing import write
+from np2tf.disk.writing import write
 
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 TARGET = "from np2tf import tnp\n\nx = tnp.ones(2)\n"
@@ -264,8 +264,8 @@ def test_owners_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     def refused(*_: object) -> None:
         raise PermissionError(1, "Operation not permitted")
 
-    monkeypatch.setattr("np2tf.writing.os.stat", another)
-    monkeypatch.setattr("np2tf.writing.os.chown", refused)
+    monkeypatch.setattr("np2tf.disk.writing.os.stat", another)
+    monkeypatch.setattr("np2tf.disk.writing.os.chown", refused)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "NP2TF906" in result.stderr) == (1, True)
     assert "its owner and group cannot be kept" in result.stderr
@@ -275,7 +275,7 @@ def test_owners_that_cannot_be_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 def test_read_only_files_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Though its folder would let it be replaced."""
     file = make(tmp_path, {"a.py": SOURCE}) / "a.py"
-    monkeypatch.setattr("np2tf.writing.os.access", lambda path, mode: False)
+    monkeypatch.setattr("np2tf.disk.writing.os.access", lambda path, mode: False)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "the file is read-only" in result.stderr) == (1, True)
     assert contents(tmp_path) == {"a.py": SOURCE.encode()}
@@ -298,7 +298,7 @@ def test_a_write_that_fails_leaves_the_file(tmp_path: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("np2tf.writing.os.replace", full)
+    monkeypatch.setattr("np2tf.disk.writing.os.replace", full)
     result = np2tf("convert", "--write", file)
     assert (result.exit_code, "No space left on device" in result.stderr) == (1, True)
     assert contents(tmp_path) == {"a.py": SOURCE.encode()}
@@ -336,7 +336,7 @@ def test_a_long_name_and_a_name_that_is_no_text(tmp_path: Path) -> None:
 _KILLED = """
 import os, sys
 from pathlib import Path
-from np2tf.writing import write
+from np2tf.disk.writing import write
 file = Path(sys.argv[1])
 texts = [(b"%d\\n" % k) * (1 << 18) for k in (1, 2)]
 print("ready", flush=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime.dependencies import Dependencies
+from np2tf.runtime.arguments.captures import Dependencies
 from tests.differential import load, translation
 
 MODULE = """import copy

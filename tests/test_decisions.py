@@ -19,20 +19,20 @@ from click.testing import CliRunner
 import np2tf
 from np2tf.commands import np2tf as command
 from np2tf.counts import Fallback
-from np2tf.imports import store
-from np2tf.runtime import decisions as module
-from np2tf.runtime import replacement
-from np2tf.runtime.budget import Budget
-from np2tf.runtime.decisions import FOLLOWED, Decisions, Record, Refusal, Way, key_of
-from np2tf.runtime.digests import digest_of_call, digest_of_code
-from np2tf.runtime.family import REVIEWED, WARM_CALLS, Family
-from np2tf.runtime.host_function import HostFunction
-from np2tf.runtime.jit import Jitted, UnjittedWarning
-from np2tf.runtime.loop_function import LoopFunction
-from np2tf.runtime.prospect import Prospect
-from np2tf.runtime.signature import Signature, take_apart
-from np2tf.runtime.surroundings import load, tensorflow
-from np2tf.runtime.watched_loop import WatchedLoop
+from np2tf.imports.cache import store
+from np2tf.runtime.arguments.signature import Signature, take_apart
+from np2tf.runtime.compilation.budget import Budget
+from np2tf.runtime.compilation.specializations import REVIEWED, WARM_CALLS, Family
+from np2tf.runtime.decisions import decisions as module
+from np2tf.runtime.decisions.decisions import FOLLOWED, Decisions, Record, Refusal, Way, key_of
+from np2tf.runtime.decisions.digests import digest_of_call, digest_of_code
+from np2tf.runtime.decisions.prospect import Prospect
+from np2tf.runtime.environment.call_context import load, tensorflow
+from np2tf.runtime.host.host_function import HostFunction
+from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.replacement import replacement
+from np2tf.runtime.replacement.loop_function import LoopFunction
+from np2tf.runtime.replacement.watched_loop import WatchedLoop
 
 ROOT = Path(__file__).resolve().parent.parent
 RECORD = Record((2.0, 3.0), 0.5, 1, 0.1, 0, {"a": Way(0.1, 0.01, (1,), (), 2)})
@@ -223,7 +223,9 @@ def test_under_unusual_settings_nothing_is_kept_or_followed(folder: Path, name: 
 
 
 def test_a_process_that_only_imports_reads_and_writes_nothing(folder: Path) -> None:
-    told = "import np2tf.runtime.jit, np2tf.runtime.decisions as d; print(d.decisions._records)"
+    told = (
+        "import np2tf.runtime.jit.jitted, np2tf.runtime.decisions.decisions as d; print(d.decisions._records)"
+    )
     ran = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True, cwd=ROOT)
     assert ran.stdout.strip() == "None"
     assert not folder.exists()
@@ -250,7 +252,7 @@ def _code(source: str) -> types.CodeType:
 
 def test_digests_are_the_same_in_every_process() -> None:
     told = (
-        "import numpy as np, sys; from np2tf.runtime.digests import *; names = {}\n"
+        "import numpy as np, sys; from np2tf.runtime.decisions.digests import *; names = {}\n"
         f"exec(compile({SOURCE!r}, 'a.py', 'exec'), names)\n"
         "call = (np.ones((3, 4)), 2, [1.0], object(), None, 'x'), {'b': 1, 'a': {'z': 1, 'y': 2.0}}\n"
         "print(digest_of_code(names['f'].__code__), digest_of_call(*call))"
@@ -640,7 +642,7 @@ import np2tf
 np2tf.install(["heavy"])
 import numpy as np
 from np2tf.counts import counts
-from np2tf.runtime import replacement
+from np2tf.runtime.replacement import replacement
 replacement.HOT = 1e9  # loops are another matter
 import heavy
 results = []

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from np2tf.configuration import Configurations
-from np2tf.discovery import Search, python_files
+from np2tf.disk.discovery import Search, python_files
 
 
 def make(folder: Path, files: dict[str, str] | list[str]) -> Path:

@@ -11,7 +11,7 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.runtime import effect_log
+from np2tf.runtime.effects import effect_log
 
 LOGS = """
 import logging
@@ -132,7 +132,7 @@ def f(x):
 """
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
 @pytest.mark.parametrize("lines", [3, effect_log.QUEUED, effect_log.QUEUED + 1])
 def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> None:
     prints = "\n        ".join(f'print("line {k}", x[1] > {k})' for k in range(lines))
@@ -142,7 +142,7 @@ def test_outside_of_loops(lines: int, capsys: pytest.CaptureFixture[str]) -> Non
         assert (translated(x).tolist(), capsys.readouterr().out) == wanted
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
 def test_more_than_the_log_holds(
     monkeypatch: pytest.MonkeyPatch, logger: None, capsys: pytest.CaptureFixture[str]
 ) -> None:

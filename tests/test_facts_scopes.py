@@ -9,7 +9,7 @@ import libcst as cst
 import pytest
 
 from np2tf.facts import Facts
-from np2tf.facts.scopes import Scope
+from np2tf.facts.module.scopes import Scope
 
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = """

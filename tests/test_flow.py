@@ -5,8 +5,8 @@ from __future__ import annotations
 import libcst as cst
 import pytest
 
-from np2tf.facts.binding import bound_after
-from np2tf.facts.flow import (
+from np2tf.facts.dataflow.binding import bound_after
+from np2tf.facts.dataflow.flow import (
     assigned_first,
     free_names,
     function_locals,

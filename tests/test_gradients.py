@@ -13,7 +13,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import rules, tnp
-from np2tf.tnp.ndarray import tensor_array
+from np2tf.tnp._array.ndarray import tensor_array
 
 BY_NUMPY = "computed by NumPy: TensorFlow sees no connection, and a tape gives None"
 NUMBERS = "Python's numbers: no tensor is left to differentiate"

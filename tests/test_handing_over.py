@@ -11,13 +11,13 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime import handing_over
-from np2tf.runtime.handing_over import HandingOver
+from np2tf.runtime.xla import zero_copy_results
+from np2tf.runtime.xla.zero_copy_results import HandingOver
 
 
 @pytest.fixture(autouse=True)
 def small_limit(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(handing_over, "LEAST_BYTES", 1000)
+    monkeypatch.setattr(zero_copy_results, "LEAST_BYTES", 1000)
     with np2tf.config.using(tier="compile"):
         yield
 

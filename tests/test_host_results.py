@@ -13,7 +13,7 @@ from op_harness import Raised
 from rule_examples import Point
 
 from np2tf import rules, tnp
-from np2tf.tnp.front import WRITES, Function, universal
+from np2tf.tnp._front.front import WRITES, Function, universal
 
 CHAPTERS = [stem for stem in rules.chapters() if stem != "removed"]
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports.translation import translation_of
+from np2tf.imports.code.translation import translation_of
 from np2tf.options import Options
 
 NAMES = [

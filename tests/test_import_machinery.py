@@ -20,8 +20,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports.hook import TESTS, TranslatingFinder
-from np2tf.imports.loader import TranslatingLoader
+from np2tf.imports.hooks.hook import TESTS, TranslatingFinder
+from np2tf.imports.hooks.loader import TranslatingLoader
 
 ROOT = Path(__file__).resolve().parent.parent
 OURS = ("solid", "spacious", "takes_np", "zipped")

@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.imports import translation
-from np2tf.imports.findings import TranslationWarning
+from np2tf.imports.code import translation
+from np2tf.imports.reporting.findings import TranslationWarning
 
 
 @pytest.fixture

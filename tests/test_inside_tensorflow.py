@@ -15,8 +15,8 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit import UnjittedWarning
-from np2tf.tnp.foreign_graphs import ForeignGraphWarning
+from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.tnp._tensor.foreign_graphs import ForeignGraphWarning
 from tests import programs_for_tensorflow as plain
 
 ROOT = Path(__file__).parent
@@ -356,7 +356,7 @@ CALLABLES = {
 
 @pytest.mark.parametrize("tier", ["auto", "compile"])
 @pytest.mark.parametrize("name", CALLABLES)
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
 def test_jit_of_callables(name: str, tier: str):
     target = CALLABLES[name]
     jitted = np2tf.jit(target, tier=tier)

@@ -14,9 +14,10 @@ from differential import load, translation
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime import budget
-from np2tf.runtime.family import MAX_TRACES
-from np2tf.runtime.jit import UnjittedWarning
+from np2tf.runtime.compilation import budget
+from np2tf.runtime.compilation.compiling import MOST_TRACES
+from np2tf.runtime.compilation.specializations import MAX_TRACES
+from np2tf.runtime.jit.jitted import UnjittedWarning
 from np2tf.staging import StagingError
 
 
@@ -108,6 +109,20 @@ def test_numbers_that_must_be_known():
         for n in range(1, 2 * MAX_TRACES):
             assert f(tnp.ones(2), n)[0] == n
     assert f.trace_count <= 2 * MAX_TRACES
+
+
+def test_calls_that_have_nothing_in_common():
+    """Code that is hardly ever used again is not made without end, though each kind of calls is new."""
+
+    @np2tf.jit(tier="compile")
+    def f(x, weights):
+        return sum(x * weight for weight in weights.values())
+
+    with np2tf.config.using(jit="on"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnjittedWarning)
+        for k in range(2 * MOST_TRACES):
+            np.testing.assert_array_equal(f(np.ones(2), {f"w{k}": 2.0}), [2.0, 2.0])
+    assert f.trace_count == MOST_TRACES
 
 
 def test_negative_zero_and_nan_are_told_apart():

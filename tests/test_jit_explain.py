@@ -11,8 +11,8 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime.family import MAX_TRACES, Family
-from np2tf.runtime.jit import UnjittedWarning
+from np2tf.runtime.compilation.specializations import MAX_TRACES, Family
+from np2tf.runtime.jit.jitted import UnjittedWarning
 
 
 def smooth(x, n):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime import compiled
+from np2tf.runtime.compilation import concrete_function
 
 
 def aligned(values: np.ndarray) -> np.ndarray:
@@ -34,7 +34,10 @@ def test_results_do_not_see_what_is_written_back(xla: bool) -> None:
         return x, before
 
     values = np.array([[0.0, 3.0, 6.0, 2.0], [5.0, 1.0, 4.0, 0.0], [3.0, 6.0, 2.0, 5.0]])
-    with np2tf.config.using(jit="on", tier="compile"), patch.object(compiled, "xla_pays", lambda ops: xla):
+    with (
+        np2tf.config.using(jit="on", tier="compile"),
+        patch.object(concrete_function, "xla_pays", lambda ops: xla),
+    ):
         for _ in range(3):
             given = aligned(values)
             changed, before = double(given)
@@ -53,7 +56,10 @@ def test_arrays_are_exchanged(xla: bool) -> None:
         x[...] = y
         y[...] = kept
 
-    with np2tf.config.using(jit="on", tier="compile"), patch.object(compiled, "xla_pays", lambda ops: xla):
+    with (
+        np2tf.config.using(jit="on", tier="compile"),
+        patch.object(concrete_function, "xla_pays", lambda ops: xla),
+    ):
         for _ in range(3):
             x, y = aligned(np.arange(8.0)), aligned(np.ones(8))
             exchange(x, y)

@@ -16,10 +16,10 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime.host_function import ENOUGH_CALLS, HostFunction
-from np2tf.runtime.jit import UNTIMED
-from np2tf.runtime.originals import original_of
-from np2tf.runtime.surroundings import is_on_host
+from np2tf.runtime.environment.call_context import is_on_host
+from np2tf.runtime.host.host_function import ENOUGH_CALLS, HostFunction
+from np2tf.runtime.host.originals import original_of
+from np2tf.runtime.jit.jitted import UNTIMED
 
 SCALE = 2.0
 
@@ -554,7 +554,7 @@ def test_no_tensorflow_before_it_is_needed(tmp_path):
 
 def test_tensorflow_is_loaded_when_that_pays(tmp_path):
     program = """
-    from np2tf.runtime.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
+    from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, clock
     import time
     f = np2tf.jit(lambda x: time.sleep(0.06) or x)
     x = np.zeros(2)
@@ -574,7 +574,7 @@ def test_tensorflow_is_loaded_when_that_pays(tmp_path):
 
 def test_time_within_jitted_calls_counts_once(tmp_path):
     program = """
-    from np2tf.runtime.clock import clock
+    from np2tf.runtime.environment.clock import clock
     import time
     inner = np2tf.jit(lambda: time.sleep(0.05))
     np2tf.jit(lambda: [inner(), inner()] and None)()

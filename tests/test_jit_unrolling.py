@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import np2tf
-from np2tf.runtime.control import UNROLL
-from np2tf.runtime.placement import ops_of
+from np2tf.runtime.staged_operators.control import UNROLL
+from np2tf.runtime.xla.op_placement import ops_of
 
 LOOPS = {"While", "StatelessWhile"}
 SOURCE = """\

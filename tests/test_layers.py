@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import graphlib
 import re
 from pathlib import Path
 
@@ -10,24 +11,101 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
 
+#: No folder has more modules than a reader takes in at a glance.
+MOST_MODULES = 15
+
+
+def within(package: str, *names: str) -> tuple[str, ...]:
+    """The full names of folders of one package."""
+    return tuple(f"{package}.{name}" for name in names)
+
+
+def stacked(package: str, levels: tuple[str, ...], floor: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Folders of one package, each of which may import those before it."""
+    return {f"{package}.{one}": (*floor, *within(package, *levels[:k])) for k, one in enumerate(levels)}
+
+
 # What each part of the package may import of it. Longest name first decides which part a module belongs to.
-FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.diagnostics")
+# A part's entry counts for the modules in it that are in no longer one.
+FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.diagnostics", "np2tf.candidates")
 TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", "np2tf.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
-TRANSLATE = ("np2tf.pipeline", "np2tf.candidates", *REWRITES)
+TRANSLATE = ("np2tf.pipeline", *REWRITES)
 RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 SCIPY = ("np2tf.scipy", *TNP)
 RUNTIME = ("np2tf.runtime", *SCIPY)
+#: The levels of `tnp`, each over those before it.
+LEVELS = (
+    *("_front", "_warnings", "_tensor", "_slicing", "_array", "_operands", "_masked", "_dispatch"),
+    *("_indexing", "_ufuncs"),
+)
+BELOW_CHAPTERS = (*RIGHT_FLOOR, *within("np2tf.tnp", *LEVELS))
+#: The chapters of NumPy's functions -> the other chapters that they need. None needs one that needs it.
+CHAPTERS: dict[str, tuple[str, ...]] = {
+    "_chapters.reductions": (),
+    "_chapters.manipulation.views": (),
+    "_chapters.creation": ("_chapters.manipulation.views",),
+    "_chapters.manipulation": ("_chapters.manipulation.views", "_chapters.creation"),
+    "_chapters.indexing": ("_chapters.manipulation.views",),
+    "_chapters.sorting": ("_chapters.reductions", "_chapters.indexing"),
+    "_chapters.statistics": ("_chapters.reductions", "_chapters.sorting"),
+    "_chapters": (
+        *("_chapters.creation", "_chapters.manipulation.views", "_chapters.reductions", "_chapters.sorting"),
+        "random",
+    ),
+    "linalg": ("_chapters.manipulation.views", "_chapters.reductions"),
+    "fft": ("linalg",),
+    "polynomial": ("linalg",),
+    "_methods": ("_chapters.indexing", "_chapters.manipulation.views"),
+}
+#: The folders of the run time -> those that they may import.
+RUNTIME_FOLDERS: dict[str, tuple[str, ...]] = {
+    "xla": (),
+    "introspection": (),
+    "structures": ("operators",),
+    "environment": ("operators",),
+    "decisions": ("environment", "xla"),
+    "replacement": ("decisions", "environment", "introspection"),
+    "host": ("replacement", "decisions", "environment", "introspection", "operators"),
+    "jit": ("host", "decisions", "environment", "introspection", "operators"),
+    "effects": ("introspection",),
+    "random.bits": ("xla",),
+    "random": ("random.bits", "effects", "structures", "xla"),
+    "tracing": ("random", "effects", "host", "structures", "environment", "introspection"),
+    "arguments": ("random", "effects", "host", "replacement", "structures", "environment", "introspection"),
+    "callees": ("jit", "random", "effects", "environment", "introspection", "operators"),
+    "control_flow": (
+        *("arguments", "tracing", "effects", "structures", "environment", "introspection", "xla"),
+    ),
+    "staged_operators": ("control_flow", "arguments", "tracing", "structures", "environment"),
+    "compilation": (
+        *("staged_operators", "callees", "arguments", "tracing", "random", "effects", "jit", "host"),
+        *("replacement", "decisions", "structures", "environment", "introspection", "operators", "xla"),
+    ),
+    "report": ("compilation", "jit", "host", "decisions", "introspection"),
+}
+#: The folders of `imports` -> those that they may import. All of them see both columns.
+IMPORTS_FOLDERS: dict[str, tuple[str, ...]] = {
+    "reporting": (),
+    "loops": (),
+    "code": ("loops", "reporting"),
+    "cache": ("code", "reporting"),
+    "hooks": ("cache", "reporting"),
+    "functions": ("hooks", "cache", "code", "reporting"),
+    "programs": ("hooks",),
+}
+BOTH_COLUMNS = (*TRANSLATE, *RUNTIME, "np2tf.linking", "np2tf.project")
+CONTROL = within("np2tf.rewrites.control", "common", "constructs", "analysis")
 ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": ("np2tf.draws",),
     "np2tf.draws": (),
     "np2tf.diagnostics": ("np2tf.rules",),
     "np2tf.coverage": ("np2tf.rules",),
     "np2tf.options": (),
-    "np2tf.discovery": ("np2tf.configuration", "np2tf.options", *FLOOR),
-    "np2tf.configuration": ("np2tf.configuration", "np2tf.options", *FLOOR),
+    "np2tf.configuration": ("np2tf.options", *FLOOR),
+    "np2tf.disk": ("np2tf.configuration", "np2tf.options", *FLOOR),
     "np2tf.candidates": (),
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
@@ -35,30 +113,81 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.lazy": (),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
+    **stacked("np2tf.facts", ("module", "dataflow"), ("np2tf.summary", *TREE)),
     "np2tf.facts": FACTS,
+    "np2tf.rewrites.planning": FACTS,
+    "np2tf.rewrites.mutation": ("np2tf.rewrites.planning", "np2tf.options", *FACTS),
+    **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), ("np2tf.options", *FACTS)),
+    "np2tf.rewrites.control": (*CONTROL, "np2tf.rewrites.planning", "np2tf.options", *FACTS),
     "np2tf.rewrites": REWRITES,
     "np2tf.pipeline": TRANSLATE,
-    "np2tf.outcome": FLOOR,
-    "np2tf.patches": (),
-    "np2tf.writing": (),
-    "np2tf.safety": TRANSLATE,
-    "np2tf.files": ("np2tf.outcome", "np2tf.safety", *TRANSLATE),
+    "np2tf.files": ("np2tf.disk", *TRANSLATE),
     "np2tf.conversion": (
-        *("np2tf.conversion", "np2tf.files", "np2tf.outcome", "np2tf.patches", "np2tf.options"),
-        *("np2tf.discovery", "np2tf.imports.store", "np2tf.imports.cache", "np2tf.imports.fingerprint"),
+        *("np2tf.files", "np2tf.disk", "np2tf.options"),
+        *within("np2tf.imports.cache", "store", "files", "fingerprint"),
         *FLOOR,
     ),
     "np2tf.summary": (),
     "np2tf.linking": ("np2tf.linking", "np2tf.summary"),
-    "np2tf.project": ("np2tf.files", "np2tf.outcome", "np2tf.linking", *TRANSLATE),
-    "np2tf.tnp": TNP,
-    "np2tf.scipy": SCIPY,
-    "np2tf.runtime": RUNTIME,
+    "np2tf.project": ("np2tf.files", "np2tf.disk", "np2tf.linking", *TRANSLATE),
+    **stacked("np2tf.tnp", LEVELS, RIGHT_FLOOR),
+    **{f"np2tf.tnp.{one}": (*BELOW_CHAPTERS, *within("np2tf.tnp", *rest)) for one, rest in CHAPTERS.items()},
+    "np2tf.tnp._entry": TNP,
+    "np2tf.tnp": (*RIGHT_FLOOR, *within("np2tf.tnp", "_front", "_array")),
+    **dict.fromkeys(within("np2tf.scipy.kernels", "special", "linalg"), ("np2tf.scipy.kernels", *SCIPY)),
+    "np2tf.scipy.kernels.stats": (*within("np2tf.scipy.kernels", "special"), *SCIPY),
+    "np2tf.scipy.kernels": SCIPY,
+    "np2tf.scipy": (*RIGHT_FLOOR, "np2tf.tnp._front"),
+    "np2tf.runtime.operators": FLOOR,
+    **{
+        f"np2tf.runtime.{one}": (*SCIPY, *within("np2tf.runtime", *rest))
+        for one, rest in RUNTIME_FOLDERS.items()
+    },
+    "np2tf.runtime": (),
+    **{
+        f"np2tf.imports.{one}": (*BOTH_COLUMNS, *within("np2tf.imports", *rest))
+        for one, rest in IMPORTS_FOLDERS.items()
+    },
+    "np2tf.imports": (*BOTH_COLUMNS, *within("np2tf.imports", *IMPORTS_FOLDERS)),
+}
+#: Functions that load, at the first call that needs it, the half of a package that needs TensorFlow.
+LOADED_LATER = {
+    ("np2tf.tnp._front.loading", "np2tf.tnp._entry.routing"),
+    ("np2tf.tnp._front.rebound_names", "np2tf.tnp._tensor.storage"),
+    ("np2tf.runtime.jit.jitted", "np2tf.runtime.compilation.compiling"),
+    ("np2tf.runtime.replacement.replacement", "np2tf.runtime.compilation.loop_compiler"),
+}
+#: Names of modules in `LazyModule(…)` and `importlib.import_module(…)`: the same, and the translator, which
+#: the run time asks for code that it meets, and whose cache keeps its decisions.
+LOADED_BY_NAME = {
+    ("np2tf.runtime.callees.callees", "np2tf.imports.functions.callees"),
+    ("np2tf.runtime.callees.implicit_calls", "np2tf.imports.functions.callees"),
+    ("np2tf.runtime.decisions.decisions", "np2tf.imports.cache.fingerprint"),
+    ("np2tf.runtime.environment.host_memory", "np2tf.tnp._dispatch.devices"),
+    ("np2tf.runtime.replacement.watched_loop", "np2tf.imports.functions.callees"),
+    ("np2tf.scipy.front", "np2tf.scipy.kernels"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._array.strides"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._chapters.manipulation.views.shared_memory"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._dispatch.residency"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._entry.routing"),
+    ("np2tf.tnp._array.ndarray", "np2tf.tnp._slicing.view_transforms"),
+    ("np2tf.tnp._array.subclasses", "np2tf.tnp._array.ndarray"),
+    ("np2tf.tnp._entry.routing", "np2tf.tnp._methods.tensorflow_protocols"),
+    ("np2tf.tnp._front.at", "np2tf.tnp._entry.at_tensors"),
+    ("np2tf.tnp._front.front", "np2tf.tnp._entry.routing"),
+    ("np2tf.tnp._front.operand_kinds", "np2tf.tnp._front.tape_advice"),
+    ("np2tf.tnp.random", "np2tf.tnp._chapters.random"),
 }
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
-    *("np2tf.summary", "np2tf.linking", "np2tf.project", "np2tf.configuration", "np2tf.discovery"),
-    *("np2tf.outcome", "np2tf.patches", "np2tf.writing", "np2tf.safety", "np2tf.conversion"),
+    *(
+        "np2tf.summary",
+        "np2tf.linking",
+        "np2tf.project",
+        "np2tf.configuration",
+        "np2tf.disk",
+        "np2tf.conversion",
+    ),
 )
 RIGHT = (
     "np2tf.tnp",
@@ -124,11 +253,80 @@ def test_imports_go_down(module: str) -> None:
     """No module imports upwards or across."""
     layer = next((part for part in sorted(ALLOWED, key=len, reverse=True) if belongs(module, (part,))), None)
     if layer is None:
-        assert module == "np2tf" or belongs(module, ("np2tf.commands", "np2tf.imports", "np2tf.verify"))
+        assert module == "np2tf" or belongs(module, ("np2tf.commands", "np2tf.verify"))
         return
     ours = {name for name in imports(module) if belongs(name, ("np2tf",)) and name != module}
-    wrong = {name for name in ours if not belongs(name, (layer, *ALLOWED[layer]))}
+    later = {name for name in ours - imports(module, at_import=True) if (module, name) in LOADED_LATER}
+    wrong = {name for name in ours - later if not allowed(name, layer)}
     assert not wrong
+
+
+def allowed(name: str, layer: str) -> bool:
+    """Whether a module of this layer may import `name`: its neighbours, and what the layer's entry lists.
+
+    The package's own names lead to both columns, so `imports/` may ask for them.
+    """
+    if name == "np2tf":
+        return belongs(layer, ("np2tf.imports",))
+    return name == layer or folder_of(name) == layer or belongs(name, ALLOWED[layer])
+
+
+def folder_of(module: str) -> str:
+    """The folder that a module lies in; a package is its own."""
+    return module if MODULES[module].name == "__init__.py" else module.rpartition(".")[0]
+
+
+FOLDERS = sorted({folder_of(module) for module in MODULES})
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_folders_are_small(folder: str) -> None:
+    """A reader can take in what lies in a folder: its modules are few."""
+    inside = [name for name in MODULES if folder_of(name) == folder and name != folder]
+    assert len(inside) <= MOST_MODULES
+
+
+@pytest.mark.parametrize("folder", FOLDERS[1:])
+def test_folders_say_what_they_are(folder: str) -> None:
+    """A folder has an entry above, and says what lives in it, what it may import and what must stay out."""
+    assert folder in ALLOWED or belongs(folder, ("np2tf.commands", "np2tf.verify"))
+    told = ast.get_docstring(ast.parse(MODULES[folder].read_text(encoding="utf-8"))) or ""
+    assert re.search(r"[Ii]mports?\b", told)
+    assert len(re.findall(r"[.:](?:\s|$)", told)) >= 2
+
+
+def test_entries_are_of_folders() -> None:
+    """No entry is of what has been moved or deleted."""
+    assert {one for one in ALLOWED if one not in MODULES} == set()
+    assert {one for rest in ALLOWED.values() for one in rest if one not in MODULES} == set()
+    for module, later in LOADED_LATER:
+        assert later in imports(module) - imports(module, at_import=True)
+
+
+def test_folders_do_not_import_one_another() -> None:
+    """The folders have an order: of two, one imports the other at most, directly or by way of others."""
+    graph: dict[str, set[str]] = {folder: set() for folder in FOLDERS}
+    for module in MODULES:
+        for name in imports(module):
+            if name in MODULES and (module, name) not in LOADED_LATER:
+                graph[folder_of(module)].add(folder_of(name))
+    for folder, others in graph.items():  # of the modules at the top each is a part of its own
+        others -= {folder, "np2tf"}
+    del graph["np2tf"]
+    list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_modules_that_are_named_in_texts() -> None:
+    """No module is loaded by its name but those that are known to be: no import would show them."""
+    found = set()
+    for module, path in MODULES.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(
+                ("LazyModule", "import_module")
+            ):
+                named = [one.value for one in node.args if isinstance(one, ast.Constant)]
+                found |= {(module, name) for name in named if name in MODULES}
+    assert found == LOADED_BY_NAME
 
 
 @pytest.mark.parametrize("module", sorted(MODULES))
@@ -168,7 +366,11 @@ def test_the_test_sees_what_it_should() -> None:
 
 
 #: The array's own module, and the way of small eager operations, where a call more would be felt.
-ARRAYS_OWN = ("tnp/ndarray.py", "tnp/direct.py", "tnp/direct_indexing.py")
+ARRAYS_OWN = (
+    "tnp/_array/ndarray.py",
+    "tnp/_dispatch/eager_fast_path.py",
+    "tnp/_indexing/eager_fast_path.py",
+)
 
 
 def test_only_its_own_module_touches_an_arrays_fields() -> None:

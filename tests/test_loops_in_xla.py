@@ -11,8 +11,8 @@ from differential import HEAD, arguments_of, compare, load, translation
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime import sharing
-from np2tf.tnp.strands import inner_product
+from np2tf.runtime.xla import stencil_sharing
+from np2tf.tnp._tensor.lane_reductions import inner_product
 
 #: statements of a loop over k: `u` is read and kept, `v` is written; both are 40 × 50.
 WRITES = {
@@ -118,8 +118,8 @@ def test_any_and_all_see_every_element(shape: tuple[int, ...]) -> None:
 
 def test_values_with_several_uses_are_kept_and_right(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = []
-    keep = sharing.keep
-    monkeypatch.setattr(sharing, "keep", lambda *given: kept.append(1) or keep(*given))
+    keep = stencil_sharing.keep
+    monkeypatch.setattr(stencil_sharing, "keep", lambda *given: kept.append(1) or keep(*given))
     compare(HEAD + SHARED, "np.linspace(0.1, 1, 5000), 150")
     assert kept
 

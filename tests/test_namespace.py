@@ -18,10 +18,10 @@ import np2tf
 from np2tf import rules, tnp
 from np2tf.counts import counts
 from np2tf.staging import StagingError
-from np2tf.tnp import front
-from np2tf.tnp.cells import region
-from np2tf.tnp.host import fallback
-from np2tf.tnp.ndarray import is_array, tensor_array
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._dispatch.host_fallback import fallback
+from np2tf.tnp._front import front
+from np2tf.tnp._tensor.storage import region
 
 SUBMODULES = (
     *("char", "ctypeslib", "emath", "exceptions", "fft", "lib", "lib.stride_tricks", "linalg", "ma"),

@@ -12,12 +12,13 @@ import numpy as np
 import pytest
 
 from np2tf import rules, tnp
-from np2tf.tnp import random, routing
-from np2tf.tnp.host import refuse as _refuse
-from np2tf.tnp.modules import HostModule
-from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.promotion import has_tf_dtype
-from np2tf.tnp.tensor_ufunc import UFUNCS
+from np2tf.tnp import random
+from np2tf.tnp._array.ndarray import ndarray
+from np2tf.tnp._dispatch.host_fallback import refuse as _refuse
+from np2tf.tnp._entry import routing
+from np2tf.tnp._front.numpy_modules import HostModule
+from np2tf.tnp._operands.promotion import has_tf_dtype
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
 #: NumPy computes these, also while staging: their operands are numbers, dtypes or functions, never arrays.
 FROM_NUMBERS = {
@@ -51,8 +52,10 @@ def _on_host_only(value: Any) -> bool:
     """Whether a function was made by what hands calls to NumPy."""
     code: CodeType | None = getattr(value, "__code__", None)
     where = code.co_filename if code is not None else ""
-    read_only = where.endswith("tnp/methods.py") and getattr(value, "__name__", "") in _READ_ONLY
-    return read_only or where.endswith(("tnp/host.py", "tnp/hosted.py", "tnp/random_draws.py"))
+    read_only = where.endswith("tnp/_methods/attributes.py") and getattr(value, "__name__", "") in _READ_ONLY
+    return read_only or where.endswith(
+        ("tnp/_dispatch/host_fallback.py", "tnp/_dispatch/host_results.py", "tnp/_chapters/random.py")
+    )
 
 
 #: Methods that hand a copy to NumPy.

@@ -11,7 +11,7 @@ from differential import HEAD, compare, load, translation
 
 import np2tf
 from np2tf.staging import StagingError
-from np2tf.tnp.ndarray import tensor_array
+from np2tf.tnp._array.ndarray import tensor_array
 
 #: What is done with `v`, of which there are three elements, none or one; `w` has the other elements.
 USES = """

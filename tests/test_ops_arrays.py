@@ -15,11 +15,11 @@ import tensorflow as tf
 import np2tf
 from np2tf import tnp
 from np2tf.counts import counts
-from np2tf.runtime.trace import Trace
+from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import region
-from np2tf.tnp.conversion import to_numpy
-from np2tf.tnp.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._tensor.storage import region
 
 EXPRESSIONS = (*table.CREATION, *table.MANIPULATION, *picking.ATTRIBUTES, *picking.PICKING)
 _TOLERANCE = {"e": 1e-3, "f": 1e-5, "F": 1e-5, "d": 1e-12, "D": 1e-12}

@@ -12,8 +12,8 @@ from op_harness import MODES, Case, differences
 import np2tf
 from np2tf import tnp
 from np2tf.staging import StagingError
-from np2tf.tnp import ufuncs
-from np2tf.tnp.ndarray import tensor_array
+from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.tnp._ufuncs import table as ufuncs
 
 DTYPES = ("bool", "int8", "uint8", "int32", "int64", "uint64", "float16", "float32", "float64", "complex128")
 UFUNCS = sorted({getattr(np, name).__name__ for name in ufuncs.__all__} - {"isnat"})

@@ -13,9 +13,9 @@ from numpy.testing import overrides
 from numpy_names import names
 
 from np2tf import rules, tnp
-from np2tf.tnp import routing
-from np2tf.tnp.host import refuse as _refuse
-from np2tf.tnp.tensor_ufunc import UFUNCS, Ufunc
+from np2tf.tnp._dispatch.host_fallback import refuse as _refuse
+from np2tf.tnp._entry import routing
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
 
 importlib.import_module("numpy.lib.recfunctions")  # its functions are overridable, too
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -48,6 +51,17 @@ def test_there_are_eight_of_several_modules():
 def test_the_hot_functions_are_there(project: Project):
     assert project.hot
     check_hot(project)
+
+
+@pytest.mark.long
+@by_project
+def test_the_hot_functions_are_hot(project: Project):
+    """Those that take a twentieth of main() on NumPy; beside this limit it is a matter of chance."""
+    command = [sys.executable, "tools/hot_functions.py", str(project.folder), "--json"]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    shares: dict[str, float] = json.loads(told.stdout)
+    assert {name for name, share in shares.items() if share > 0.06} <= set(project.hot)
+    assert {name for name, share in shares.items() if share > 0.04} >= set(project.hot)
 
 
 def test_own_tests_on_numpy(on_numpy: Run):

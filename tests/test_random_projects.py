@@ -24,7 +24,7 @@ from random_projects import project
 from smaller_programs import smaller
 
 import np2tf
-from np2tf.runtime.jit import Jitted
+from np2tf.runtime.jit.jitted import Jitted
 
 TIERS = ("compile", "auto")
 CALLS = 4

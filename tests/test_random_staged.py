@@ -14,8 +14,9 @@ import pytest
 from differential import HEAD, load, translation
 
 import np2tf
-from np2tf.runtime.jit import UnjittedWarning
-from np2tf.runtime.random import logarithm, normal, states
+from np2tf.runtime.jit.jitted import UnjittedWarning
+from np2tf.runtime.random import states
+from np2tf.runtime.random.bits import logarithm, normal
 
 PCG: Callable[[int], Any] = np.random.default_rng
 LEGACY: Callable[[int], Any] = np.random.RandomState
@@ -372,7 +373,7 @@ def f(rng, x):
         agree(pair, make, np.linspace(0, 1, 300))
 
 
-@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.UnjittedWarning")
+@pytest.mark.filterwarnings("ignore::np2tf.runtime.jit.jitted.UnjittedWarning")
 def test_what_only_looks_like_a_draw() -> None:
     body = """
 class Plane:

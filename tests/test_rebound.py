@@ -21,7 +21,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.jit import Jitted
+from np2tf.runtime.jit.jitted import Jitted
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = """
@@ -292,7 +292,7 @@ def test_what_stands_for_numpys_own_does_not_get_into_numpy() -> None:
         tnp.sum = own
         assert np.sum is own
     with patch.object(np, "sum", max):
-        np.sum = np2tf.tnp.front.provide(own, "numpy.sum")
+        np.sum = np2tf.tnp._front.front.provide(own, "numpy.sum")
         assert np.sum is own
     ours = tnp.sum
     with patch.object(tnp, "sum", max):

@@ -14,8 +14,8 @@ from differential import load
 
 import np2tf
 from np2tf.counts import counts
-from np2tf.runtime.jit import UnjittedWarning
-from np2tf.runtime.recursion import DEEPEST
+from np2tf.runtime.host.recursion import DEEPEST
+from np2tf.runtime.jit.jitted import UnjittedWarning
 
 SOURCE = """\
 import numpy as np

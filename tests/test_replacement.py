@@ -16,10 +16,10 @@ from test_random_programs import _difference
 
 from np2tf.commands.reporting import as_json, as_text
 from np2tf.counts import counts
-from np2tf.runtime import replacement, watched_loop
-from np2tf.runtime.clock import Stopwatch, clock
-from np2tf.runtime.loop_function import LoopFunction
-from np2tf.runtime.watch import Watch
+from np2tf.runtime.environment.clock import Stopwatch, clock
+from np2tf.runtime.replacement import replacement, watched_loop
+from np2tf.runtime.replacement.loop_function import LoopFunction
+from np2tf.runtime.report.timing import Watch
 
 __all__ = ["taken"]
 HEAD = "import numpy as np\n\n\n"
@@ -551,7 +551,7 @@ def test_a_range_that_nobody_can_count() -> None:
 
 
 def test_a_fault_of_the_translator_breaks_nothing(taken: Taken, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("np2tf.imports.callees.block_of_loop", lambda *_: 1 / 0)
+    monkeypatch.setattr("np2tf.imports.functions.callees.block_of_loop", lambda *_: 1 / 0)
     f = imported(f"{HEAD}def f(x):\n    for i in range(20):\n        x = x + i\n    return x\n")["f"]
     np.testing.assert_array_equal(f(np.zeros(2)), [190.0, 190.0])
     assert (taken.over, taken.refused) == (0, 1)

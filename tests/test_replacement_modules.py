@@ -397,9 +397,9 @@ FORCED = """
 import sys
 from np2tf.commands import main
 from np2tf.counts import counts
-from np2tf.runtime.replacement import Rounds, _is_possible
-from np2tf.runtime import replacement
-from np2tf.tnp import loading
+from np2tf.runtime.replacement.replacement import Rounds, _is_possible
+from np2tf.runtime.replacement import replacement
+from np2tf.tnp._front import loading
 
 loading.load()
 take_over = Rounds._is_taken_over

@@ -12,14 +12,14 @@ from np2tf import tnp
 from np2tf.commands.reporting import as_json, as_text
 from np2tf.config import config
 from np2tf.counts import Counts, Fallback, counts
-from np2tf.runtime import stats
-from np2tf.runtime.jit import Jitted, UnjittedWarning
-from np2tf.runtime.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
-from np2tf.runtime.watch import Watch
-from np2tf.tnp import routing
-from np2tf.tnp.ndarray import ndarray
-from np2tf.tnp.quick import quick
-from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning
+from np2tf.runtime.report import counters as stats
+from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Report
+from np2tf.runtime.report.timing import Watch
+from np2tf.tnp._array.ndarray import ndarray
+from np2tf.tnp._entry import routing
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import pytest
 from differential import HEAD, compare
 from random_lines import lines
 
-from np2tf.runtime import late_reads
+from np2tf.runtime.xla import read_before_update
 
 LINES = (
     "{y1}[{p1}] {o} {y2}[{p2}] * 0.5 + a[{p3}]",
@@ -47,6 +47,6 @@ CALL = "*(np.cos(np.arange(147.0) * 1.5).reshape(3, 7, 7)), np.arange(7) * 3 % 7
 
 @pytest.mark.parametrize("seed", range(24))
 def test_rows_and_columns(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(late_reads, "_LARGE", 1)
+    monkeypatch.setattr(read_before_update, "_LARGE", 1)
     body = "\n".join(lines(random.Random(seed), LINES, 2, WORDS))
     compare(HEAD + SOURCE.format(body=body), CALL, ran=None, ways=("jitted",), number_types=False)

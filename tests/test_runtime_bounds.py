@@ -12,7 +12,7 @@ import tensorflow as tf
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime import compiled
+from np2tf.runtime.compilation import concrete_function
 
 AT_RUN_TIME = ("k", "lo:hi", "-hi:-lo", "lo:99", "hi:lo")
 STATIC = ("::-2", "0:0:-1", "1:-1", "None, ::-1")
@@ -42,7 +42,10 @@ def test_reads_and_writes(at_run_time: str) -> None:
     wanted = f(ARRAY, **PLACES)
     places = {name: np.array(value) for name, value in PLACES.items()}
     for xla in (True, False):
-        with np2tf.config.using(jit="strict"), patch.object(compiled, "xla_pays", lambda ops, xla=xla: xla):
+        with (
+            np2tf.config.using(jit="strict"),
+            patch.object(concrete_function, "xla_pays", lambda ops, xla=xla: xla),
+        ):
             same(np2tf.jit(f, tier="compile")(ARRAY, **places), wanted)
 
     @tf.function(input_signature=[tf.TensorSpec([None, None], tf.int64), *[tf.TensorSpec([], tf.int64)] * 3])

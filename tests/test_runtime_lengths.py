@@ -8,7 +8,7 @@ import tensorflow as tf
 from differential import HEAD, arguments_of, compare, load, observe, translation
 
 import np2tf
-from np2tf.tnp import rounds
+from np2tf.tnp._masked import chunked_loops
 
 #: Of `x`, `y` and `z`: longer than what is worked on as a whole, `z` longer than the others.
 LENGTH = 704
@@ -90,13 +90,13 @@ def arrays(dtype: str, lengths: tuple[int, ...] = LENGTHS) -> str:
 def loops(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The elements of a round of every loop over a part that is staged."""
     made: list[int] = []
-    over = rounds.over
+    over = chunked_loops.over
 
-    def counted(length: tf.Tensor, elements: int, step: rounds.Step, state: tf.Tensor) -> tf.Tensor:
+    def counted(length: tf.Tensor, elements: int, step: chunked_loops.Step, state: tf.Tensor) -> tf.Tensor:
         made.append(elements)
         return over(length, elements, step, state)
 
-    monkeypatch.setattr(rounds, "over", counted)
+    monkeypatch.setattr(chunked_loops, "over", counted)
     return made
 
 
@@ -259,7 +259,7 @@ def test_gradients_are_those_of_whole_arrays(loops: list[int], monkeypatch: pyte
 
     value, found = gradients()
     assert loops
-    monkeypatch.setattr(rounds, "elements_of_round", lambda *_: None)
+    monkeypatch.setattr(chunked_loops, "elements_of_round", lambda *_: None)
     whole, wanted = gradients()
     np.testing.assert_allclose(value, whole, rtol=1e-12)
     for one, other in zip(found, wanted, strict=True):

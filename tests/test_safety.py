@@ -13,7 +13,7 @@ from np2tf import files
 from np2tf.commands import np2tf as command
 from np2tf.options import Options
 from np2tf.pipeline import Result, translate
-from np2tf.safety import unsafe
+from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source
 
 SOURCE = '''\
@@ -82,14 +82,14 @@ def test_harm_is_found(
 def test_bytes_that_say_something_else() -> None:
     source = Source.of("# coding: latin-1\nimport numpy as np\nx = np.ones(2)  # é\n".encode("latin-1"))
     made = translate(source, Options())
-    assert unsafe(source, made, source.encoded(made.text)) is None
-    told = unsafe(source, made, made.text.encode("utf-8"))
+    assert unsafe(source, made.text, made.touched, source.encoded(made.text)) is None
+    told = unsafe(source, made.text, made.touched, made.text.encode("utf-8"))
     assert told == "its bytes say something else than its text"
 
 
 def test_a_text_that_changed_and_was_not_translated() -> None:
     source = Source.of("x = 1\n")
-    assert unsafe(source, Result("x = 2\n"), b"x = 2\n") is not None
+    assert unsafe(source, "x = 2\n", frozenset(), b"x = 2\n") is not None
 
 
 def test_what_python_does_not_compile_before_it_need_not_after() -> None:
@@ -97,4 +97,4 @@ def test_what_python_does_not_compile_before_it_need_not_after() -> None:
     source = Source.of("import numpy as np\nreturn np.ones(2)\n")
     made = translate(source, Options())
     assert made.changed
-    assert unsafe(source, made, source.encoded(made.text)) is None
+    assert unsafe(source, made.text, made.touched, source.encoded(made.text)) is None

@@ -22,9 +22,9 @@ from np2tf.scipy import lookup
 from np2tf.scipy.front import scipys
 from np2tf.scipy.kernels import load
 from np2tf.staging import StagingError
-from np2tf.tnp.ndarray import is_array, tensor_array
-from np2tf.tnp.routing import IMPLEMENTATIONS
-from np2tf.tnp.tensor_ufunc import UFUNCS
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._entry.routing import IMPLEMENTATIONS
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
 scipy = pytest.importorskip("scipy")
 from scipy_cases import CHAPTERS, OURS, case, definite, numbers, regular  # noqa: E402

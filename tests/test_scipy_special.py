@@ -14,7 +14,7 @@ import np2tf
 from np2tf import rules
 from np2tf.scipy import special as ours
 from np2tf.staging import StagingError
-from np2tf.tnp.ndarray import tensor_array
+from np2tf.tnp._array.ndarray import tensor_array
 
 special = pytest.importorskip("scipy.special")
 

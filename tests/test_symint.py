@@ -10,7 +10,7 @@ import tensorflow as tf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from np2tf.tnp.symint import SymInt, combine, distance, high, low
+from np2tf.tnp._tensor.symint import SymInt, combine, distance, high, low
 
 OPERATIONS = {
     "add": operator.add,

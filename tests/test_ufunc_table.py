@@ -207,7 +207,7 @@ def eager_differences(row: Row, used: set[Limit]) -> Iterator[str]:
         made, told = table.eagerly(row, arrays)
         yield from differences(row, "eager", arrays, made, used)
         results, wanted = table.wanted(row, arrays)
-        # Of floating-point numbers TensorFlow keeps no flags, and np2tf does not warn (floating_errors.py).
+        # Of floating-point numbers TensorFlow keeps no flags, and np2tf does not warn (errstate.py).
         if not any(array.dtype.kind in "fc" for array in (*arrays, *results)) and told != wanted:
             yield f"{row} warns of {told}, NumPy of {wanted}"
 

@@ -16,8 +16,8 @@ from rule_examples import Point
 
 from np2tf import rules
 from np2tf.rules import tomllib
-from np2tf.tnp import ranks
-from np2tf.tnp.versions import NUMPY
+from np2tf.tnp._dispatch import unknown_ranks
+from np2tf.tnp._front.numpy_version import NUMPY
 
 LIMITS = tomllib.loads(Path(__file__).with_name("unknown_shape_limits.toml").read_text(encoding="utf-8"))
 if NUMPY < (2, 2):
@@ -53,7 +53,7 @@ def limits(known: str) -> dict[str, str]:
 def test_examples_work_or_are_refused(known: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What differs is what is listed, and no wrong value is in the list."""
     # The operands have no more axes, nor have the results; each rank takes its time.
-    monkeypatch.setattr(ranks, "MOST_AXES", 3)
+    monkeypatch.setattr(unknown_ranks, "MOST_AXES", 3)
     found: dict[str, str] = {}
     for listed in points().values():
         for point, answer in zip(listed, rule_examples.traced(listed, False, known), strict=True):

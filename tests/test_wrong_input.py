@@ -14,10 +14,10 @@ from test_ops_arrays import difference, evaluate
 
 import np2tf
 from np2tf import tnp
-from np2tf.runtime.trace import Trace
-from np2tf.tnp.cells import region
-from np2tf.tnp.ndarray import tensor_array
-from np2tf.tnp.versions import NUMPY
+from np2tf.runtime.tracing.trace import Trace
+from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._tensor.storage import region
 
 GROUPS = (
     *("JOINING", "SHAPING", "PRODUCTS", "LINALG", "PICKING", "ORDERING"),

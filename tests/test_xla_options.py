@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from np2tf.runtime.xla_options import LOOP_BYTES, with_loop_limit
+from np2tf.runtime.xla.compiler_options import LOOP_BYTES, with_loop_limit
 
 _OURS = f"xla_cpu_small_while_loop_byte_threshold={LOOP_BYTES}"
 

@@ -1,4 +1,7 @@
-"""The command line: one command per file, loaded when it is called for."""
+"""The command line: one command per file, loaded when it is called for.
+
+May import everything; nothing imports this package. What a program could want to call belongs elsewhere.
+"""
 
 from __future__ import annotations
 

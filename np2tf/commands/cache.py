@@ -6,8 +6,8 @@ import json as to_json
 
 import click
 
-from np2tf.imports import store
-from np2tf.imports.cache import Cache
+from np2tf.imports.cache import store
+from np2tf.imports.cache.files import Cache
 
 
 @click.group()

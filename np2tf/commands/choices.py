@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from np2tf.configuration import Configurations
-from np2tf.discovery import Search
+from np2tf.disk.discovery import Search
 
 _CODES = "Beginnings of codes, with commas between: NP2TF401,NP2TF5; ALL."
 #: Parameter of a command -> key of the configuration.

@@ -11,7 +11,7 @@ import click
 from np2tf.configuration import Configurations
 from np2tf.configuration.reading import KEYS
 from np2tf.configuration.settings import DEFAULT
-from np2tf.discovery import Search
+from np2tf.disk.discovery import Search
 
 
 @click.command()

@@ -19,8 +19,8 @@ from np2tf.conversion.many import converted
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
 from np2tf.conversion.unchanged import Unchanged
-from np2tf.discovery import Found
-from np2tf.outcome import problem
+from np2tf.disk.discovery import Found
+from np2tf.disk.outcome import problem
 
 
 @click.command()

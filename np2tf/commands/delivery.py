@@ -12,8 +12,8 @@ import click
 from np2tf.commands import output
 from np2tf.conversion.tasks import Done, Patch, Task
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL
-from np2tf.outcome import problem
-from np2tf.writing import write
+from np2tf.disk.outcome import problem
+from np2tf.disk.writing import write
 
 
 class Delivery(Protocol):

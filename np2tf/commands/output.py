@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
-from np2tf.outcome import Outcome
+from np2tf.disk.outcome import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -12,9 +12,9 @@ from typing import Any
 
 from np2tf import __version__
 from np2tf.counts import TakenOver
-from np2tf.imports.met import diagnostics_met
-from np2tf.runtime.report import Function, Place, Report, Time
-from np2tf.runtime.watch import Watch
+from np2tf.imports.hooks.run_diagnostics import diagnostics_met
+from np2tf.runtime.report.report import Function, Place, Report, Time
+from np2tf.runtime.report.timing import Watch
 
 #: How many functions and diagnostics the text shows; JSON has them all.
 ROWS = 10

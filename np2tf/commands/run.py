@@ -14,9 +14,9 @@ import click
 from np2tf.commands import Deferred
 from np2tf.config import config
 from np2tf.diagnostics import codes
-from np2tf.imports.execute import execute, on_device
-from np2tf.imports.program import CannotRun, Program, prepare
-from np2tf.imports.tracebacks import show
+from np2tf.imports.programs.execute import execute, on_device
+from np2tf.imports.programs.program import CannotRun, Program, prepare
+from np2tf.imports.programs.tracebacks import show
 
 FORMATS = ("text", "json")
 

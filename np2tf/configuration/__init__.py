@@ -7,6 +7,8 @@
     settings.told_by["jit"]                                   # where a value comes from
 
 The nearest configuration counts as a whole: what it does not say has its default, whatever stands further up.
+Imports the diagnostics and the options of the translator; what looks at sources stays out.
+
 What is wrong with a file is a `ConfigurationError`, which the command line makes wrong usage (status 2).
 """
 

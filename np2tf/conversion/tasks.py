@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Literal
 
 from np2tf.diagnostics import Diagnostic
+from np2tf.disk.outcome import has_failed, is_own_fault, problem, reason_of
+from np2tf.disk.patches import patch_of, patch_text
 from np2tf.options import Options
-from np2tf.outcome import has_failed, is_own_fault, problem, reason_of
-from np2tf.patches import patch_of, patch_text
 
 #: Whether a patch is made: of the files' bytes, for programs, or of their text, for people.
 Patch = Literal["none", "bytes", "text"]

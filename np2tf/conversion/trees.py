@@ -7,7 +7,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from np2tf.discovery import Found
+from np2tf.disk.discovery import Found
 
 
 class TargetError(ValueError):

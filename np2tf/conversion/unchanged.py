@@ -10,9 +10,9 @@ import os
 
 from np2tf.conversion.tasks import Done, Task
 from np2tf.diagnostics import Diagnostic
-from np2tf.imports import store
-from np2tf.imports.cache import Cache
-from np2tf.imports.fingerprint import begun, key_from
+from np2tf.imports.cache import store
+from np2tf.imports.cache.files import Cache
+from np2tf.imports.cache.fingerprint import begun, key_from
 
 
 class Unchanged:

@@ -1,4 +1,7 @@
-"""Read-only analyses of one module, computed once."""
+"""Read-only analyses of one module, computed once.
+
+May import the folders in this one, `tree` and the floor. Nothing here edits a tree or adds a diagnostic.
+"""
 
 from __future__ import annotations
 
@@ -11,12 +14,12 @@ import libcst as cst
 from libcst.metadata import CodeRange
 
 from np2tf.facts.compilers import read_by_compilers
-from np2tf.facts.imports import Imports
-from np2tf.facts.instances import Instances
-from np2tf.facts.kinds import Kind, Kinds
-from np2tf.facts.parents import Parents
-from np2tf.facts.positions import positions
-from np2tf.facts.scopes import Scope, Scopes
+from np2tf.facts.module.imports import Imports
+from np2tf.facts.module.instances import Instances
+from np2tf.facts.module.kinds import Kind, Kinds
+from np2tf.facts.module.parents import Parents
+from np2tf.facts.module.positions import positions
+from np2tf.facts.module.scopes import Scope, Scopes
 from np2tf.tree.walk import walk
 
 __all__ = ["Facts", "Imports", "Instances", "Kind", "Kinds", "Parents", "Scope", "Scopes"]

@@ -8,16 +8,15 @@ from functools import cached_property
 import libcst as cst
 
 from np2tf import rules
+from np2tf.candidates import ENOUGH
 from np2tf.facts import Facts, Kind
+from np2tf.facts.dataflow.flow import parameters
 from np2tf.facts.draws import looks_like_a_draw
 from np2tf.facts.effects import Effects
-from np2tf.facts.flow import parameters
 from np2tf.facts.recursion import Recursion
 from np2tf.facts.texts import is_call
 from np2tf.tree.walk import children, walk
 
-#: So many array operations are worth staging without a loop.
-_ENOUGH = 3
 _NUMERIC = (
     *(cst.Multiply, cst.Divide, cst.Power, cst.MatrixMultiply, cst.Subtract),
     *(cst.BitXor, cst.BitAnd, cst.LeftShift, cst.RightShift),
@@ -63,8 +62,12 @@ class ArrayWork:
             return False
         if Recursion(self._effects).calls(self.function):
             return True
-        operations = sum(map(self._is_operation, self._nodes))
-        return operations >= _ENOUGH and any(map(self._is_numpy_call, self._nodes))
+        if sum(map(self._is_operation, self._nodes)) < ENOUGH:
+            return False
+        slices = sum(
+            isinstance(node, cst.BinaryOperation) and _calculates_with_slices(node) for node in self._nodes
+        )
+        return slices >= ENOUGH or any(map(self._is_numpy_call, self._nodes))
 
     def _unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """`node` and what is below it, without what is only printed."""
@@ -100,14 +103,31 @@ class ArrayWork:
         return rule is not None and (rule.kind == "native" or rule.random)
 
     def _is_operation(self, node: cst.CSTNode) -> bool:
-        """Whether a node is an operation on an array."""
-        kind = self._facts.kinds.kind
+        """Whether a node is an operation on an array, or on what NumPy or a slice gives."""
         if isinstance(node, cst.BinaryOperation):
-            return isinstance(node.operator, cst.MatrixMultiply) or kind(node) is Kind.ARRAY
+            if isinstance(node.operator, cst.MatrixMultiply) or self._is_array(node):
+                return True
+            return any(self._is_operand(side) for side in (node.left, node.right))
         if isinstance(node, cst.Subscript):
-            sliced = any(isinstance(one.slice, cst.Slice) for one in node.slice) or len(node.slice) > 1
-            return sliced or kind(node.value) is Kind.ARRAY
-        return self._is_numpy_call(node) and kind(node) is not Kind.STATIC  # type: ignore[arg-type]
+            return self._is_operand(node) or len(node.slice) > 1 or self._is_array(node.value)
+        return self._is_computed(node)
+
+    def _is_operand(self, node: cst.BaseExpression) -> bool:
+        """Whether an operand comes from NumPy, from a slice, or from an operation on such."""
+        if isinstance(node, cst.BinaryOperation):
+            return self._is_operand(node.left) or self._is_operand(node.right)
+        if isinstance(node, cst.Subscript):
+            return any(isinstance(one.slice, cst.Slice) for one in node.slice)
+        return self._is_computed(node)
+
+    def _is_computed(self, node: cst.CSTNode) -> bool:
+        """Whether a node is a call of NumPy that is no size or shape."""
+        if not isinstance(node, cst.Call) or not self._is_numpy_call(node):
+            return False
+        return self._facts.kinds.kind(node) is not Kind.STATIC
+
+    def _is_array(self, node: cst.BaseExpression) -> bool:
+        return self._facts.kinds.kind(node) is Kind.ARRAY
 
     def _takes_arrays(self) -> bool:
         """Whether a parameter visibly is an array, and not only a size or a number to make arrays with."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf.facts import Facts, Kind
-from np2tf.facts.flow import block
+from np2tf.facts.dataflow.flow import block
 from np2tf.tree.names import dotted
 from np2tf.tree.walk import walk
 

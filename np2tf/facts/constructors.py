@@ -8,7 +8,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.classes import Classes, decorators
-from np2tf.facts.flow import block
+from np2tf.facts.dataflow.flow import block
 from np2tf.tree.names import dotted
 
 #: Where the standard library has a class whose objects are their attributes, and nothing else.

@@ -18,8 +18,8 @@ from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.facts.classes import TRANSPARENT, Classes, decorators
 from np2tf.facts.constructors import Constructors
+from np2tf.facts.dataflow.flow import GROWS, block, parameters
 from np2tf.facts.defaults import READS, mutable_defaults
-from np2tf.facts.flow import GROWS, block, parameters
 from np2tf.facts.guarded import hidden, staged_parts
 from np2tf.facts.stores import is_own, store_problems
 from np2tf.facts.texts import print_problem

@@ -8,7 +8,7 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.classes import Classes
-from np2tf.facts.flow import VIEWS, parameters
+from np2tf.facts.dataflow.flow import VIEWS, parameters
 from np2tf.tree.names import root_of
 
 Assignment = cst.Assign | cst.AugAssign | cst.AnnAssign | cst.For

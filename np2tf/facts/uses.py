@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.flow import block
+from np2tf.facts.dataflow.flow import block
 from np2tf.tree.walk import children
 
 #: What runs at other times, if at all: inner definitions where they are called, handlers on the host alone.

@@ -11,8 +11,8 @@ from types import ModuleType
 
 from _pytest.assertion.rewrite import AssertionRewritingHook
 
-from np2tf.imports.hook import TESTS, TranslatingFinder
-from np2tf.imports.loader import TranslatingLoader
+from np2tf.imports.hooks.hook import TESTS, TranslatingFinder
+from np2tf.imports.hooks.loader import TranslatingLoader
 
 #: Patterns for the files of tests that say nothing: with them every file is one.
 _EVERY_FILE = ("*", "*.py")

@@ -66,8 +66,8 @@ class Plugin:
         if not packages or _STARTED in config.stash:
             return
         from np2tf.config import config as settings
+        from np2tf.imports.cache.store import prepare
         from np2tf.imports.pytest_finder import PackageFinder, folders_of
-        from np2tf.imports.store import prepare
 
         if options.np2tf_jit is not None:
             settings.jit = options.np2tf_jit
@@ -140,7 +140,7 @@ class Plugin:
 def _counted(config: pytest.Config) -> dict[str, Any]:
     """What this process ran and met, as plain data."""
     from np2tf.counts import counts
-    from np2tf.imports.met import diagnostics_met
+    from np2tf.imports.hooks.run_diagnostics import diagnostics_met
 
     met = [(found.code, found.path, found.line, found.message) for found in diagnostics_met()]
     loaded = "tensorflow" in sys.modules

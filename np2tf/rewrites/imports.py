@@ -6,10 +6,10 @@ import libcst as cst
 
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
-from np2tf.facts.imports import NumpyImport
+from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
 from np2tf.rewrites.kept import Kept
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.templates import Statement, statement
 
 

@@ -8,7 +8,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:

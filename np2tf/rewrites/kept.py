@@ -6,8 +6,8 @@ import libcst as cst
 
 from np2tf import rules
 from np2tf.facts import Facts
-from np2tf.facts.imports import NumpyImport
-from np2tf.rewrites.uses import MODULES, compared, quoted_annotations, stays, uses
+from np2tf.facts.module.imports import NumpyImport
+from np2tf.rewrites.planning.uses import MODULES, compared, quoted_annotations, stays, uses
 from np2tf.tree.names import dotted, words
 
 _READ_BY_NAME = words("eval exec globals locals vars")

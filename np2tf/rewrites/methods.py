@@ -9,7 +9,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.mutation.rebinding import can_rebind
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.names import name_node
 from np2tf.tree.templates import expression, small_statement
 

@@ -10,10 +10,10 @@ import libcst as cst
 from np2tf import rules
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
-from np2tf.facts.imports import NumpyImport
+from np2tf.facts.module.imports import NumpyImport
 from np2tf.options import Options
-from np2tf.rewrites.plan import Edited, Plan
-from np2tf.rewrites.uses import (
+from np2tf.rewrites.planning.plan import Edited, Plan
+from np2tf.rewrites.planning.uses import (
     MODULES,
     ON_NUMPY,
     Use,

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from np2tf import rules
-from np2tf.tnp import loading
-from np2tf.tnp.front import Function, universal
+from np2tf.tnp._front import loading
+from np2tf.tnp._front.front import Function, universal
 
 #: SciPy's qualified name -> the function that stands for it; made when it is first asked for.
 _made: dict[str, Any] = {}

@@ -1,8 +1,8 @@
 """`np2tf.tnp`: NumPy's API on TensorFlow.
 
 Every public name of NumPy is here, under the same path, and made when it is first asked for
-(`np2tf.tnp.front`). Importing this package imports NumPy, but not TensorFlow: the modules that implement
-NumPy's functions over tensors are loaded by the first tensor (`np2tf.tnp.routing`).
+(`np2tf.tnp._front.front`). Importing this package imports NumPy, but not TensorFlow: the modules that
+implement NumPy's functions over tensors are loaded by the first tensor (`np2tf.tnp._entry.routing`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Any
 import numpy as _numpy
 
 from np2tf.config import config as _config
-from np2tf.tnp import ndarray as _ndarray
-from np2tf.tnp.at import at as at
-from np2tf.tnp.modules import bound_by_program as _bound_by_program
-from np2tf.tnp.modules import host_module as _host_module
-from np2tf.tnp.modules import provide as _provide
-from np2tf.tnp.rebound import rebound as _rebound
-from np2tf.tnp.rebound import watch as _watch
-from np2tf.tnp.removed import removed as _removed
-from np2tf.tnp.removed import ufunc_at as _ufunc_at
+from np2tf.tnp._array import ndarray as _ndarray
+from np2tf.tnp._front.at import at as at
+from np2tf.tnp._front.numpy_modules import bound_by_program as _bound_by_program
+from np2tf.tnp._front.numpy_modules import host_module as _host_module
+from np2tf.tnp._front.numpy_modules import provide as _provide
+from np2tf.tnp._front.rebound_names import rebound as _rebound
+from np2tf.tnp._front.rebound_names import watch as _watch
+from np2tf.tnp._front.removed import removed as _removed
+from np2tf.tnp._front.removed import ufunc_at as _ufunc_at
 
 ndarray = _ndarray.ndarray
 
@@ -50,8 +50,8 @@ for _name in ("linalg", "fft", "random", "polynomial"):
 
 
 def _follow_floats(floats: str) -> None:
-    if floats == "float32" or f"{__name__}.default_floats" in sys.modules:
-        importlib.import_module(f"{__name__}.default_floats").apply(floats)
+    if floats == "float32" or f"{__name__}._entry.default_floats" in sys.modules:
+        importlib.import_module(f"{__name__}._entry.default_floats").apply(floats)
 
 
 def __getattr__(name: str) -> Any:

@@ -13,15 +13,15 @@ from typing import Any
 import numpy as np
 
 from np2tf.lazy import LazyModule
-from np2tf.tnp.modules import missing_names, public_names
-from np2tf.tnp.operand_kinds import are_host, new_arrays_are_tensors
-from np2tf.tnp.quick import quick
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.numpy_modules import missing_names, public_names
+from np2tf.tnp._front.operand_kinds import are_host, new_arrays_are_tensors
 
 __all__ = list(np.random.__all__)
 __dir__ = public_names("numpy.random", globals())
 __getattr__ = missing_names(globals(), "numpy.random")
 
-_draws: Any = LazyModule("np2tf.tnp.random_draws")
+_draws: Any = LazyModule("np2tf.tnp._chapters.random")
 
 
 def _on_numpy() -> bool:

@@ -1,6 +1,6 @@
 """Run programs and projects on NumPy and translated, compare what they return and show, and time both.
 
-Like the commands, this package sees both columns. It prints nothing: `np2tf verify` does.
+Like the commands, this package may import both columns. Printing stays out: `np2tf verify` does that.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Calls a project's main() several times in this process: `python -m np2tf.verify.calls`, for `np2tf verify`.
 
 Standard input holds the request, as JSON; the outcome is written as JSON into the file that it names. Every
-call runs in a folder of its own. Of a translated project the calls of the hot functions are counted in the
-last call of main(): by then it is known which functions are worth compiling.
+call runs in a folder of its own. Of a translated project what ran where is counted in the last call of
+main(): by then it is known which functions are worth compiling. One more call, which is not timed, counts how
+often Python enters the hot functions: compiled code does not.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ import io
 import json
 import os
 import sys
+import types
 from collections.abc import Callable
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from np2tf.runtime.jit import Jitted
+    from np2tf.runtime.jit.jitted import Jitted
 
 
 def main() -> None:
@@ -29,7 +31,7 @@ def main() -> None:
     sys.path.insert(0, request["path"])
     sys.argv = [request["package"], *request["arguments"]]
     if request["translated"]:
-        from np2tf.imports.hook import install
+        from np2tf.imports.hooks.hook import install
 
         install([request["package"]])
     module, _, name = request["main"].partition(":")
@@ -41,6 +43,8 @@ def main() -> None:
             _counted(run, request, outcome)
         else:
             _timed(run, request["arguments"], outcome)
+    os.chdir(request["profiled"])
+    outcome["entered"] = _entered(run, request)
     Path(request["outcome"]).write_text(json.dumps(outcome), encoding="utf-8")
 
 
@@ -54,8 +58,8 @@ def _timed(run: Callable[[list[str]], Any], arguments: list[str], outcome: dict[
 
 
 def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: dict[str, Any]) -> None:
-    from np2tf.imports.met import diagnostics_met
-    from np2tf.runtime.stats import collect
+    from np2tf.imports.hooks.run_diagnostics import diagnostics_met
+    from np2tf.runtime.report.counters import collect
 
     hot = {name: found for name in request["hot"] if (found := _jitted(name)) is not None}
     before = {name: _standing(found) for name, found in hot.items()}
@@ -65,7 +69,6 @@ def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: 
     outcome["hot"] = {
         name: {
             "calls": {kind: count - before[name][kind] for kind, count in _standing(found).items()},
-            "inlined": found.inline_count,
             "reasons": found._compiler.reasons if "_compiler" in vars(found) else [],
         }
         for name, found in hot.items()
@@ -76,9 +79,37 @@ def _counted(run: Callable[[list[str]], Any], request: dict[str, Any], outcome: 
     ]
 
 
+def _entered(run: Callable[[list[str]], Any], request: dict[str, Any]) -> dict[str, int]:
+    """How often Python enters each hot function in a call of main()."""
+    counts = dict.fromkeys(request["hot"], 0)
+    known: dict[types.CodeType, str | None] = {}
+
+    def count(frame: types.FrameType, event: str, _: Any) -> None:
+        if event == "call":
+            code = frame.f_code
+            if code not in known:
+                known[code] = next(
+                    (name for name, place in request["hot"].items() if _is_at(code, *place)), None
+                )
+            if (name := known[code]) is not None:
+                counts[name] += 1
+
+    sys.setprofile(count)
+    try:
+        _timed(run, request["arguments"], {"seconds": [], "output": []})
+    finally:
+        sys.setprofile(None)
+    return counts
+
+
+def _is_at(code: types.CodeType, path: str, name: str, first: int, last: int) -> bool:
+    """Whether it is the code of the function of a name that stands in these lines of a file."""
+    return code.co_filename == path and code.co_name == name and first <= code.co_firstlineno <= last
+
+
 def _standing(jitted: Jitted) -> dict[str, int]:
     """How many calls of a function have run in each way so far (of short ones on the host: some of them)."""
-    from np2tf.runtime.watched_loop import compiled_loops
+    from np2tf.runtime.replacement.watched_loop import compiled_loops
 
     code = jitted.__code__
     return {
@@ -93,7 +124,7 @@ def _jitted(name: str) -> Jitted | None:
     """A function of a translated module, within whatever its own decorators have put around it; None if it is
     not jitted.
     """
-    from np2tf.runtime.jit import Jitted
+    from np2tf.runtime.jit.jitted import Jitted
 
     module, _, qualname = name.partition(":")
     found: Any = importlib.import_module(module)

@@ -10,8 +10,11 @@ from typing import Any
 
 from np2tf.verify.project import Project, ProjectError
 
+#: A hot function runs compiled if Python enters it at most so many times as often as on NumPy.
+LEFT_IN_PYTHON = 0.5
 #: In the message of every finding that says why a function is not jitted.
 _NOT_JITTED = " is not jitted"
+_UNJITTED = "it has no loop, so it is compiled as a part of its callers only, which ran on the host"
 
 
 @dataclass(frozen=True)
@@ -20,8 +23,8 @@ class Hot:
 
     Attributes:
         name: as the project has it.
-        how: "compiled", "graph", "loops" (which went on as compiled code), "inside" (as a part of another's
-            compiled code) or "host".
+        how: "compiled", "graph", "loops" (its loops ran as compiled code), "inside" (as a part of another's
+            compiled code) or "host": where most of its calls ran.
         reasons: why on the host.
     """
 
@@ -42,13 +45,30 @@ class _Place:
     lines: range
 
 
-def hot_functions(project: Project, outcome: Mapping[str, Any]) -> list[Hot]:
+def hot_functions(project: Project, numpy: Mapping[str, Any], ours: Mapping[str, Any]) -> list[Hot]:
     """What became of every hot function in the last call of main().
+
+    Args:
+        project: that was run.
+        numpy, ours: the outcomes of its repeated calls, on NumPy and translated.
 
     Raises:
         ProjectError: if the project has no function of such a name.
     """
-    return [_hot(name, _place(project, name), outcome) for name in project.hot]
+    return [_hot(name, _place(project, name), numpy["entered"][name], ours) for name in project.hot]
+
+
+def places_of(project: Project) -> dict[str, tuple[str, str, int, int]]:
+    """Where the hot functions stand: the file, the name of the code, and its first and last line.
+
+    Raises:
+        ProjectError: if the project has no function of such a name.
+    """
+    places = {name: _place(project, name) for name in project.hot}
+    return {
+        name: (str(one.path), one.qualname.rpartition(".")[2], one.lines[0], one.lines[-1])
+        for name, one in places.items()
+    }
 
 
 def check_hot(project: Project) -> None:
@@ -84,24 +104,24 @@ def _place(project: Project, name: str) -> _Place:
     return _Place(path, qualname, range(first, (found.end_lineno or found.lineno) + 1))
 
 
-def _hot(name: str, place: _Place, outcome: Mapping[str, Any]) -> Hot:
+def _hot(name: str, place: _Place, numpys: int, outcome: Mapping[str, Any]) -> Hot:
     counted = outcome["hot"].get(name)
-    if counted is None:
-        reasons = [
-            f"{found['code']} {found['message']}"
-            for found in outcome["diagnostics"]
-            if _is_at(found, place) and _NOT_JITTED in found["message"]
-        ] or ["it is not jitted, and no finding says why"]
-        return Hot(name, "host", tuple(dict.fromkeys(reasons)))
-    calls = counted["calls"]
-    for how in ("compiled", "graph", "loops"):
-        if calls[how]:
-            return Hot(name, how)
-    if counted["inlined"] and not calls["host"]:
-        return Hot(name, "inside")
-    return Hot(
-        name, "host", tuple(counted["reasons"]) or ("it is jitted, but its calls were left on the host",)
-    )
+    calls = counted["calls"] if counted is not None else {}
+    if not numpys:
+        return Hot(name, "host", ("main() does not call it on NumPy",))
+    if calls.get("loops"):
+        return Hot(name, "loops")
+    if outcome["entered"][name] <= LEFT_IN_PYTHON * numpys:
+        return Hot(name, next((how for how in ("compiled", "graph") if calls.get(how)), "inside"))
+    if counted is not None:
+        told = tuple(counted["reasons"]) or ("it is jitted, but most calls were left on the host",)
+        return Hot(name, "host", told)
+    reasons = [
+        f"{found['code']} {found['message']}"
+        for found in outcome["diagnostics"]
+        if _is_at(found, place) and _NOT_JITTED in found["message"]
+    ]
+    return Hot(name, "host", tuple(dict.fromkeys(reasons)) or (_UNJITTED,))
 
 
 def _is_at(entry: Mapping[str, Any], place: _Place) -> bool:

@@ -141,7 +141,7 @@ def _run(text: str, path: Path, name: str, label: str, repeat: int, code: str) -
 
 
 def _call(module: ModuleType, path: Path, run: Run, repeat: int) -> None:
-    import np2tf.runtime.stats as stats
+    import np2tf.runtime.report.counters as stats
 
     main = getattr(module, "main", None)
     if not callable(main):

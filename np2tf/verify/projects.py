@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from np2tf.verify.hot import Hot, check_hot, hot_functions
+from np2tf.verify.hot import Hot, check_hot, hot_functions, places_of
 from np2tf.verify.program import COUNTERS, Failure
 from np2tf.verify.project import Project, ProjectError
 from np2tf.verify.transcript import files_difference, own_lines, text_difference
@@ -133,7 +133,7 @@ def _calls(
     )
     outcome.numpy_main, outcome.warm_main = min(numpy["seconds"]), min(ours["seconds"][1:])
     outcome.counts = {counter: ours["counts"][counter] for counter in COUNTERS}
-    outcome.hot = hot_functions(project, ours)
+    outcome.hot = hot_functions(project, numpy, ours)
     for number in range(repeat):
         text = [side["output"][number].splitlines() for side in (numpy, ours)]
         found = text_difference(text[0], text[1], rtol)
@@ -144,17 +144,18 @@ def _calls(
 def _repeated(
     project: Project, side: Path, repeat: int, size: int | None, code: str, tier: str | None
 ) -> dict[str, Any]:
-    folders = [side / f"call{number}" for number in range(repeat)]
-    for folder in folders:
+    folders, profiled = [side / f"call{number}" for number in range(repeat)], side / "profiled"
+    for folder in (*folders, profiled):
         folder.mkdir()
     written = side / "outcome.json"
     request = {
         "path": str(project.folder),
         "package": project.package,
         "main": project.main,
-        "hot": project.hot,
+        "hot": places_of(project),
         "arguments": project.arguments(size),
         "folders": [str(folder) for folder in folders],
+        "profiled": str(profiled),
         "translated": code == "NP2TF922",
         "outcome": str(written),
     }

@@ -73,7 +73,7 @@ class StandIn(ModuleType):
 
 def _found(numpy_name: str, name: str) -> Any:
     """What `numpy_name.name` is to a test: a stand-in, the op library's, or NumPy's own over our arrays."""
-    from np2tf.tnp.modules import provide
+    from np2tf.tnp._front.numpy_modules import provide
     from suite.testing import asserting
 
     own = importlib.import_module(numpy_name)

@@ -6,7 +6,7 @@ import functools
 from types import FunctionType
 from typing import Any
 
-from np2tf.tnp.conversion import to_numpy
+from np2tf.tnp._operands.conversion import to_numpy
 
 #: They call what they are given, with arguments that are the test's own.
 _CALLING = (

@@ -1,4 +1,8 @@
-"""Lowering of Python's control flow to np2tf's operators, one construct per file."""
+"""Lowering of Python's control flow to np2tf's operators: which functions and statements, and how.
+
+May import the folders in this one, `planning`, `facts` and `tree`. A construct's own lowering belongs to
+`constructs`.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,13 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
-from np2tf.rewrites.control import boolean, ternary, tries
 from np2tf.rewrites.control.calls import called, entered, explicit_super, list_of, of_np2tf, of_np2tf_math
+from np2tf.rewrites.control.common.marks import Marks
+from np2tf.rewrites.control.constructs import boolean, ternary, tries
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
-from np2tf.rewrites.control.marks import Marks
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 
 
 def anything_to_stage(facts: Facts, options: Options) -> bool:

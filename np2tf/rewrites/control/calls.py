@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.rewrites.control.static import Static
+from np2tf.rewrites.control.analysis.static import Static
 from np2tf.tree.templates import expression
 from np2tf.tree.walk import walk
 

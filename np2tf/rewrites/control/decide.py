@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 import libcst as cst
 
 from np2tf.facts import Facts
-from np2tf.facts.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
+from np2tf.facts.dataflow.flow import Names, block, bound_targets, loop_head, parameters, reads, writes
 from np2tf.facts.guarded import staged_parts
 from np2tf.rewrites.control import texts
+from np2tf.rewrites.control.analysis.half_changed import refuse_half_changed
+from np2tf.rewrites.control.analysis.refusals import Refusals
+from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.calls import Calls, Comprehension, is_builtin, is_super
-from np2tf.rewrites.control.flags import is_true
-from np2tf.rewrites.control.half_changed import refuse_half_changed
+from np2tf.rewrites.control.common.flags import is_true
+from np2tf.rewrites.control.common.marks import CannotLower, Marks
 from np2tf.rewrites.control.lower import lower_function
-from np2tf.rewrites.control.marks import CannotLower, Marks
-from np2tf.rewrites.control.refusals import Refusals
-from np2tf.rewrites.control.static import Static
 from np2tf.tree.walk import walk
 
 Expression = cst.BooleanOperation | cst.UnaryOperation | cst.Comparison | cst.IfExp

@@ -12,12 +12,12 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.facts.array_work import ArrayWork
 from np2tf.facts.classes import decorators
+from np2tf.facts.dataflow.flow import parameters
 from np2tf.facts.effects import Effects
-from np2tf.facts.flow import parameters
 from np2tf.facts.recursion import Recursion
 from np2tf.options import Options
+from np2tf.rewrites.control.common.marks import CannotLower
 from np2tf.rewrites.control.decide import Decision, decide
-from np2tf.rewrites.control.marks import CannotLower
 from np2tf.tree.names import dotted, root_of, words
 from np2tf.tree.walk import walk
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import libcst as cst
 
-from np2tf.facts.counters import counters
-from np2tf.facts.declared import declared
-from np2tf.facts.flow import (
+from np2tf.facts.dataflow.counters import counters
+from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.flow import (
     Jumps,
     Names,
     bound_targets,
@@ -19,13 +19,13 @@ from np2tf.facts.flow import (
     writes,
 )
 from np2tf.options import LINE_LENGTH
-from np2tf.rewrites.control import assert_, branch, for_, tries, while_
-from np2tf.rewrites.control.closures import Closures
-from np2tf.rewrites.control.jumps import JumpFree
-from np2tf.rewrites.control.layout import else_of, footer_of, line, statements_of, suite
-from np2tf.rewrites.control.marks import Marks
-from np2tf.rewrites.control.naming import Naming
-from np2tf.rewrites.control.scope import Scope
+from np2tf.rewrites.control.common.closures import Closures
+from np2tf.rewrites.control.common.layout import else_of, footer_of, line, statements_of, suite
+from np2tf.rewrites.control.common.marks import Marks
+from np2tf.rewrites.control.common.naming import Naming
+from np2tf.rewrites.control.common.scope import Scope
+from np2tf.rewrites.control.constructs import assert_, branch, for_, tries, while_
+from np2tf.rewrites.control.constructs.jumps import JumpFree
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import walk
 

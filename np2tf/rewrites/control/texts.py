@@ -8,9 +8,9 @@ import libcst as cst
 
 from np2tf.facts import Facts
 from np2tf.facts.texts import Texts, is_call
+from np2tf.rewrites.control.analysis.static import Static
 from np2tf.rewrites.control.calls import is_text_for_exception, of_np2tf
-from np2tf.rewrites.control.layout import code
-from np2tf.rewrites.control.static import Static
+from np2tf.rewrites.control.common.layout import code
 from np2tf.tree.walk import walk
 
 Edit = Callable[[cst.CSTNode], cst.CSTNode]

@@ -1,7 +1,7 @@
 """In-place writes become rebindings: `x[i] = v` -> `x = tnp.at(x)[i].set(v)`, and so on.
 
 What cannot be rebound rightly stays as it is: np2tf's ndarray writes through, so the plain statement is
-right too.
+right too. May import `planning`, `facts` and `tree`; control flow stays out.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.mutation import augmented, functions, store
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:

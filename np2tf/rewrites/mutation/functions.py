@@ -10,8 +10,8 @@ import libcst as cst
 from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.rewrites.mutation.rebinding import can_rebind
-from np2tf.rewrites.plan import Plan
-from np2tf.rewrites.uses import stays, uses
+from np2tf.rewrites.planning.plan import Plan
+from np2tf.rewrites.planning.uses import stays, uses
 from np2tf.rules import Rule
 from np2tf.tree.templates import small_statement
 

@@ -8,7 +8,7 @@ from np2tf.diagnostics import Report
 from np2tf.facts import Facts
 from np2tf.rewrites.mutation.order import may_swap
 from np2tf.rewrites.mutation.place import at, is_place, read_by, write
-from np2tf.rewrites.plan import Plan
+from np2tf.rewrites.planning.plan import Plan
 from np2tf.tree.templates import small_statement
 
 

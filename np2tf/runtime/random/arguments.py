@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.stand_in import STAND_INS
+from np2tf.runtime.structures.array_stand_in import STAND_INS
 from np2tf.staging import StagingError
-from np2tf.tnp.conversion import as_tensor
-from np2tf.tnp.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
-from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.promotion import has_tf_dtype
 
 _UNKNOWN = "a draw gives what no tensor can be"
 #: name -> names of the parameters that are broadcast, and what is drawn.

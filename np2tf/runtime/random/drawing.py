@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.effects.text import Captured
 from np2tf.runtime.random import native
 from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
 from np2tf.runtime.random.selecting import SELECTING
-from np2tf.runtime.text import Captured
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Draws, Stream

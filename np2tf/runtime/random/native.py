@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.random import bounded, normal, states
+from np2tf.runtime.random import states
 from np2tf.runtime.random.arguments import Form, is_known
-from np2tf.runtime.random.sources import Source
-from np2tf.runtime.random.words import rounded_product
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.conversion import as_tensor
+from np2tf.runtime.random.bits import bounded, normal
+from np2tf.runtime.random.bits.sources import Source
+from np2tf.runtime.random.bits.words import rounded_product
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._tensor.index_bounds import record_violation
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream

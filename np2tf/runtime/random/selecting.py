@@ -9,8 +9,8 @@ import numpy as np
 
 from np2tf.runtime.random.arguments import is_known
 from np2tf.staging import StagingError
-from np2tf.tnp.indexing_functions import take
-from np2tf.tnp.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._chapters.indexing.take import take
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Stream

@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from np2tf.runtime.stand_in import STAND_INS
+from np2tf.runtime.structures.array_stand_in import STAND_INS
 from np2tf.staging import StagingError
-from np2tf.tnp.cells import current_region
+from np2tf.tnp._tensor.storage import current_region
 
 #: Methods and attributes that ask for the state or change it otherwise than by drawing.
 _NO_DRAWS = frozenset({"bit_generator", "get_state", "set_state", "seed", "spawn"})

@@ -19,18 +19,18 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.runtime.calling import borrowed
 from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
-from np2tf.runtime.random.buffered import BUFFERED, TAKEN
+from np2tf.runtime.random.bits.buffered import BUFFERED, TAKEN
+from np2tf.runtime.random.bits.sources import SOURCES, Source
 from np2tf.runtime.random.drawn import POSITION, WORDS, Drawn, StreamsOfCall
-from np2tf.runtime.random.sources import SOURCES, Source
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST, MOST
+from np2tf.runtime.xla.fast_call import borrowed
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.cells import Cell, Region, current_region
-from np2tf.tnp.promotion import has_tf_dtype
+from np2tf.tnp._operands.promotion import has_tf_dtype
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import Cell, Region, current_region
 
 #: So many draws of a stream, at most, are made before the graph runs.
 MOST_AHEAD = 64

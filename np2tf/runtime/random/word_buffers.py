@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.calling import borrowed
 from np2tf.runtime.random.snapshots import copy_words, snapshot
+from np2tf.runtime.xla.fast_call import borrowed
 
 #: How many words a call is given at first, and at most. XLA compiles a program for every length, and makes
-#: slower code of loops whose variables take many bytes (see `xla_options`).
+#: slower code of loops whose variables take many bytes (see `compiler_options`).
 FIRST, MOST = 2**13, 2**25
 #: So many buffers of at most that length are kept.
 _KEPT, _LONGEST_KEPT = 4, 2**20

@@ -1,6 +1,7 @@
 """The functions of SciPy over tensors. Importing a module of this package imports SciPy and TensorFlow.
 
-Each chapter of rules/scipy/ is loaded by the first use of one of its functions with a tensor.
+Each chapter of rules/scipy/ is loaded by the first use of one of its functions with a tensor. May import
+`tnp` and `np2tf.scipy`; the run time stays out.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ import importlib
 
 #: Chapter of rules/scipy/ -> the modules that implement it.
 _MODULES = {
-    "special": ("errors", "gammas", "incomplete", "bessel", "elementwise", "sums", "counting"),
-    "linalg": ("solving", "factoring", "matrices", "exponential"),
+    "special": tuple(
+        f"special.{name}"
+        for name in ("errors", "gammas", "incomplete", "bessel", "elementwise", "sums", "counting")
+    ),
+    "linalg": ("linalg.solving", "linalg.factoring", "linalg.matrices", "linalg.exponential"),
     "fft": ("fourier",),
     "signal": ("convolution", "filtering"),
     "ndimage": ("neighbourhoods",),
-    "stats": ("normal",),
+    "stats": ("stats.normal",),
     "distance": ("distances",),
 }
 

@@ -12,11 +12,11 @@ import tensorflow as tf
 
 from np2tf.scipy.front import scipys
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
-from np2tf.tnp.kernels import kernel
-from np2tf.tnp.normalize import op
-from np2tf.tnp.routing import IMPLEMENTATIONS
-from np2tf.tnp.tensor_ufunc import Ufunc
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._entry.routing import IMPLEMENTATIONS
+from np2tf.tnp._tensor.dtype_dispatch import kernel
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _VARIABLE = (inspect.Parameter.VAR_KEYWORD, inspect.Parameter.VAR_POSITIONAL)
 #: They say how SciPy is to compute, and nothing about the result.

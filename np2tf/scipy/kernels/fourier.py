@@ -7,8 +7,8 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused
+from np2tf.tnp._dispatch.op import Array, Axis, Int, OptionalInt
 from np2tf.tnp.fft import helper, many, one
-from np2tf.tnp.normalize import Array, Axis, Int, OptionalInt
 
 
 def _taken(name: str, x: tf.Tensor) -> tf.Tensor:

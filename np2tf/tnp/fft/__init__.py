@@ -1,11 +1,14 @@
-"""`tnp.fft`: numpy.fft."""
+"""`tnp.fft`: numpy.fft.
+
+Its modules may import the levels of `tnp` below the chapters, and `linalg`; this file only the front.
+"""
 
 from __future__ import annotations
 
 import numpy as _numpy
 
-from np2tf.tnp.modules import missing_names as _missing_names
-from np2tf.tnp.modules import public_names as _public_names
+from np2tf.tnp._front.numpy_modules import missing_names as _missing_names
+from np2tf.tnp._front.numpy_modules import public_names as _public_names
 
 __all__ = list(_numpy.fft.__all__)
 __getattr__ = _missing_names(globals(), "numpy.fft")

@@ -1,12 +1,16 @@
-"""`tnp.linalg`: numpy.linalg."""
+"""`tnp.linalg`: numpy.linalg, and the products of NumPy's main namespace.
+
+Its modules may import the levels of `tnp` below the chapters, and the chapters `reductions` and
+`manipulation.views`; this file only the front.
+"""
 
 from __future__ import annotations
 
 import numpy as _numpy
 from numpy.linalg import LinAlgError as LinAlgError
 
-from np2tf.tnp.modules import missing_names as _missing_names
-from np2tf.tnp.modules import public_names as _public_names
+from np2tf.tnp._front.numpy_modules import missing_names as _missing_names
+from np2tf.tnp._front.numpy_modules import public_names as _public_names
 
 __all__ = list(_numpy.linalg.__all__)
 __getattr__ = _missing_names(globals(), "numpy.linalg")

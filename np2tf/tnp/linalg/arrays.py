@@ -9,8 +9,14 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 from numpy.linalg import LinAlgError
 
-from np2tf.tnp.conversion import promote
-from np2tf.tnp.lenses import Diagonal
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
+from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
+from np2tf.tnp._operands.conversion import promote
+from np2tf.tnp._slicing.view_transforms import Diagonal
+from np2tf.tnp._ufuncs.matrix import matmul as matrix_product
+from np2tf.tnp._ufuncs.matrix import vecdot as vector_product
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 from np2tf.tnp.linalg.products import (
     contracted,
     diagonal_sum,
@@ -18,12 +24,6 @@ from np2tf.tnp.linalg.products import (
     rank_of,
     transposed,
 )
-from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, DType, Int, Operands, View, op
-from np2tf.tnp.tensor_ufunc import UFUNCS
-from np2tf.tnp.ufuncs_matrix import matmul as matrix_product
-from np2tf.tnp.ufuncs_matrix import vecdot as vector_product
-from np2tf.tnp.views import matrix_transpose, view
 
 __all__ = [
     "cross",

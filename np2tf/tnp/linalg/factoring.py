@@ -10,9 +10,9 @@ from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
 from np2tf.staging import StagingError
-from np2tf.tnp.bounds import record_violation
+from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
-from np2tf.tnp.normalize import Array, op
 
 __all__ = ["cholesky", "eig", "eigh", "eigvals", "eigvalsh", "qr", "svd", "svdvals"]
 

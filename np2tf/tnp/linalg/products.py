@@ -10,12 +10,12 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp.agreeing import agreeing
-from np2tf.tnp.conversion import cast, promote
-from np2tf.tnp.ndarray import ndarray, tensor_array
-from np2tf.tnp.normalize import Array, op
-from np2tf.tnp.tensor_ufunc import UFUNCS
-from np2tf.tnp.ufuncs_matrix import matmul
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._operands.conversion import cast, promote
+from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._ufuncs.matrix import matmul
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
 __all__ = ["dot", "inner", "outer", "tensordot", "vdot"]
 

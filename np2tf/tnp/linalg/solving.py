@@ -10,7 +10,9 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
-from np2tf.tnp.conversion import as_tensor, cast
+from np2tf.tnp._dispatch.op import Array, Int, op
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp.linalg.checks import (
     epsilon,
     floating,
@@ -23,8 +25,6 @@ from np2tf.tnp.linalg.checks import (
 from np2tf.tnp.linalg.factoring import svd_of
 from np2tf.tnp.linalg.products import lengths, rank_of
 from np2tf.tnp.linalg.systems import determinant, invert, sign_and_log_determinant, solve_systems
-from np2tf.tnp.normalize import Array, Int, op
-from np2tf.tnp.ufuncs_matrix import matmul
 
 __all__ = [
     "det",

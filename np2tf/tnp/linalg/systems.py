@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.tnp.cells import staging_for_xla
+from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, discard_if_small
 
 #: Up to how many rows a matrix is small.

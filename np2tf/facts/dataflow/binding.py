@@ -1,0 +1,61 @@
+"""Definite assignment: the names that are certainly bound behind statements, within one function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import Names, block, writes
+
+
+def bound_after(statements: Sequence[cst.CSTNode], before: Names) -> Names | None:
+    """The names certainly bound behind `statements`; None where control never gets there."""
+    bound: Names | None = before
+    for statement in statements:
+        if bound is None:
+            return None
+        bound = _bound_out(statement, bound)
+    return bound
+
+
+def _bound_out(node: cst.CSTNode, before: Names) -> Names | None:
+    if isinstance(node, cst.SimpleStatementLine):
+        return bound_after(node.body, before)
+    if isinstance(node, (cst.Return, cst.Raise, cst.Break, cst.Continue)):
+        return None
+    if isinstance(node, cst.If):
+        one, other = bound_after(block(node.body), before), bound_after(block(node.orelse), before)
+        if one is None or other is None:
+            return other if one is None else one
+        return one & other
+    if isinstance(node, cst.With):
+        return bound_after(block(node.body), before | writes(node.items))
+    if isinstance(node, cst.Match) and _takes_all(node.cases[-1]):
+        ends = [bound_after(block(case.body), before | writes((case.pattern,))) for case in node.cases]
+        known = [end for end in ends if end is not None]
+        return known[0].intersection(*known) if known else None
+    if isinstance(node, cst.Try):
+        return _bound_behind_try(node, before)
+    if isinstance(node, (cst.While, cst.For, cst.TryStar, cst.Match)):
+        return before
+    if isinstance(node, cst.Del):
+        return before - writes((node,))
+    if isinstance(node, (cst.Assign, cst.AnnAssign, cst.AugAssign, cst.FunctionDef, cst.ClassDef)):
+        return before | writes((node,))
+    if isinstance(node, (cst.Import, cst.ImportFrom)):
+        return before | writes((node,))
+    return before
+
+
+def _bound_behind_try(node: cst.Try, before: Names) -> Names | None:
+    ends = [bound_after([*block(node.body), *block(node.orelse)], before)]
+    ends += [bound_after(block(handler.body), before) for handler in node.handlers]
+    known = [end for end in ends if end is not None]
+    final = bound_after(block(node.finalbody), known[0].intersection(*known) if known else before)
+    return final if known else None
+
+
+def _takes_all(case: cst.MatchCase) -> bool:
+    """Whether a case is there for everything that the others do not match."""
+    return isinstance(case.pattern, cst.MatchAs) and case.pattern.pattern is None and case.guard is None

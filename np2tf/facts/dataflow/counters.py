@@ -1,0 +1,62 @@
+"""Names that are plain numbers wherever a function binds them: counters such as ``n = 0`` and ``n += 1``.
+
+Of any other name ``n += 1`` may write into an array that has more names.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts.dataflow.declared import declared
+from np2tf.facts.dataflow.flow import Names, binds_here, parameters
+from np2tf.tree.walk import children, walk
+
+_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+
+
+def counters(function: cst.FunctionDef) -> Names:
+    """The local names of a function that it binds to numbers written out, and counts up or down by such."""
+    counted: set[str] = set()
+    others = {*parameters(function.params), *declared(function, cst.Global, cst.Nonlocal)}
+    stack: list[cst.CSTNode] = [function.body]
+    while stack:
+        node = stack.pop()
+        name = _started(node) or _stepped(node)
+        if name is not None:
+            counted.add(name)
+            continue
+        others.update(binds_here(node))
+        if isinstance(node, _SCOPES):
+            inner = [part for part in walk(node) if isinstance(part, (cst.Nonlocal, cst.Global))]
+            others.update(item.name.value for part in inner for item in part.names)
+        else:
+            stack += children(node)
+    return frozenset(counted - others)
+
+
+def step_of(node: cst.CSTNode) -> str | None:
+    """``n + 1`` of a statement ``n += 1`` by a number written out."""
+    name = _stepped(node)
+    if name is None or not isinstance(node, cst.AugAssign):
+        return None
+    sign = "+" if isinstance(node.operator, cst.AddAssign) else "-"
+    return f"{name} {sign} {cst.Module([]).code_for_node(node.value)}"
+
+
+def _stepped(node: cst.CSTNode) -> str | None:
+    if not isinstance(node, cst.AugAssign) or not isinstance(
+        node.operator, (cst.AddAssign, cst.SubtractAssign)
+    ):
+        return None
+    number = isinstance(node.value, (cst.Integer, cst.Float))
+    return node.target.value if number and isinstance(node.target, cst.Name) else None
+
+
+def _started(node: cst.CSTNode) -> str | None:
+    if not isinstance(node, cst.Assign) or len(node.targets) != 1:
+        return None
+    target, value = node.targets[0].target, node.value
+    if isinstance(value, cst.UnaryOperation) and isinstance(value.operator, cst.Minus):
+        value = value.expression
+    number = isinstance(value, (cst.Integer, cst.Float))
+    return target.value if number and isinstance(target, cst.Name) else None

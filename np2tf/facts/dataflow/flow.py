@@ -1,0 +1,374 @@
+"""Reads, writes, liveness and definite assignment, statement by statement, within one function.
+
+Everything here works on plain libcst nodes, so that it holds for the user's tree and for a tree that other
+rewrites have already edited. Only names are followed. A store through a name (`x[i] = v`) both reads and
+writes that name, because after translation it is a rebinding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.facts.dataflow.declared import declared
+from np2tf.tree.names import target_names
+from np2tf.tree.walk import children
+
+Names = frozenset[str]
+NONE: Names = frozenset()
+
+#: Methods that change the list, dict or set that they are called on.
+GROWS = frozenset(
+    [
+        "append",
+        "extend",
+        "insert",
+        "pop",
+        "remove",
+        "clear",
+        "update",
+        "setdefault",
+        "popitem",
+        "discard",
+        "reverse",
+    ]
+)
+
+#: Attributes of an array that are the array itself, seen otherwise.
+VIEWS = frozenset({"T", "real", "imag", "flat"})
+
+_COMPREHENSIONS = (cst.ListComp, cst.SetComp, cst.DictComp, cst.GeneratorExp)
+_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+
+
+@dataclass(frozen=True)
+class Jumps:
+    """What is live where `break` and `continue` lead."""
+
+    at_break: Names = NONE
+    at_continue: Names = NONE
+
+
+def block(node: cst.CSTNode | None) -> Sequence[cst.CSTNode]:
+    """The statements of a body, an `else`, or an `elif` (which is one statement)."""
+    if node is None:
+        return ()
+    if isinstance(node, cst.If):
+        return (node,)
+    if isinstance(node, (cst.Else, cst.Finally)):
+        return block(node.body)
+    if isinstance(node, (cst.IndentedBlock, cst.SimpleStatementSuite)):
+        return node.body
+    raise TypeError(type(node).__name__)
+
+
+def parameters(params: cst.Parameters) -> list[str]:
+    """The names a function's parameters bind."""
+    every = [*params.posonly_params, *params.params, *params.kwonly_params]
+    every += [star for star in (params.star_arg, params.star_kwarg) if isinstance(star, cst.Param)]
+    return [param.name.value for param in every]
+
+
+def bound_targets(target: cst.CSTNode) -> list[str]:
+    """The names an assignment target binds outright (not those it stores through), in order."""
+    if isinstance(target, cst.Name):
+        return [target.value]
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [name for element in target.elements for name in bound_targets(element.value)]
+    return []
+
+
+def stored_through(target: cst.CSTNode) -> list[str]:
+    """The base names of the subscripts and attributes that an assignment target stores into.
+
+    An attribute of an object is not one: the object stays the same, and its name with it.
+    """
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return [name for element in target.elements for name in stored_through(element.value)]
+    base = target
+    while isinstance(base, (cst.Subscript, cst.Attribute)):
+        if isinstance(base, cst.Attribute) and base.attr.value not in VIEWS:
+            return []
+        base = base.value
+    return [base.value] if isinstance(base, cst.Name) and base is not target else []
+
+
+def _target_reads(target: cst.CSTNode) -> Names:
+    if isinstance(target, cst.Name):
+        return NONE
+    if isinstance(target, (cst.Tuple, cst.List)):
+        return _union(_target_reads(element.value) for element in target.elements)
+    return reads(target)
+
+
+def _union(sets: Iterable[Names]) -> Names:
+    return NONE.union(*sets)
+
+
+#: The nodes that `binds_here` finds something in; most nodes are others.
+_BINDING = frozenset({
+    cst.AssignTarget, cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign, cst.NamedExpr, cst.Call, cst.Del,
+    cst.FunctionDef, cst.ClassDef, cst.AsName, cst.ImportAlias, cst.MatchAs, cst.MatchStar, cst.MatchMapping,
+})  # fmt: skip
+
+
+def binds_here(node: cst.CSTNode) -> list[str]:
+    """The names that this one node binds or stores through, without looking below it."""
+    if type(node) not in _BINDING:
+        return []
+    if isinstance(node, (cst.AugAssign, cst.For, cst.CompFor, cst.AnnAssign)):
+        if isinstance(node, cst.AnnAssign) and node.value is None:
+            return []
+        return bound_targets(node.target) + stored_through(node.target)
+    if isinstance(node, cst.NamedExpr):
+        return bound_targets(node.target)
+    if isinstance(node, cst.Call):
+        return _grown(node)
+    if isinstance(node, (cst.AssignTarget, cst.Del)):
+        return bound_targets(node.target) + stored_through(node.target)
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        return [node.name.value]
+    if isinstance(node, cst.AsName):
+        return bound_targets(node.name)
+    if isinstance(node, cst.ImportAlias):
+        name = node.name
+        while isinstance(name, cst.Attribute):
+            name = name.value  # type: ignore[assignment]
+        return [] if node.asname else [name.value]
+    if isinstance(node, (cst.MatchAs, cst.MatchStar)):
+        return [node.name.value] if node.name else []
+    if isinstance(node, cst.MatchMapping):
+        return [node.rest.value] if node.rest else []
+    return []
+
+
+def _grown(call: cst.Call) -> list[str]:
+    """The list, dict or set that a method call changes, if it has a name."""
+    func = call.func
+    if not isinstance(func, cst.Attribute) or func.attr.value not in GROWS:
+        return []
+    return [func.value.value] if isinstance(func.value, cst.Name) else []
+
+
+def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
+    """The names possibly written by `nodes` in this scope, in order of first writing."""
+    found: dict[str, None] = {}
+
+    def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
+        kind = type(node)
+        comprehension = in_comprehension or kind in _COMPREHENSIONS
+        if not (in_comprehension and kind is cst.CompFor):
+            found.update(dict.fromkeys(binds_here(node)))
+        if kind in _SCOPES:
+            return
+        for child in children(node):
+            visit(child, comprehension)
+
+    for node in nodes:
+        visit(node, False)
+    return list(found)
+
+
+def writes(nodes: Iterable[cst.CSTNode]) -> Names:
+    """The names possibly written by `nodes` in this scope."""
+    return frozenset(ordered_writes(nodes))
+
+
+def function_locals(function: cst.FunctionDef) -> Names:
+    """The names that are local to a function: its parameters and what its body binds outright."""
+    bound = frozenset(parameters(function.params)) | rebound(block(function.body))
+    return bound - declared(function, cst.Global, cst.Nonlocal)
+
+
+def rebound(body: Iterable[cst.CSTNode]) -> Names:
+    """The names that statements bind outright; a store through a name is none."""
+    found: set[str] = set()
+
+    def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
+        if not (in_comprehension and isinstance(node, cst.CompFor)):
+            if isinstance(node, (cst.AssignTarget, cst.AugAssign, cst.For, cst.AnnAssign, cst.Del)):
+                found.update(bound_targets(node.target))
+            elif not isinstance(node, cst.Call):
+                found.update(binds_here(node))
+        if type(node) in _SCOPES:
+            return
+        for child in children(node):
+            visit(child, in_comprehension or type(node) in _COMPREHENSIONS)
+
+    for node in body:
+        visit(node, False)
+    return frozenset(found)
+
+
+def reads(node: cst.CSTNode | None) -> Names:
+    """The names whose value `node` may take from the scope it stands in; nested scopes included."""
+    if node is None:
+        return NONE
+    if isinstance(node, cst.Name):
+        return frozenset((node.value,))
+    if isinstance(node, (cst.Attribute, cst.Arg, cst.NamedExpr)):
+        return reads(node.value)
+    if isinstance(node, cst.AugAssign):
+        return reads(node.target) | reads(node.value)
+    if isinstance(node, cst.AssignTarget):
+        return _target_reads(node.target)
+    if isinstance(node, cst.AnnAssign):
+        return _target_reads(node.target) | reads(node.value)
+    if isinstance(node, cst.For):
+        parts = (reads(part) for part in (node.iter, *block(node.body), *block(node.orelse)))
+        return _target_reads(node.target) | _union(parts)
+    if isinstance(node, (cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS)):
+        return _nested_reads(node)
+    if isinstance(node, (cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal)):
+        return NONE
+    if isinstance(node, (cst.MatchAs, cst.MatchStar, cst.MatchMapping)):
+        return _union(reads(child) for child in children(node) if not isinstance(child, cst.Name))
+    if isinstance(node, cst.ClassDef):
+        return _union(reads(child) for child in children(node) if child is not node.name)
+    return _union(reads(child) for child in children(node))
+
+
+def _nested_reads(node: cst.CSTNode) -> Names:
+    if isinstance(node, cst.Lambda):
+        inner = reads(node.body) - frozenset(parameters(node.params))
+        return inner | _default_reads(node.params)
+    if isinstance(node, cst.FunctionDef):
+        body = _union(reads(statement) for statement in block(node.body)) - function_locals(node)
+        return body | _default_reads(node.params) | _union(reads(item.decorator) for item in node.decorators)
+    element = (node.key, node.value) if isinstance(node, cst.DictComp) else (node.elt,)  # type: ignore[attr-defined]
+    loop: cst.CompFor | None = node.for_in  # type: ignore[attr-defined]
+    found, bound = _union(reads(part) for part in element), set[str]()
+    while loop is not None:
+        found |= _union(reads(part) for part in (loop.iter, *loop.ifs))
+        bound.update(bound_targets(loop.target))
+        loop = loop.inner_for_in
+    return (found - bound) | reads(node.for_in.iter)  # type: ignore[attr-defined]
+
+
+def _default_reads(params: cst.Parameters) -> Names:
+    every = [*params.posonly_params, *params.params, *params.kwonly_params]
+    return _union(reads(param.default) for param in every)
+
+
+def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
+    """The names a nested function or lambda takes from the scopes around it when it is called."""
+    if isinstance(function, cst.Lambda):
+        return reads(function.body) - frozenset(parameters(function.params))
+    return _union(reads(statement) for statement in block(function.body)) - function_locals(function)
+
+
+def assigned_first(node: cst.CSTNode) -> Names:
+    """The names that an expression's `:=` certainly assigns before anything in it reads them."""
+    seen: set[str] = set()
+    certain: set[str] = set()
+
+    def visit(part: cst.CSTNode, sure: bool) -> None:
+        if isinstance(part, cst.NamedExpr):
+            visit(part.value, sure)
+            name = part.target.value if isinstance(part.target, cst.Name) else ""
+            if sure and name not in seen:
+                certain.add(name)
+            seen.add(name)
+        elif isinstance(part, cst.Name):
+            seen.add(part.value)
+        elif isinstance(part, (cst.BooleanOperation, cst.IfExp)):
+            first, *later = (part.left, part.right) if isinstance(part, cst.BooleanOperation) else (
+                part.test, part.body, part.orelse)  # fmt: skip
+            visit(first, sure)
+            for other in later:
+                visit(other, False)
+        else:
+            nested = isinstance(part, (cst.Lambda, *_COMPREHENSIONS))
+            for child in children(part):
+                visit(child, sure and not nested)
+
+    visit(node, True)
+    return frozenset(certain)
+
+
+# -- liveness -------------------------------------------------------------------------------------------
+
+
+def live_before(statements: Sequence[cst.CSTNode], after: Names, jumps: Jumps = Jumps()) -> Names:
+    """The names whose value is still needed before `statements`, when `after` is needed behind them."""
+    live = after
+    for statement in reversed(statements):
+        live = _live_in(statement, live, jumps)
+    return live
+
+
+def _live_in(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
+    if isinstance(node, cst.SimpleStatementLine):
+        return live_before(node.body, after, jumps)
+    if isinstance(node, cst.If):
+        branches = live_before(block(node.body), after, jumps) | live_before(block(node.orelse), after, jumps)
+        return (branches | reads(node.test)) - assigned_first(node.test)
+    if isinstance(node, (cst.While, cst.For)):
+        return _live_loop(node, after, jumps)
+    if isinstance(node, (cst.Try, cst.TryStar)):
+        handled = live_when_left(node, after, jumps)
+        behind = live_before(block(node.finalbody), after, jumps)
+        # The handlers may be entered from anywhere in the body, its `else` only from its end.
+        at_end = handled | live_before(block(node.orelse), behind, jumps)
+        return handled | live_before(block(node.body), at_end, jumps)
+    if isinstance(node, cst.With):
+        live = live_before(block(node.body), after, jumps)
+        for item in reversed(node.items):
+            target = item.asname.name if item.asname is not None else None
+            bound = NONE if target is None else frozenset(name.value for name in target_names(target))
+            live = (live - bound) | (reads(target) - bound) | reads(item.item)
+        return live
+    if isinstance(node, cst.Match):
+        cases = [live_before(block(case.body), after, jumps) | reads(case.guard) for case in node.cases]
+        return _union([after, reads(node.subject), *cases])
+    return _live_small(node, after, jumps)
+
+
+def live_when_left(node: cst.Try | cst.TryStar, after: Names, jumps: Jumps) -> Names:
+    """The names that are needed when an exception has left the body of a `try`."""
+    behind = live_before(block(node.finalbody), after, jumps)
+    needed = live_before(block(node.finalbody), NONE, jumps)
+    for handler in node.handlers:
+        own = writes([handler.name]) if handler.name is not None else NONE
+        needed |= (live_before(block(handler.body), behind, jumps) - own) | reads(handler.type)
+    return needed
+
+
+def _live_small(node: cst.CSTNode, after: Names, jumps: Jumps) -> Names:
+    if isinstance(node, cst.Break):
+        return jumps.at_break
+    if isinstance(node, cst.Continue):
+        return jumps.at_continue
+    if isinstance(node, (cst.Return, cst.Raise)):
+        return reads(node)
+    if isinstance(node, cst.Assign):
+        killed = {name for target in node.targets for name in bound_targets(target.target)}
+        return ((after - killed) | reads(node)) - assigned_first(node.value)
+    if isinstance(node, cst.AnnAssign):
+        killed = set(bound_targets(node.target)) if node.value else set()
+        return (after - killed) | reads(node)
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        return (after - {node.name.value}) | reads(node)
+    return (after | reads(node)) - assigned_first(node)
+
+
+def _live_loop(node: cst.While | cst.For, after: Names, jumps: Jumps) -> Names:
+    head = loop_head(node, after, jumps)
+    return head | reads(node.iter) if isinstance(node, cst.For) else head
+
+
+def loop_head(node: cst.While | cst.For, after: Names, jumps: Jumps = Jumps()) -> Names:
+    """The names live where a loop decides whether to go round again, its own target not yet bound."""
+    leave = live_before(block(node.orelse), after, jumps)
+    head = leave
+    while True:
+        body = live_before(block(node.body), head, Jumps(after, head))
+        if isinstance(node, cst.For):
+            grown = leave | (body - set(bound_targets(node.target))) | _target_reads(node.target)
+        else:
+            grown = (leave | body | reads(node.test)) - assigned_first(node.test)
+        if grown <= head:
+            return head
+        head |= grown

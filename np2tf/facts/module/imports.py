@@ -1,0 +1,217 @@
+"""Which expressions are NumPy names: aliases, from-imports, submodules, star imports, shadowing,
+redefinition."""
+
+from __future__ import annotations
+
+import builtins
+from dataclasses import dataclass, field
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.facts.module.parents import Parents
+from np2tf.facts.module.scopes import Scope, Scopes
+from np2tf.tree.names import dotted, root_of
+from np2tf.tree.walk import walk
+
+
+@dataclass(frozen=True, eq=False)
+class NumpyImport:
+    """One `import` or `from … import` statement that brings NumPy in."""
+
+    node: cst.Import | cst.ImportFrom
+    aliases: tuple[cst.ImportAlias, ...]
+    """Those of its aliases that are NumPy's."""
+    star: bool = False
+    module: str = ""
+    """The module of a from-import."""
+
+
+@dataclass(eq=False)
+class Imports:
+    """What NumPy's names are called in this file."""
+
+    scopes: Scopes
+    parents: Parents
+    statements: list[NumpyImport] = field(default_factory=list)
+    ambiguous: dict[cst.Name, str] = field(default_factory=dict)
+    """Uses of a name that may be NumPy's or something else."""
+    other_stars: bool = False
+    """The file also has a star import of something that is not NumPy."""
+    tnp_name: str | None = None
+    """What the file already calls `np2tf.tnp`, if it imports it at its top level."""
+    _of_alias: dict[cst.CSTNode, str] = field(default_factory=dict)
+    _resolved: dict[cst.CSTNode, str | None] = field(default_factory=dict)
+    _star_modules: list[str] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, module: cst.Module, scopes: Scopes, parents: Parents) -> Imports:
+        """Find the imports of a module."""
+        self = cls(scopes, parents)
+        for node in walk(module):
+            if isinstance(node, cst.Import):
+                self._plain(node)
+            elif isinstance(node, cst.ImportFrom):
+                self._from(node)
+        return self
+
+    @property
+    def any(self) -> bool:
+        """Whether the file imports NumPy at all."""
+        return bool(self.statements)
+
+    def qualified(self, node: cst.CSTNode) -> str | None:
+        """`numpy.linalg.norm` where exactly this expression, at this place, is that name; else None."""
+        if not isinstance(node, (cst.Name, cst.Attribute)) or not self.statements:
+            return None
+        if node not in self._resolved:
+            self._resolved[node] = self._resolve(node)
+        return self._resolved[node]
+
+    def imported(self, node: cst.CSTNode) -> str | None:
+        """The dotted name of something imported, whatever it is from; it begins with the dots of an import
+        from the package around."""
+        root, path = root_of(node), dotted(node)
+        if not isinstance(root, cst.Name) or path is None:
+            return None
+        owner = self.scopes.of(root).owner_of(root.value)
+        bindings = owner.bindings[root.value] if owner is not None else []
+        alias = bindings[0] if len(bindings) == 1 else None
+        if not isinstance(alias, cst.ImportAlias):
+            return None
+        around = self.parents[alias]
+        rest = path.removeprefix(root.value)
+        if isinstance(around, cst.ImportFrom):
+            module = f"{dotted(around.module)}." if around.module is not None else ""
+            return f"{'.' * len(around.relative)}{module}{alias.evaluated_name}{rest}"
+        return (alias.evaluated_name if alias.asname is not None else root.value) + rest
+
+    def qualified_binding(self, binding: cst.CSTNode) -> str | None:
+        """What a binding brings in, if it is an import of NumPy's."""
+        return self._of_alias.get(binding)
+
+    def names_of(self, qualified: str) -> set[str]:
+        """The names that this file's imports give to a NumPy name or module."""
+        return {
+            (alias.evaluated_alias or alias.evaluated_name).split(".")[0]  # type: ignore[attr-defined]
+            for alias, full in self._of_alias.items()
+            if full == qualified
+        }
+
+    def aliases_of(self, qualified: str) -> list[cst.CSTNode]:
+        """The import aliases that bring in a NumPy name or module."""
+        return [alias for alias, full in self._of_alias.items() if full == qualified]
+
+    def star_name(self, name: str) -> str | None:
+        """What a name that nothing in the file binds is, if a star import of NumPy brings it."""
+        return self._from_star(name)
+
+    @property
+    def builtins(self) -> frozenset[str]:
+        """Names that are there without an import."""
+        return _BUILTINS
+
+    # -- collecting
+    # ----------------------------------------------------------------------------------------------
+
+    def _plain(self, node: cst.Import) -> None:
+        ours = []
+        for alias in node.names:
+            name = dotted(alias.name) or ""
+            if name.split(".")[0] == "numpy":
+                self._of_alias[alias] = name if alias.asname is not None else "numpy"
+                ours.append(alias)
+        if ours:
+            self.statements.append(NumpyImport(node, tuple(ours)))
+
+    def _from(self, node: cst.ImportFrom) -> None:
+        module = dotted(node.module) if not node.relative else None
+        is_numpy = module is not None and module.split(".")[0] == "numpy"
+        if isinstance(node.names, cst.ImportStar):
+            if is_numpy and module is not None:
+                self.statements.append(NumpyImport(node, (), star=True, module=module))
+                self._star_modules.append(module)
+            else:
+                self.other_stars = True
+            return
+        if module == "np2tf" and self.scopes.of(node).is_module:
+            for alias in node.names:
+                if alias.evaluated_name == "tnp":
+                    self.tnp_name = alias.evaluated_alias or "tnp"
+        if is_numpy and module is not None:
+            for alias in node.names:
+                self._of_alias[alias] = f"{module}.{alias.evaluated_name}"
+            self.statements.append(NumpyImport(node, tuple(node.names), module=module))
+
+    # -- resolving
+    # -----------------------------------------------------------------------------------------------
+
+    def _resolve(self, node: cst.Name | cst.Attribute) -> str | None:
+        if isinstance(node, cst.Attribute):
+            base = self.qualified(node.value)
+            return None if base is None else f"{base}.{node.attr.value}"
+        if not self._is_reference(node):
+            return None
+        name = node.value
+        owner = self.scopes.of(node).owner_of(name)
+        if owner is None:
+            return self._from_star(name)
+        return self._bound(node, owner)
+
+    def _is_reference(self, node: cst.Name) -> bool:
+        """Whether a Name reads a variable (not an attribute, keyword, parameter or part of an import)."""
+        up = self.parents[node]
+        if isinstance(up, cst.Attribute):
+            return up.value is node and not isinstance(self.parents[up], (cst.ImportAlias, cst.ImportFrom))
+        if isinstance(up, cst.Arg):
+            return up.value is node
+        if isinstance(up, (cst.FunctionDef, cst.ClassDef)):
+            return up.name is not node
+        if isinstance(up, cst.Param):
+            return up.name is not node
+        return not isinstance(
+            up,
+            (cst.ImportAlias, cst.ImportFrom, cst.AsName, cst.NameItem, cst.MatchKeywordElement, cst.TypeVar),
+        )
+
+    def _bound(self, use: cst.Name, owner: Scope) -> str | None:
+        bindings = owner.bindings[use.value]
+        found = {self._of_alias.get(binding) for binding in bindings}
+        if found == {None}:
+            return None
+        if len(found) == 1 and not self._may_be_unbound(owner, use):
+            return found.pop()
+        if use not in bindings:
+            self.ambiguous[use] = use.value
+        return None
+
+    def _may_be_unbound(self, owner: Scope, use: cst.Name) -> bool:
+        """A class body falls back on the names around it where its own binding comes later: too subtle to
+        map."""
+        return owner.is_class and owner.parent is not None and owner.parent.owner_of(use.value) is not None
+
+    def _from_star(self, name: str) -> str | None:
+        if self.other_stars:
+            return None
+        for module in reversed(self._star_modules):
+            if name in _not_exported():
+                return None
+            rule = rules.find(f"{module}.{name}")
+            if rule is not None and rule.chapter != "removed":
+                return rule.name
+        return None
+
+
+_BUILTINS = frozenset(dir(builtins)) | {
+    "__file__",
+    "__name__",
+    "__doc__",
+    "__path__",
+    "__package__",
+    "__spec__",
+}
+
+
+def _not_exported() -> frozenset[str]:
+    """Names that `from numpy import *` does not bring, to keep Python's own."""
+    return frozenset({"long", "int", "float", "complex", "object", "str", "unicode"})

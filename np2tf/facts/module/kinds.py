@@ -1,0 +1,231 @@
+"""What an expression visibly is: an array, a Python number, a container, static data, or unknown.
+
+Flow-insensitive per scope: a name has a kind only where everything bound to it in its scope has that kind.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+
+import libcst as cst
+
+from np2tf import rules
+from np2tf.facts.module.imports import Imports
+from np2tf.facts.module.parents import Parents
+from np2tf.facts.module.scopes import Scopes
+from np2tf.tree.names import dotted, words
+
+
+class Kind(Enum):
+    """What an expression visibly is."""
+
+    ARRAY = "array"
+    NUMBER = "number"
+    CONTAINER = "container"
+    STATIC = "static"
+    UNKNOWN = "unknown"
+
+
+_STATIC_ATTRIBUTES = words("shape ndim size dtype itemsize nbytes __name__")
+_STATIC_CALLS = words("len isinstance issubclass hasattr callable type str repr id")
+_FACTORIES = words("defaultdict OrderedDict Counter deque ChainMap")
+_CONTAINER_CALLS = _FACTORIES | words("list dict set tuple frozenset bytearray sorted")
+_CONTAINER_TYPES = _CONTAINER_CALLS | words(
+    "Dict List Set Tuple Mapping MutableMapping MutableSequence DefaultDict"
+)
+_CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp)
+_STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
+_STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
+_ARRAY_CHAPTERS = words("creation manipulation reductions sorting linalg fft statistics products")
+# Functions of those chapters that give a number, a tuple, a list or nothing instead of one array.
+_NOT_ARRAYS = words(
+    """
+    shape ndim size broadcast_arrays array_split split hsplit vsplit dsplit unstack meshgrid ogrid mgrid
+    nonzero copyto
+    atleast_1d atleast_2d atleast_3d sum prod mean std var max min amax amin ptp all any count_nonzero
+    argmax argmin
+    nansum nanprod nanmean nanstd nanvar nanmax nanmin nanargmax nanargmin searchsorted where
+    norm vector_norm matrix_norm det slogdet cond matrix_rank trace svd eig eigh qr lstsq multi_dot vecdot
+    LinAlgError
+    average median percentile quantile nanmedian nanpercentile nanquantile histogram histogram2d
+    histogramdd interp
+    trapezoid digitize dot vdot inner tensordot einsum einsum_path
+    """
+)
+_ARRAY_METHODS = words("copy astype reshape ravel flatten transpose view conj conjugate squeeze swapaxes")
+_REAL_NUMBER = (cst.Integer, cst.Float, cst.Imaginary)
+
+
+class Kinds:
+    """The kind of any expression of a module."""
+
+    def __init__(self, scopes: Scopes, imports: Imports, parents: Parents) -> None:
+        self._scopes, self._imports, self._parents = scopes, imports, parents
+        self._known: dict[cst.CSTNode, Kind] = {}
+
+    def kind(self, node: cst.CSTNode) -> Kind:
+        """The kind of one expression."""
+        known = self._known.get(node)
+        if known is None:
+            self._known[node] = Kind.UNKNOWN  # what a definition that goes round in a circle sees
+            known = self._known[node] = self._find(node)
+        return known
+
+    def is_array(self, node: cst.CSTNode) -> bool:
+        """Whether an expression visibly is an array."""
+        return self.kind(node) is Kind.ARRAY
+
+    def _find(self, node: cst.CSTNode) -> Kind:
+        if isinstance(node, cst.Name):
+            return self._name(node)
+        if isinstance(node, _CONTAINERS):
+            return Kind.CONTAINER
+        if isinstance(node, _REAL_NUMBER):
+            return Kind.NUMBER
+        if isinstance(node, _STRINGS):
+            return Kind.STATIC
+        if isinstance(node, cst.Call):
+            return self._call(node)
+        if isinstance(node, cst.Attribute):
+            return self._attribute(node)
+        if isinstance(node, cst.Subscript):
+            return self._subscript(node)
+        if isinstance(node, cst.UnaryOperation):
+            return Kind.UNKNOWN if isinstance(node.operator, cst.Not) else self.kind(node.expression)
+        if isinstance(node, cst.BinaryOperation):
+            return _joined(self.kind(node.left), self.kind(node.right))
+        if isinstance(node, cst.Comparison):
+            return self._comparison(node)
+        if isinstance(node, cst.NamedExpr):
+            return self.kind(node.value)
+        if isinstance(node, cst.IfExp):
+            kinds = {self.kind(node.body), self.kind(node.orelse)}
+            return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
+        if isinstance(node, cst.BooleanOperation):
+            both = {self.kind(node.left), self.kind(node.right)}
+            return Kind.STATIC if both == {Kind.STATIC} else Kind.UNKNOWN
+        return Kind.UNKNOWN
+
+    def _name(self, node: cst.Name) -> Kind:
+        if node.value in ("None", "True", "False"):
+            return Kind.STATIC
+        scope = self._scopes.of(node)
+        owner = scope.owner_of(node.value)
+        if owner is None or owner.node is not scope.node or owner.is_module != scope.is_module:
+            return Kind.UNKNOWN
+        kinds = {self._binding(binding) for binding in owner.bindings[node.value]}
+        if kinds == {Kind.ARRAY, Kind.NUMBER}:
+            return Kind.UNKNOWN
+        return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
+
+    def _binding(self, binding: cst.CSTNode) -> Kind:
+        """The kind of what one binding gives its name."""
+        if isinstance(binding, cst.Param):
+            return _annotated(binding.annotation)
+        up = self._parents[binding]
+        if isinstance(up, cst.AssignTarget):
+            assign = self._parents[up]
+            return self.kind(assign.value) if isinstance(assign, cst.Assign) else Kind.UNKNOWN
+        if isinstance(up, cst.AnnAssign) and up.value is not None:
+            return self.kind(up.value)
+        if isinstance(up, cst.NamedExpr):
+            return self.kind(up.value)
+        if isinstance(up, cst.AugAssign):
+            # `x += v` keeps an array an array and a list a list; a number may become anything.
+            return _joined(self._others(binding), self.kind(up.value))
+        if isinstance(up, cst.For) and isinstance(up.iter, cst.Call):
+            return Kind.NUMBER if self._builtin(up.iter) == "range" else Kind.UNKNOWN
+        return Kind.UNKNOWN
+
+    def _others(self, binding: cst.CSTNode) -> Kind:
+        assert isinstance(binding, cst.Name)
+        owner = self._scopes.of(binding).owner_of(binding.value)
+        if owner is None:
+            return Kind.UNKNOWN
+        plain = [b for b in owner.bindings[binding.value] if not isinstance(self._parents[b], cst.AugAssign)]
+        kinds = {self._binding(other) for other in plain}
+        return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN
+
+    def _builtin(self, call: cst.Call) -> str | None:
+        """The name of the builtin that is called, if it is one and not shadowed."""
+        if not isinstance(call.func, cst.Name):
+            return None
+        name = call.func.value
+        return name if self._scopes.of(call.func).owner_of(name) is None else None
+
+    def _call(self, node: cst.Call) -> Kind:
+        qualified = self._imports.qualified(node.func)
+        if qualified is not None:
+            return _result_of(qualified)
+        name = self._builtin(node)
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _FACTORIES:
+            return Kind.CONTAINER
+        if name in _STATIC_CALLS:
+            return Kind.STATIC
+        if name in _CONTAINER_CALLS:
+            return Kind.CONTAINER
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in _ARRAY_METHODS:
+            return Kind.ARRAY if self.kind(node.func.value) is Kind.ARRAY else Kind.UNKNOWN
+        return Kind.UNKNOWN
+
+    def _attribute(self, node: cst.Attribute) -> Kind:
+        qualified = self._imports.qualified(node)
+        if qualified is not None:
+            rule = rules.find(qualified)
+            return Kind.NUMBER if rule is not None and rule.chapter == "constants" else Kind.UNKNOWN
+        if node.attr.value in _STATIC_ATTRIBUTES:
+            return Kind.STATIC
+        if node.attr.value in ("T", "real", "imag"):
+            return Kind.ARRAY if self.kind(node.value) is Kind.ARRAY else Kind.UNKNOWN
+        return Kind.UNKNOWN
+
+    def _subscript(self, node: cst.Subscript) -> Kind:
+        base = self.kind(node.value)
+        if base is Kind.STATIC:
+            return Kind.STATIC
+        sliced = any(isinstance(element.slice, cst.Slice) for element in node.slice)
+        return Kind.ARRAY if base is Kind.ARRAY and sliced else Kind.UNKNOWN
+
+    def _comparison(self, node: cst.Comparison) -> Kind:
+        if all(isinstance(part.operator, (cst.Is, cst.IsNot)) for part in node.comparisons):
+            return Kind.STATIC
+        sides = [self.kind(node.left), *(self.kind(part.comparator) for part in node.comparisons)]
+        if any(isinstance(part.operator, (cst.In, cst.NotIn)) for part in node.comparisons):
+            return Kind.STATIC if sides[0] is Kind.STATIC else Kind.UNKNOWN
+        if Kind.ARRAY in sides and len(sides) == 2 and Kind.UNKNOWN not in sides:
+            return Kind.ARRAY
+        return (
+            Kind.STATIC if set(sides) <= {Kind.STATIC, Kind.NUMBER} and Kind.STATIC in sides else Kind.UNKNOWN
+        )
+
+
+def _annotated(annotation: cst.Annotation | None) -> Kind:
+    """The kind that an annotation promises; only containers are trusted, for `float` may be given an
+    array."""
+    head: cst.CSTNode | None = annotation.annotation if annotation is not None else None
+    if isinstance(head, cst.Subscript):
+        head = head.value
+    name = dotted(head)
+    return Kind.CONTAINER if name is not None and name.split(".")[-1] in _CONTAINER_TYPES else Kind.UNKNOWN
+
+
+def _result_of(qualified: str) -> Kind:
+    """The kind of what a NumPy function returns."""
+    rule = rules.find(qualified)
+    short = qualified.rpartition(".")[2]
+    if short in _STATIC_FUNCTIONS:
+        return Kind.STATIC
+    if rule is None or rule.kind == "no" or rule.chapter not in _ARRAY_CHAPTERS or short in _NOT_ARRAYS:
+        return Kind.UNKNOWN
+    return Kind.ARRAY
+
+
+def _joined(left: Kind, right: Kind) -> Kind:
+    """The kind of arithmetic on two kinds."""
+    if Kind.UNKNOWN in (left, right):
+        return Kind.UNKNOWN
+    if Kind.ARRAY in (left, right):
+        return Kind.ARRAY
+    if left is right:
+        return left
+    return Kind.STATIC if {left, right} == {Kind.STATIC, Kind.NUMBER} else Kind.UNKNOWN

@@ -1,0 +1,66 @@
+"""What a translation depends on besides the source: the rules, the translator itself, and Python."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from hashlib import blake2b
+from importlib.util import MAGIC_NUMBER
+
+#: Counts up when what the cache holds changes its form.
+FORMAT = 8
+#: The translator, relative to the package: a checkout changes it without a new version.
+_PARTS = ("tree", "facts", "rewrites", "imports")
+_TOP = frozenset(
+    {"pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py", "__init__.py"}
+)
+
+
+@lru_cache(maxsize=1)
+def fingerprint() -> bytes:
+    """One hash of the version, the rules, the translator and this Python; a millisecond, once a process."""
+    whole = blake2b(digest_size=20)
+    python = (FORMAT, sys.implementation.cache_tag, MAGIC_NUMBER, sys.flags.optimize)
+    whole.update(repr(python).encode())
+    for path in _files():
+        with open(path, "rb", buffering=0) as file:
+            content = file.read()
+        whole.update(f"{os.path.basename(path)} {len(content)}\n".encode())
+        whole.update(content)
+    return whole.digest()
+
+
+def _files() -> Iterator[str]:
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    for rules in (os.path.join(package, "rules"), os.path.join(os.path.dirname(package), "rules")):
+        if os.path.isfile(os.path.join(rules, "diagnostics.toml")):
+            yield from _in(rules, os.listdir(rules), ".toml")
+            break
+    yield from _in(package, _TOP, ".py")
+    for part in _PARTS:
+        for folder, _, names in sorted(os.walk(os.path.join(package, part))):
+            yield from _in(folder, names, ".py")
+
+
+def _in(folder: str, names: Iterable[str], ending: str) -> Iterator[str]:
+    return (os.path.join(folder, name) for name in sorted(names) if name.endswith(ending))
+
+
+def key_of(data: bytes, path: str, options: object) -> str:
+    """The name under which a translation is kept: changes with all that the translation depends on."""
+    return key_from(begun(options), data, path)
+
+
+def begun(options: object) -> blake2b:
+    """The hash of what is the same for every source that is translated with these options."""
+    return blake2b(fingerprint() + repr(options).encode() + b"\n", digest_size=20)
+
+
+def key_from(begun: blake2b, data: bytes, path: str) -> str:
+    """`key_of` from what `begun` gave."""
+    whole = begun.copy()
+    for part in (path.encode("utf-8", "surrogatepass"), data):
+        whole.update(len(part).to_bytes(8, "big") + part)
+    return whole.hexdigest()

@@ -1,0 +1,143 @@
+"""The translations of a folder's sources in one piece, for as long as nobody touches the sources.
+
+Reading and hashing every source, and a file for each translation, were most of what the second import of a
+translated package cost more than the plain one. So the translations of a folder are kept together as well,
+each with its source's size and times, as Python keeps them in its bytecode files. They are one entry of the
+cache, written when the process ends.
+"""
+
+from __future__ import annotations
+
+import atexit
+import marshal
+import os
+import time
+from typing import Any, NamedTuple
+
+from np2tf.imports.cache.files import Cache, hash_of
+from np2tf.imports.cache.fingerprint import begun, key_from
+from np2tf.imports.reporting.findings import Finding, Originals, Translation
+
+#: A file touched so shortly before (in ns) may be touched again, and show the same times: those of some file
+#: systems are that coarse.
+_SETTLED = 2_000_000_000
+#: Of so many folders the translations are at hand; each takes a file descriptor.
+_AT_HAND = 16
+
+
+class Seen(NamedTuple):
+    """A file as it was before it was read."""
+
+    size: int
+    inode: int
+    modified: int
+    changed: int
+    """Time of the last change of its status, which nobody can set; of its creation on Windows. In ns."""
+
+    @classmethod
+    def of(cls, path: str) -> Seen | None:
+        """The file as it is now; None if it is none."""
+        try:
+            status = os.stat(path)
+        except OSError:
+            return None
+        return cls(status.st_size, status.st_ino, status.st_mtime_ns, status.st_ctime_ns)
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether the next change will show."""
+        return max(self.modified, self.changed) < time.time_ns() - _SETTLED
+
+
+class _Folder(NamedTuple):
+    """The translations of one folder as they are read: nothing is made of what is not asked for."""
+
+    table: dict[str, tuple[Any, ...]]
+    """Name -> what was seen of the file, and where its translation starts and ends and the hash of that: in
+    one tuple, for the garbage collector counts them."""
+    written: bytes | memoryview
+    """The translations, each as `_written` wrote it."""
+
+    def get(self, name: str, seen: Seen) -> bytes | memoryview | None:
+        """The translation of the file that is seen so."""
+        row = self.table.get(name)
+        if row is None or row[:-3] != seen:
+            return None
+        start, end, hash = row[-3:]
+        written = self.written[start:end]
+        return written if hash_of(written) == hash else None
+
+
+def _apart(path: str) -> tuple[str, str]:
+    """A file's folder, with the separator, and its name."""
+    cut = path.rfind(os.sep) + 1
+    return path[:cut], path[cut:]
+
+
+def _written(made: Translation) -> bytes:
+    findings = tuple(map(tuple, made.findings))
+    value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals), made.summary
+    return marshal.dumps(value)
+
+
+def _read(written: bytes | memoryview) -> Translation:
+    code, own_code, key, found, originals, summary = marshal.loads(written)
+    findings = tuple(map(Finding._make, found))
+    return Translation(code, findings, "", key, Originals._make(originals), own_code, summary)
+
+
+class Sources:
+    """The translations, with the same options, of what one process imports."""
+
+    def __init__(self, cache: Cache, options: object) -> None:
+        self._cache = cache
+        self._begun = begun(options)
+        self._folders: dict[str, _Folder] = {}
+        self._new: dict[str, dict[str, tuple[Seen, bytes]]] = {}
+
+    def find(self, path: str, seen: Seen | None) -> Translation | None:
+        """The translation of a file, if the file is as it was when that was made."""
+        folder, name = _apart(path)
+        known = self._folders.get(folder)
+        if known is None:
+            if len(self._folders) >= _AT_HAND:
+                del self._folders[next(iter(self._folders))]
+            known = self._folders[folder] = self._folder(folder)
+        found = None if seen is None else known.get(name, seen)
+        return None if found is None else _read(found)
+
+    def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
+        """A file that was `seen` before it was read has this translation."""
+        if seen is None or not seen.is_settled:
+            return
+        if not self._new:
+            atexit.register(self.write)
+        folder, name = _apart(path)
+        self._new.setdefault(folder, {})[name] = (seen, _written(made))
+
+    def write(self) -> None:
+        """Keep what is new, and what other processes have written in the meantime if it still holds."""
+        for folder, new in self._new.items():
+            there = self._folder(folder)
+            table: dict[str, tuple[Any, ...]] = {}
+            rest: list[bytes | memoryview] = []
+            end = 0
+            for name in there.table.keys() | new.keys():
+                seen = Seen.of(folder + name)
+                if seen is None:
+                    continue
+                before, written = new.get(name, (seen, None))
+                kept = written if before == seen and written is not None else there.get(name, seen)
+                if kept is not None:
+                    rest.append(kept)
+                    start, end = end, end + len(kept)
+                    table[name] = (*seen, start, end, hash_of(kept))
+            self._cache.store(self._entry(folder), table, rest=rest)
+        self._new.clear()
+
+    def _folder(self, folder: str) -> _Folder:
+        table, written = self._cache.load_with_rest(self._entry(folder))
+        return _Folder(table or {}, written)
+
+    def _entry(self, folder: str) -> str:
+        return key_from(self._begun, b"the sources of a folder", folder)

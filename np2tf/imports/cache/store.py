@@ -1,0 +1,152 @@
+"""Which cache is used: the platform's folder for caches, or what the environment says.
+
+`NP2TF_CACHE=off` turns it off, `NP2TF_DECISIONS=off` the part that holds decisions, `NP2TF_CACHE_DIR` names
+another folder, `NP2TF_CACHE_SIZE` the most megabytes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from functools import lru_cache
+from types import CodeType
+from typing import TYPE_CHECKING
+
+from np2tf.candidates import is_candidate
+from np2tf.imports.cache.files import Cache
+from np2tf.imports.cache.fingerprint import key_of
+from np2tf.imports.cache.sources import Seen, Sources
+from np2tf.imports.reporting.findings import Finding, Originals, Translation, warn
+
+if TYPE_CHECKING:
+    from np2tf.options import Options
+
+_MEGABYTES = 256
+_OFF = ("off", "0", "no", "false")
+
+
+@lru_cache(maxsize=1)
+def cache() -> Cache | None:
+    """The translations that this process may use, or None where the cache is turned off."""
+    return _cache("translations")
+
+
+@lru_cache(maxsize=1)
+def decisions() -> Cache | None:
+    """The same of decisions (`np2tf.runtime.decisions.decisions`), which can be turned off by themselves."""
+    if os.environ.get("NP2TF_DECISIONS", "on").lower() in _OFF:
+        return None
+    return _cache("decisions")
+
+
+def unchanged() -> Cache | None:
+    """The same of files that stay as they are (`np2tf.conversion.unchanged`)."""
+    return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
+
+
+def _cache(part: str, share: float = 1.0) -> Cache | None:
+    switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
+    if switch.lower() in _OFF:
+        return None
+    number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", os.environ.get("NP2TF_CACHE_SIZE", ""))
+    limit = int(float(number[1] if number else _MEGABYTES) * 1e6 * share)
+    if not folder:
+        from platformdirs import user_cache_dir
+
+        folder = user_cache_dir("np2tf", appauthor=False)
+    return Cache(os.path.join(folder, part), limit)
+
+
+def prepare(options: Options) -> None:
+    """Do what is done once a process now, and not in the time of the first import."""
+    kept = cache()
+    if kept is not None:
+        _sources(kept, options)
+        kept.is_trusted()
+
+
+def translation(
+    path: str,
+    read: Callable[[str], bytes],
+    options: Options,
+    own_code: Callable[[], CodeType | None] = lambda: None,
+) -> Translation:
+    """A module's translation, from the cache if it is there. Only a miss loads the translator.
+
+    Args:
+        path: the source file.
+        read: the bytes of a file; an OSError of it comes up.
+        options: of the translation.
+        own_code: compiles the module as it is. Called where there is nothing to translate, so that its code
+            is found among the translations, not in one more file; its errors come up.
+    """
+    kept = cache()
+    if kept is None:
+        data = read(path)
+        return _made(data, path, options, key_of(data, path, options))
+    sources = _sources(kept, options)
+    seen = Seen.of(path)
+    made = sources.find(path, seen)
+    if made is None:
+        data = read(path)
+        if is_candidate(data.decode(errors="replace")):
+            made = _kept_or_made(kept, data, path, options)
+        else:
+            made = Translation(None, (), own_code=own_code())
+        if _is_lasting(made):
+            sources.remember(path, seen, made)
+    return made
+
+
+def _kept_or_made(kept: Cache, data: bytes, path: str, options: Options) -> Translation:
+    key = key_of(data, path, options)
+    found = kept.load(key)
+    if found is not None:
+        code, findings, originals, summary = found
+        told = tuple(map(Finding._make, findings))
+        return Translation(code, told, key=key, originals=Originals._make(originals), summary=summary)
+    made = _made(data, path, options, key)
+    if _is_lasting(made):
+        value = made.code, tuple(map(tuple, made.findings)), tuple(made.originals), made.summary
+        kept.store(key, value, _readable(made, path))
+        _tell_problem(kept)
+    return made
+
+
+def _is_lasting(made: Translation) -> bool:
+    """Whether it may be kept: what is np2tf's own fault may be mended tomorrow."""
+    return not any(found.code == "NP2TF905" for found in made.findings)
+
+
+@lru_cache(maxsize=8)
+def _sources(kept: Cache, options: Options) -> Sources:
+    return Sources(kept, options)
+
+
+def _made(data: bytes, path: str, options: Options, key: str) -> Translation:
+    if not is_candidate(data.decode(errors="replace")):
+        return Translation(None, ())
+    from np2tf.imports.code.translation import translation_of
+
+    return translation_of(data, path, options)._replace(key=key)
+
+
+def _readable(made: Translation, path: str) -> str:
+    """What a reader of the cache sees: where it comes from, what was said of it, and the translation."""
+    from np2tf import __version__
+
+    state = "translated" if made.code is not None else "runs as it is"
+    head = [f"# {path}: {state} by np2tf {__version__}; {made.key}", *(f"# {one}" for one in made.findings)]
+    return "\n".join([*(line.replace("\n", " ") for line in head), made.text])
+
+
+def _tell_problem(kept: Cache) -> None:
+    """Say once why translations are not kept."""
+    if kept.problem is not None and kept not in _TOLD:
+        _TOLD.append(kept)
+        found = Finding.made("NP2TF943", kept.folder, 1, reason=kept.problem)
+        warn(f"{found.code} {found.message}", kept.folder, 1)
+
+
+_TOLD: list[Cache] = []

@@ -1,0 +1,139 @@
+"""Boundaries for raw tensors around the functions of a translation, which only imported code gets.
+
+A translated function that is not jitted begins by asking whether an argument may be or hold a raw tensor or
+a Variable (`np2tf.runtime.environment.raw_tensors`). Where none does, that is all.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from np2tf.runtime.environment.raw_tensors import AUTOGRAPH
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Scope = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+#: A function that asks for its variables by such a name would find one more.
+_LOOKS_INSIDE = frozenset({"locals", "vars", "dir", "eval", "exec"})
+#: A function that uses such a name is written for tensors themselves.
+_TENSORFLOW = frozenset({"tf", "tensorflow", "keras"})
+#: A module that imports one of these is written for tensors as a whole.
+_LIBRARIES = frozenset({"tensorflow", "keras", "tf_keras"})
+#: Control flow on tensors, which AutoGraph stages where the translation has left it to Python.
+_CONTROL = (ast.If, ast.IfExp, ast.While, ast.For, ast.BoolOp, ast.Not)
+
+
+def add_boundaries(tree: ast.Module, source: ast.Module, foreign: frozenset[str]) -> None:
+    """Give a boundary to every outermost function but the jitted ones, whose calls have one already.
+
+    Args:
+        tree: the translation, at the source's places; it is changed.
+        source: what it was made from.
+        foreign: the names of functions that another compiler reads, which stay as they are.
+    """
+    if any(map(_imports_tensorflow, ast.walk(source))):
+        return
+    sources = {(one.name, one.lineno): one for one, _ in _outermost(source.body)}
+    for function, first in _outermost(tree.body):
+        if function.name in foreign or _is_jitted(function):
+            continue
+        before = sources.get((function.name, function.lineno))
+        as_it_was = before is not None and ast.dump(before) == ast.dump(function)
+        for_autograph = as_it_was and any(isinstance(one, _CONTROL) for one in ast.walk(function))
+        _add_boundary(function, first, AUTOGRAPH if for_autograph else "_np2tf_boundary")
+
+
+def _is_jitted(function: _Function) -> bool:
+    return any(ast.unparse(one).startswith("np2tf.jit") for one in function.decorator_list)
+
+
+def _imports_tensorflow(node: ast.AST) -> bool:
+    names = [one.name for one in node.names] if isinstance(node, ast.Import) else []
+    if isinstance(node, ast.ImportFrom) and not node.level:
+        names = [node.module or ""]
+    return any(name.partition(".")[0] in _LIBRARIES for name in names)
+
+
+def _outermost(body: list[ast.stmt], first: int = 0) -> Iterator[tuple[_Function, int]]:
+    """The functions that are in no other, and how many parameters come before what they are given."""
+    for node in body:
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            yield node, 0 if "staticmethod" in map(ast.unparse, node.decorator_list) else first
+        else:
+            inside = 1 if isinstance(node, ast.ClassDef) else first
+            for part in ("body", "orelse", "finalbody"):
+                yield from _outermost(getattr(node, part, []), inside)
+            for handler in getattr(node, "handlers", []):
+                yield from _outermost(handler.body, inside)
+
+
+def _add_boundary(function: _Function, first: int, entry: str) -> None:
+    start = 0 if ast.get_docstring(function, clean=False) is None else 1
+    used = {one.id for one in ast.walk(function) if isinstance(one, ast.Name)}
+    given = _parameters(function.args, first)
+    if not given or all(map(_is_empty, function.body[start:])):
+        return
+    if not used.isdisjoint(_LOOKS_INSIDE | _TENSORFLOW):
+        return
+    inner = _Results().visit_all(function.body[start:])
+    if not isinstance(inner[-1], (ast.Return, ast.Raise)):
+        end = ast.parse("if _np2tf_here is not None: _np2tf_here.give(None)").body[0]
+        _place(end, inner[-1])
+        inner.append(end)
+    may = " or ".join(f"_np2tf_type({name}) in _np2tf_suspects" for name in given)
+    enter = ast.parse(
+        f"_np2tf_here = {entry}({', '.join(given)}) if {may} else None\n"
+        "if _np2tf_here is not None:\n"
+        + "\n".join(f"    {name} = _np2tf_here.take({name})" for name in given)
+    ).body
+    for node in enter:
+        _place(node, function.body[start])
+    function.body[start:] = [*enter, *inner]
+
+
+def _parameters(arguments: ast.arguments, first: int) -> list[str]:
+    plain = [*arguments.posonlyargs, *arguments.args][first:]
+    packed = [one for one in (arguments.vararg, arguments.kwarg) if one is not None]
+    return [one.arg for one in (*plain, *arguments.kwonlyargs, *packed)]
+
+
+def _is_empty(node: ast.stmt) -> bool:
+    """Whether a statement says only that there is nothing: ``pass``, ``...``, or an exception raised."""
+    return isinstance(node, (ast.Pass, ast.Raise)) or (
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    )
+
+
+class _Results(ast.NodeTransformer):
+    """Lets results, and what generators yield, pass the boundary; functions inside have their own."""
+
+    def visit_all(self, body: list[ast.stmt]) -> list[ast.stmt]:
+        return [self.visit(node) for node in body]
+
+    def generic_visit(self, node: ast.AST) -> ast.AST:
+        return node if isinstance(node, _Scope) else super().generic_visit(node)
+
+    def visit_Return(self, node: ast.Return) -> ast.AST:
+        self.generic_visit(node)
+        node.value = _given(node.value or ast.copy_location(ast.Constant(None), node))
+        return node
+
+    def visit_Yield(self, node: ast.Yield) -> ast.AST:
+        self.generic_visit(node)
+        if node.value is not None:
+            node.value = _given(node.value)
+        return node
+
+
+def _given(value: ast.expr) -> ast.expr:
+    """``value`` for the caller."""
+    made = ast.parse("_np2tf_here.give(_) if _np2tf_here is not None else _", mode="eval").body
+    _place(made, value)
+    made.body.args, made.orelse = [value], value  # type: ignore[attr-defined]
+    return made
+
+
+def _place(node: ast.AST, place: ast.AST) -> None:
+    """Let everything in `node` that has no place in the source stand where `place` does."""
+    for one in ast.walk(node):
+        ast.copy_location(one, place)

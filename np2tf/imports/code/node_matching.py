@@ -1,0 +1,177 @@
+"""Which node of the source each node of a translation stands for.
+
+Three ways, the surest first: the rewriter says so (`Plan.origins`), or left the node as it was; an
+expression that it quoted (tests, iterables, values of a lowered statement) is found again by its text; a
+statement that it made stands for the statement that its expressions come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+
+import libcst as cst
+
+from np2tf.facts.module.positions import positions
+from np2tf.tree.walk import children, walk
+
+STATEMENTS = (cst.BaseSmallStatement, cst.BaseCompoundStatement, cst.ExceptHandler, cst.ExceptStarHandler)
+BLOCKS = (cst.BaseCompoundStatement, cst.ExceptHandler, cst.ExceptStarHandler)
+_TRIVIAL = (cst.Name, cst.SimpleString, cst.BaseNumber, cst.Tuple)
+_QUOTED = (
+    *(cst.BaseSmallStatement, cst.BaseCompoundStatement),
+    *(cst.IfExp, cst.BooleanOperation, cst.UnaryOperation),
+)
+_LOOPS: dict[str, type[cst.CSTNode]] = {"for_loop": cst.For, "while_loop": cst.While}
+
+
+class Matching:
+    """The source's node for each node of the output, in `found`."""
+
+    def __init__(
+        self, source: cst.Module, output: cst.Module, origins: Mapping[cst.CSTNode, cst.CSTNode]
+    ) -> None:
+        self.places = positions(source)
+        self.found: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._origins = origins
+        self._owners = dict(_owned(source, source))
+        self._output = output
+        self._source = source
+        self._loops = [node for node in walk(source) if isinstance(node, (cst.For, cst.While))]
+        self._line = 0
+        self._visit(output, source)
+
+    # -- by the rewriter's word, and by text -----------------------------------------------------------------
+
+    def _visit(self, node: cst.CSTNode, function: cst.CSTNode) -> None:
+        """Match `node` and what is below it; `function` is the source's function that is being printed."""
+        known = self._known(node)
+        if known is not None:
+            self.found[node] = known
+            self._line = max(self._line, self.places[known].start.line)
+            if isinstance(known, cst.FunctionDef):
+                function, self._line = known, self.places[known].start.line
+        elif self._by_text(node, function):
+            return
+        body = _body(node)
+        for child in children(node):
+            self._visit(child, function)
+        if body:
+            self._made(body)
+
+    def _known(self, node: cst.CSTNode) -> cst.CSTNode | None:
+        stands_for = self._origins.get(node, node)
+        return stands_for if stands_for in self._owners else None
+
+    @cached_property
+    def _quoted(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
+        """Text -> (node of the source, what became of it), for the expressions that lowering quotes."""
+        became = {old: new for new, old in self._origins.items()}
+        quotable: dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]] = {}
+        for node in walk(self._source):
+            for expression in _quoted_parts(node):
+                new = became.get(expression, expression)
+                text = self._output.code_for_node(new)
+                quotable.setdefault(text, []).append((expression, new))
+        return quotable
+
+    def _by_text(self, node: cst.CSTNode, function: cst.CSTNode) -> bool:
+        if not isinstance(node, cst.BaseExpression) or isinstance(node, _TRIVIAL):
+            return False
+        candidates = self._quoted.get(self._output.code_for_node(node))
+        if not candidates:
+            return False
+        lines = self.places[function]
+        inside = [
+            (old, new)
+            for old, new in candidates
+            if lines.start.line <= self.places[old].start.line <= lines.end.line
+        ]
+        if not inside:
+            return False
+        ahead = [pair for pair in inside if self.places[pair[0]].start.line >= self._line]
+        _, became = (ahead or inside[-1:])[0]
+        for printed, quoted in zip(walk(node), walk(became)):
+            known = self._known(quoted)
+            if known is not None:
+                self.found[printed] = known
+        return True
+
+    # -- statements that were made ---------------------------------------------------------------------------
+
+    def _made(self, body: Sequence[cst.CSTNode]) -> None:
+        """Helpers and the call that uses them stand for one statement of the source."""
+        run: list[cst.CSTNode] = []
+        for statement in body:
+            if self._is_known(statement):
+                run = []
+                continue
+            run.append(statement)
+            if isinstance(statement, cst.FunctionDef):
+                continue
+            owner = self._loop_of(run) or next(filter(None, map(self._owner_of, (statement, *run))), None)
+            if owner is not None:
+                for one in run:
+                    smalls = one.body if isinstance(one, cst.SimpleStatementLine) else ()
+                    for made in (one, *smalls):
+                        self.found.setdefault(made, owner)
+            run = []
+
+    def _is_known(self, statement: cst.CSTNode) -> bool:
+        smalls = statement.body if isinstance(statement, cst.SimpleStatementLine) else [statement]
+        return all(small in self.found for small in smalls)
+
+    def _loop_of(self, run: Sequence[cst.CSTNode]) -> cst.CSTNode | None:
+        """The innermost loop of the source around all that a run holds, if it ends in a loop operator."""
+        call = next((node for node in walk(run[-1]) if isinstance(node, cst.Call)), None)
+        kind = _LOOPS.get(call.func.attr.value) if call and isinstance(call.func, cst.Attribute) else None
+        if kind is None:
+            return None
+        inside = [node for statement in run for node in walk(statement) if node in self.found]
+        if not inside:
+            return None
+        first = min(self.places[self.found[node]].start.line for node in inside)
+        last = max(self.places[self._owners[self.found[node]]].start.line for node in inside)
+        taken = {self.found[node] for node in inside if isinstance(node, STATEMENTS)}
+        around = [
+            loop
+            for loop in self._loops
+            if isinstance(loop, kind)
+            and loop not in taken
+            and self.places[loop].start.line <= first
+            and last <= self.places[loop].end.line
+        ]
+        return around[-1] if around else None
+
+    def _owner_of(self, statement: cst.CSTNode) -> cst.CSTNode | None:
+        """The source's statement that the first known expression of a statement belongs to."""
+        for node in walk(statement):
+            if node in self.found and isinstance(node, cst.BaseExpression):
+                return self._owners[self.found[node]]
+        return None
+
+
+def _owned(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+    """Every node below with the innermost statement that it is part of."""
+    stack = [(node, owner)]
+    while stack:
+        node, owner = stack.pop()
+        if isinstance(node, STATEMENTS):
+            owner = node
+        yield node, owner
+        stack.extend((child, owner) for child in children(node))
+
+
+def _quoted_parts(node: cst.CSTNode) -> Iterator[cst.BaseExpression]:
+    """The expressions of a node that lowering may quote."""
+    for name in ("test", "iter", "value", "msg", "left", "right", "body", "orelse", "exc"):
+        part = getattr(node, name, None)
+        is_quoted = isinstance(node, _QUOTED) and not isinstance(part, _TRIVIAL)
+        if is_quoted and isinstance(part, cst.BaseExpression):
+            yield part
+    if isinstance(node, cst.Comparison):
+        yield node
+
+
+def _body(node: cst.CSTNode) -> Sequence[cst.CSTNode]:
+    return node.body if isinstance(node, (cst.IndentedBlock, cst.Module)) else ()

@@ -1,0 +1,323 @@
+"""The code of a module's functions as the source has it, beside their translations.
+
+On NumPy's own arrays a function means what its translation means, and runs at NumPy's speed. It can run over
+the translated module's globals, so that both see what either changes: only what the source imports from
+NumPy stands there under names that no program can write, because the translation has something else, or
+nothing, under the source's own.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import dis
+import types
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from np2tf.imports.loops.functions import Loops
+from np2tf.imports.loops.names import blocks_of
+from np2tf.imports.loops.watched import watch_functions
+from np2tf.imports.reporting.findings import Originals
+from np2tf.runtime.host.originals import below_numpy
+from np2tf.runtime.introspection.code_names import codes_within
+from np2tf.runtime.replacement.loop_function import WATCH
+
+#: A flag of functions' code, which that of classes and modules has not: its variables are its own.
+_OPTIMIZED = 0x1
+#: Flags of code that takes *args and **kwargs, and of generators and coroutines.
+_VARARGS, _VARKEYWORDS, _SUSPENDED = 0x4, 0x8, 0x2A0
+#: What binds or unbinds a name of the module: at its top, and in functions.
+_AT_TOP = ("STORE_NAME", "DELETE_NAME", "STORE_GLOBAL", "DELETE_GLOBAL")
+_IN_FUNCTIONS = ("STORE_GLOBAL", "DELETE_GLOBAL")
+_READS, _ATTRIBUTES = ("LOAD_GLOBAL", "LOAD_NAME"), ("LOAD_ATTR", "LOAD_METHOD")
+#: Methods that NumPy 2 has removed: what the translation makes of them is not in the source.
+_REMOVED_METHODS = frozenset({"itemset", "newbyteorder", "ptp"})
+#: A source with such a word may meet tensors in a call that began before there were any.
+_OF_TENSORS = (b"tensorflow", b"keras", b"np2tf")
+_COMPREHENSIONS = frozenset({"<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>"})
+_Definition = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_ABSENT = object()
+Path = tuple[str, ...]
+
+
+def originals_of(
+    data: bytes, path: str, tree: ast.Module, translated: types.CodeType, loops: Loops
+) -> Originals:
+    """The code of functions in a source for the code of their translations.
+
+    Args:
+        data: of the source file `path`.
+        tree: the translation, at the source's places.
+        translated: that, compiled.
+        loops: of the source.
+    """
+    with warnings.catch_warnings():
+        # They have been given when the module was parsed.
+        warnings.simplefilter("ignore")
+        source = ast.parse(data, path)
+        _count_the_users_frames(source, tree)
+        module = compile(source, path, "exec", dont_inherit=True)
+    numpy = _numpys(source, module)
+    kept = _bound(translated) | numpy.keys()
+    missing = _bound(module) - kept
+    names = {name: f"np2tf: {name}" for name in numpy}
+    values = {name: _below_numpy(below) for name, below in numpy.items()}
+    jitted = jitted_lines(tree)
+    sources: dict[str, list[tuple[types.CodeType, bool]]] = {}
+    for name, code, outermost in _functions(module):
+        sources.setdefault(name, []).append((code, outermost))
+    pairs = []
+    for name, code, outermost in _functions(translated):
+        found = [one for one, out in sources.get(name, ()) if out == outermost and _at_one_place(one, code)]
+        if len(found) != 1 or found[0] == code or not _is_clear(found[0], missing, values):
+            continue
+        original = _renamed(found[0], names)
+        if original is None:
+            continue
+        may_stand_in = (
+            outermost
+            and code.co_firstlineno not in jitted
+            and original.co_freevars == code.co_freevars
+            and not code.co_flags & _SUSPENDED
+            and _inner(original) <= _COMPREHENSIONS
+            and not any(word in data for word in _OF_TENSORS)
+        )
+        pairs.append((code, original, may_stand_in))
+    given = tuple((names[name], numpy[name]) for name in numpy)
+    watched, functions = _watched(source, path, jitted, names, [code for code, _, _ in pairs], loops)
+    chosen = [
+        (code, original if code.co_firstlineno in jitted else watched.get(id(code), original), may_stand_in)
+        for code, original, may_stand_in in pairs
+    ]
+    hot = tuple((c, watched[id(c)]) for c, _, _ in chosen if id(c) in watched and c.co_firstlineno in jitted)
+    return Originals(np.__version__, given, tuple(chosen), hot, functions)
+
+
+def _watched(
+    source: ast.Module,
+    path: str,
+    jitted: set[int],
+    names: Mapping[str, str],
+    translations: list[types.CodeType],
+    loops: Loops,
+) -> tuple[dict[int, types.CodeType], tuple[Any, ...]]:
+    """The code of functions whose loops are watched, by where their translations' code is; the loops'
+    functions, and their code."""
+    if not loops:
+        return {}, ()
+    watch_functions(source, loops, jitted)
+    module = compile(ast.fix_missing_locations(source), path, "exec", dont_inherit=True)
+    functions = list(_functions(module))
+    alone = {name: code for name, code, _ in functions}
+    watched = {}
+    for translation in translations:
+        same = [
+            one
+            for name, one, outermost in functions
+            if outermost
+            and WATCH in one.co_names
+            and one.co_name == translation.co_name
+            and _at_one_place(one, translation)
+        ]
+        renamed = _renamed(same[0], names) if len(same) == 1 else None
+        if renamed is not None:
+            watched[id(translation)] = renamed
+    made = [(tuple(one), _renamed(alone[one.name], names)) for one in loops.values()]
+    return watched, tuple(one for one in made if one[1] is not None)
+
+
+def _count_the_users_frames(source: ast.Module, translated: ast.Module) -> None:
+    """Call `np2tf.warn` where the translation does: frames of np2tf stand around the source's, too."""
+    places = {
+        (node.lineno, node.col_offset)
+        for node in ast.walk(translated)
+        if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np2tf.warn", "np2tf.call(np2tf.warn)")
+    }
+    for node in ast.walk(source) if places else ():
+        if isinstance(node, ast.Call) and (node.lineno, node.col_offset) in places:
+            warn = ast.parse("np2tf.warn", mode="eval").body
+            for part in ast.walk(warn):
+                ast.copy_location(part, node.func)
+            node.func = warn
+
+
+# -- what is NumPy's -----------------------------------------------------------------------------------------
+
+
+def _numpys(tree: ast.Module, module: types.CodeType) -> dict[str, Path]:
+    """The names that a source imports from NumPy at its top, always the same, and binds to nothing else."""
+    paths: dict[str, list[Path]] = {}
+    for name, path in _imports(tree.body):
+        paths.setdefault(name, []).append(path)
+    stored = [each.argval for each in dis.get_instructions(module) if each.opname in _AT_TOP]
+    in_functions = {
+        each.argval
+        for _, code, _ in _functions(module)
+        for each in dis.get_instructions(code)
+        if each.opname in _IN_FUNCTIONS
+    }
+    return {
+        name: several[0]
+        for name, several in paths.items()
+        if len(set(several)) == 1
+        and stored.count(name) == len(several)
+        and name not in in_functions
+        and _below_numpy(several[0]) is not _ABSENT
+    }
+
+
+def _imports(statements: list[ast.stmt]) -> Iterator[tuple[str, Path]]:
+    """The names that statements outside of functions and classes bind, and the paths below `numpy`."""
+    for node in statements:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first, *rest = alias.name.split(".")
+                if first == "numpy":
+                    yield (alias.asname, tuple(rest)) if alias.asname else (first, ())
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            first, *rest = node.module.split(".")
+            if first == "numpy":
+                for alias in node.names:
+                    yield alias.asname or alias.name, (*rest, alias.name)
+        elif not isinstance(node, _Definition):
+            for inner in blocks_of(node):
+                yield from _imports(inner)
+
+
+def _below_numpy(path: Path) -> Any:
+    try:
+        return below_numpy(path)
+    except ImportError:
+        return _ABSENT
+
+
+def _attribute(value: Any, name: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return getattr(value, name, _ABSENT)
+
+
+# -- the code ------------------------------------------------------------------------------------------------
+
+
+def _functions(code: types.CodeType, prefix: str = "", outermost: bool = True) -> Iterator[Any]:
+    """The code of functions: their qualified names, they, and whether no other function is around them."""
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            name = prefix + inner.co_name
+            if inner.co_flags & _OPTIMIZED:
+                yield name, inner, outermost
+                yield from _functions(inner, f"{name}.<locals>.", False)
+            else:
+                yield from _functions(inner, f"{name}.", outermost)
+
+
+def _at_one_place(one: types.CodeType, other: types.CodeType) -> bool:
+    return one.co_firstlineno == other.co_firstlineno and _parameters(one) == _parameters(other)
+
+
+def _parameters(code: types.CodeType) -> tuple[Any, ...]:
+    flags = code.co_flags & (_VARARGS | _VARKEYWORDS | _SUSPENDED)
+    count = code.co_argcount + code.co_kwonlyargcount + bool(flags & _VARARGS) + bool(flags & _VARKEYWORDS)
+    return code.co_argcount, code.co_posonlyargcount, code.co_varnames[:count], flags
+
+
+def _bound(module: types.CodeType) -> set[str]:
+    """The names that a module binds at its top."""
+    return {each.argval for each in dis.get_instructions(module) if each.opname in _AT_TOP}
+
+
+def jitted_lines(tree: ast.Module) -> set[int]:
+    """The lines where functions begin that are given to `np2tf.jit`."""
+    return {
+        min(node.lineno, *(one.lineno for one in node.decorator_list))
+        for node in ast.walk(tree)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+        and any(ast.unparse(one).startswith("np2tf.jit") for one in node.decorator_list)
+    }
+
+
+def _is_clear(code: types.CodeType, missing: set[str], numpy: Mapping[str, Any]) -> bool:
+    """Whether everything that the code reads by name will be there, and NumPy has what is read of it."""
+    return all(
+        missing.isdisjoint(_read(one))
+        and _REMOVED_METHODS.isdisjoint(one.co_names)
+        and all(_is_there(chain, numpy) for chain in _chains(one))
+        and not _asks_for_identity(one, numpy)
+        for one in codes_within(code)
+    )
+
+
+def _read(code: types.CodeType) -> set[str]:
+    """The global names that code reads."""
+    return {each.argval for each in dis.get_instructions(code) if each.opname in _READS}
+
+
+def _chains(code: types.CodeType) -> Iterator[list[str]]:
+    """The attributes that are read of globals, one after the other: ``np.linalg.norm``."""
+    chain: list[str] = []
+    for each in dis.get_instructions(code):
+        chain = _longer(chain, each)
+        if len(chain) > 1:
+            yield chain
+
+
+def _longer(chain: list[str], instruction: dis.Instruction) -> list[str]:
+    """The chain of names that ends at an instruction; `chain` ends at the one before."""
+    if instruction.opname in _READS:
+        return [instruction.argval]
+    return [*chain, instruction.argval] if chain and instruction.opname in _ATTRIBUTES else []
+
+
+def _is_there(chain: list[str], numpy: Mapping[str, Any]) -> bool:
+    """Whether NumPy has such attributes; those that it had once are there in the translation alone."""
+    value = numpy.get(chain[0])
+    for name in chain[1:]:
+        if not isinstance(value, types.ModuleType):
+            return True
+        value = _attribute(value, name)
+    return value is not _ABSENT
+
+
+def _asks_for_identity(code: types.CodeType, numpy: Mapping[str, Any]) -> bool:
+    """Whether code asks if something is a certain object, which is no class or constant.
+
+    A function of NumPy's that the source means may be np2tf's here, which is equal to it, and another object.
+    """
+    before: dis.Instruction | None = None
+    chain: list[str] = []
+    for each in dis.get_instructions(code):
+        if each.opname == "IS_OP" and before is not None and before.opname != "LOAD_CONST":
+            known = {**vars(builtins), **numpy}.get(chain[0]) if chain else None
+            for name in chain[1:]:
+                known = _attribute(known, name)
+            if not isinstance(known, type):
+                return True
+        chain = _longer(chain, each)
+        before = each
+    return False
+
+
+def _inner(code: types.CodeType) -> set[str]:
+    """The names of the code inside code."""
+    return {one.co_name for one in codes_within(code) if one is not code}
+
+
+def _renamed(code: types.CodeType, names: Mapping[str, str]) -> types.CodeType | None:
+    """The code with other names for globals; None if one of these is an attribute's name, too."""
+    consts = []
+    for one in code.co_consts:
+        if isinstance(one, types.CodeType):
+            one = _renamed(one, names)
+            if one is None:
+                return None
+        consts.append(one)
+    others = (one for one in dis.get_instructions(code) if one.opcode in dis.hasname)
+    if any(one.argval in names and one.opname not in _READS for one in others):
+        return None
+    changed = tuple(names.get(name, name) for name in code.co_names)
+    return code.replace(co_names=changed, co_consts=tuple(consts))

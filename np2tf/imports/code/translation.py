@@ -1,0 +1,64 @@
+"""From the bytes of a module to code that runs translated under the file's own name and lines.
+
+Only imported where there is something to translate: it loads the translator, which a cached translation does
+without.
+"""
+
+from __future__ import annotations
+
+import ast
+import pickle
+import warnings
+
+from np2tf.imports.code.boundaries import add_boundaries
+from np2tf.imports.code.lines import SourceMap
+from np2tf.imports.code.numpy_names import keep_names
+from np2tf.imports.code.source_code import jitted_lines, originals_of
+from np2tf.imports.loops.functions import loops_of
+from np2tf.imports.loops.watched import watch_translation
+from np2tf.imports.reporting.findings import Finding, Translation
+from np2tf.options import Options
+from np2tf.pipeline import Result, translate
+from np2tf.rewrites.control.summaries import summarise
+from np2tf.tree.source import Source, SourceError
+
+
+def translation_of(data: bytes, path: str, options: Options) -> Translation:
+    """Translate a module. Whatever goes wrong becomes a finding, and the module runs as it is."""
+    try:
+        source = Source.of(data, path)
+        result = translate(source, options)
+        findings = tuple(map(Finding.of, result.diagnostics))
+        summary = _summary(source, result, path, options)
+        if not result.changed:
+            return Translation(None, findings, summary=summary)
+        tree, original = tree_of(source, result)
+        add_boundaries(tree, original, result.foreign)
+        loops = loops_of(ast.parse(source.text), source.text, path)
+        watch_translation(tree, loops, jitted_lines(tree), result.foreign)
+        code = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+        originals = originals_of(data, path, tree, code, loops)
+        return Translation(code, findings, result.text, originals=originals, summary=summary)
+    except SourceError as error:
+        return Translation(None, (Finding.of(error.diagnostic),))
+    except Exception as error:  # np2tf's own fault is no reason to break an import that works without it
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        return Translation(None, (Finding.made("NP2TF905", path, 1, reason=reason),))
+
+
+def _summary(source: Source, result: Result, path: str, options: Options) -> bytes:
+    if result.facts is None:
+        return b""
+    return pickle.dumps(summarise(result.facts, source.text, path, options))
+
+
+def tree_of(source: Source, result: Result) -> tuple[ast.Module, ast.Module]:
+    """The translation as Python's tree, with the source's places and names, and the source's."""
+    with warnings.catch_warnings():
+        # What Python has to say about the source it said when it was parsed; here the lines are others.
+        warnings.simplefilter("ignore")
+        tree = ast.parse(result.text.removeprefix("\ufeff"))
+        original = ast.parse(source.text)
+    SourceMap(source, result).relocate(tree)
+    keep_names(original, tree)
+    return tree, original

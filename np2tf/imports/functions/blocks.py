@@ -1,0 +1,291 @@
+"""The source of a function or class, as a text that can be translated by itself."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import np2tf.imports.functions.decorator as decorator
+from np2tf.imports.cache.sources import Seen
+from np2tf.imports.functions.decorator import Refused
+from np2tf.runtime.host.originals import below_numpy
+from np2tf.runtime.replacement.loop_function import LoopFunction
+
+
+class Block(NamedTuple):
+    """A piece of a file: imports that say what NumPy's names mean in it, and its lines."""
+
+    text: str
+    path: str
+    down: int
+    """What is added to a line of the text to get the line of the file, …"""
+    right: int
+    """… and to a column."""
+    definitions: dict[types.FunctionType, tuple[str, int]]
+    """Name and line of each function's `def` in the file."""
+    names: dict[str, Any]
+    """What the names in the block stand for outside of it."""
+    lines: tuple[int, ...] = ()
+    """The lines of the file that those of the text stand for, where that cannot be told by `down`."""
+
+    def place(self, tree: ast.AST) -> None:
+        """Give the nodes of a tree, whose lines are those of the text further down, the lines of the file."""
+        for node in ast.walk(tree) if self.lines else ():
+            if hasattr(node, "lineno"):
+                node.lineno = self._line(node.lineno)
+                node.end_lineno = self._line(node.end_lineno)  # type: ignore[attr-defined]
+
+    def moved(self, line: int) -> int:
+        """The line of the file for a line of the text."""
+        return self._line(line) if self.lines else max(line + self.down, 1)
+
+    def _line(self, line: int) -> int:
+        return self.lines[min(max(line, 1), len(self.lines)) - 1]
+
+
+def block_of(functions: Sequence[types.FunctionType]) -> Block:
+    """The block in which all of these functions are defined.
+
+    Raises:
+        Refused: there is no source, or it is not that of the functions.
+    """
+    first = functions[0]
+    path = first.__code__.co_filename
+    # What is kept of a file may be from before the module was loaded again.
+    linecache.checkcache(path)
+    if _has_changed(first, path):
+        raise Refused(f"{path} has changed since it was imported")
+    lines = linecache.getlines(path, first.__globals__)
+    if not lines:
+        raise Refused("its source cannot be had (it was made by exec, or typed at a prompt)")
+    try:
+        tree = ast.parse("".join(lines))
+    except (SyntaxError, ValueError):
+        raise Refused(f"{path} is not the source that it was made from") from None
+    definitions = {}
+    nodes = []
+    for function in functions:
+        found = _definition(tree, function)
+        if found is not None:
+            definitions[function] = (found.name if isinstance(found, _DEFS) else "<lambda>", found.lineno)
+            nodes.append(found)
+    if not nodes:
+        raise Refused(f"{path} is not the source that it was made from")
+    names = {**_numpys(tree), **_names(functions)}
+    outer = _smallest_around(tree, nodes)
+    first_line = min([outer.lineno, *(one.lineno for one in getattr(outer, "decorator_list", ()))])
+    body = lines[first_line - 1 : outer.end_lineno]
+    _blank_own_decorators(outer, names, body, first_line)
+    head = ["; ".join(_imports(outer, names))]
+    owner = None if isinstance(outer, ast.ClassDef) else _class_of(first)
+    body, right = (body, 0) if owner else _dedented(body)
+    if _first_of(body)[0].isspace():
+        # Methods are translated as members of a class; what else has to stay indented, as a block.
+        head.append(f"class {owner}:" if owner else "if True:")
+    text = "\n".join(head) + "\n" + "".join(body)
+    return Block(text, path, first_line - len(head) - 1, right, definitions, names)
+
+
+def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
+    """The block of a loop that has been made a function (`np2tf.imports.loops.functions`)."""
+    path = plain.__code__.co_filename
+    tree = ast.parse("".join(linecache.getlines(path, plain.__globals__)))
+    names = {**_numpys(tree), **plain.__globals__}
+    for name in known.parameters:
+        names.pop(name, None)
+    head = "; ".join(_imports(ast.parse(known.text), names))
+    lines = known.line, *known.lines
+    return Block(f"{head}\n{known.text}", path, 0, 0, {plain: (known.name, known.line)}, names, lines)
+
+
+def _has_changed(function: types.FunctionType, path: str) -> bool:
+    """Whether the file of a translated module is another by now."""
+    spec = getattr(sys.modules.get(function.__module__), "__spec__", None)
+    loaded = getattr(spec, "loader", None)
+    seen, now = getattr(loaded, "seen", None), Seen.of(path)
+    if not isinstance(seen, Seen) or now is None or loaded.path != path:  # type: ignore[union-attr]
+        return False
+    return (seen.size, seen.modified) != (now.size, now.modified)
+
+
+_DEFS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+
+
+def _definition(tree: ast.Module, function: types.FunctionType) -> Any:
+    """The node that a function was made from."""
+    code = function.__code__
+    kinds: Any = ast.Lambda if code.co_name == "<lambda>" else (ast.FunctionDef, ast.AsyncFunctionDef)
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, kinds):
+            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+            if first == code.co_firstlineno and getattr(node, "name", "<lambda>") == code.co_name:
+                found.append(node)
+    if len(found) > 1:
+        raise Refused("its line defines several functions")
+    return found[0] if found else None
+
+
+def _smallest_around(tree: ast.Module, nodes: list[Any]) -> Any:
+    """The definition that is all of the nodes' own, or the class around them; of a lambda, its statement."""
+    if len(nodes) == 1 and isinstance(nodes[0], _DEFS):
+        return nodes[0]
+    kinds: Any = ast.ClassDef if len(nodes) > 1 else ast.stmt
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, kinds) and all(_holds(node, inner) for inner in nodes)
+    ]
+    if not around:
+        raise Refused("its functions do not stand in one place")
+    return around[-1]
+
+
+def _holds(node: Any, inner: Any) -> bool:
+    start, end = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
+    return start <= (inner.lineno, inner.col_offset) and (inner.end_lineno, inner.end_col_offset) <= end
+
+
+def _names(functions: Sequence[types.FunctionType]) -> dict[str, Any]:
+    names = dict(functions[0].__globals__)
+    for function in functions:
+        for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+            names[name] = decorator.content(cell)
+    return names
+
+
+def _numpys(tree: ast.Module) -> dict[str, Any]:
+    """What the file imports of NumPy at its top: where it has been translated, its names are not there."""
+    found: dict[str, Any] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for one in node.names:
+                if one.name.partition(".")[0] == "numpy":
+                    path = one.name.split(".")[1:] if one.asname else []
+                    found[one.asname or "numpy"] = below_numpy(tuple(path))
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            top, *path = (node.module or "").split(".")
+            for one in node.names if top == "numpy" else ():
+                if hasattr(below_numpy(tuple(path)), one.name):
+                    found[one.asname or one.name] = below_numpy((*path, one.name))
+    return found
+
+
+def _blank_own_decorators(outer: Any, names: dict[str, Any], body: list[str], first_line: int) -> None:
+    """Take `@np2tf.translate` itself out of the text, so that it stands in no rewrite's way."""
+    for node in ast.walk(outer):
+        for one in getattr(node, "decorator_list", ()):
+            called = one.func if isinstance(one, ast.Call) else one
+            if _value(called, names) is decorator.translate:
+                for line in range(one.lineno - first_line, one.end_lineno - first_line + 1):
+                    body[line] = "\n"
+
+
+def _value(node: ast.expr, names: dict[str, Any]) -> Any:
+    """What a dotted name stands for."""
+    if isinstance(node, ast.Name):
+        return names.get(node.id)
+    if isinstance(node, ast.Attribute):
+        return getattr(_value(node.value, names), node.attr, None)
+    return None
+
+
+def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
+    """Imports of what the block's names are, where that is NumPy or `math`; stand-ins for all others.
+
+    Without these a name would be taken for a builtin, and what it is for known.
+    """
+    used = dict.fromkeys(node.id for node in ast.walk(outer) if isinstance(node, ast.Name))
+    bound = {node.id for node in ast.walk(outer) if isinstance(node, ast.Name) and not _is_read(node)}
+    for name in used:
+        if name not in names:
+            continue
+        lines = list(_import(name, names[name]))
+        yield from lines
+        if not lines and name not in bound:
+            value = names[name]
+            known = callable(value) or isinstance(value, _KNOWN)
+            yield f"from {_ELSEWHERE} import {name}" if known else f"{name} = {_ELSEWHERE}()"
+
+
+#: The module, and the function, that a stand-in seems to come from.
+_ELSEWHERE = "_np2tf_elsewhere"
+#: Values that are constants of a trace.
+_KNOWN = (types.ModuleType, str, bytes, int, float, complex, type(None))
+
+
+def _is_read(name: ast.Name) -> bool:
+    return isinstance(name.ctx, ast.Load)
+
+
+def is_stand_in(statement: ast.stmt) -> bool:
+    """Whether a statement of a block only stands for what the block's surroundings bind."""
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module == _ELSEWHERE
+    value = statement.value if isinstance(statement, ast.Assign) else None
+    return isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id == _ELSEWHERE
+
+
+def _import(name: str, value: Any) -> Iterator[str]:
+    if isinstance(value, types.ModuleType):
+        module = value.__name__
+        if module == "math" or module.partition(".")[0] == "numpy":
+            yield f"import {module} as {name}" if module != name else f"import {name}"
+    elif callable(value) and id(value) in _public():
+        module, public = _public()[id(value)]
+        yield f"from {module} import {public} as {name}"
+
+
+@lru_cache(maxsize=1)
+def _public() -> dict[int, tuple[str, str]]:
+    """NumPy's public functions and classes by identity."""
+    import builtins
+
+    import numpy as np
+
+    found = {}
+    for module in (np.random, np.fft, np.linalg, np):
+        for name in module.__all__:
+            value = getattr(module, name)
+            if callable(value) and getattr(builtins, name, None) is not value:
+                found[id(value)] = (module.__name__, name)
+    return found
+
+
+def _class_of(function: types.FunctionType) -> str | None:
+    """The name of the class that a method was defined in."""
+    outer = function.__qualname__.split(".")[:-1]
+    return outer[-1] if outer and outer[-1] != "<locals>" else None
+
+
+def _first_of(body: list[str]) -> str:
+    return next(line for line in body if line.strip())
+
+
+def _dedented(body: list[str]) -> tuple[list[str], int]:
+    """The lines without their common indentation, unless that would change the text of a string."""
+    first = _first_of(body)
+    indentation = first[: len(first) - len(first.lstrip())]
+    if not indentation:
+        return body, 0
+    dedented = [line.removeprefix(indentation) for line in body]
+    try:
+        same = _meaning("if True:\n" + "".join(body)) == _meaning("".join(dedented))
+    except SyntaxError:
+        return body, 0
+    return (dedented, len(indentation.encode())) if same else (body, 0)
+
+
+def _meaning(text: str) -> str:
+    """A definition without its places and its docstring."""
+    outer = ast.parse(text).body[0]
+    if isinstance(outer, ast.If):
+        outer = outer.body[0]
+    if isinstance(outer, _DEFS) and ast.get_docstring(outer, clean=False) is not None:
+        outer.body[0] = ast.Pass()
+    return ast.dump(outer)

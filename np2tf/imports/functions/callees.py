@@ -1,0 +1,100 @@
+"""Staged versions of functions that staged code calls, made when a trace meets them."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import types
+from typing import Any
+
+from np2tf.imports.functions.blocks import Block, block_of, block_of_loop
+from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.functions.functions import translated
+from np2tf.options import Options
+from np2tf.pipeline import translate
+from np2tf.runtime.introspection.libraries import is_of_library
+from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.replacement.loop_function import LoopFunction
+from np2tf.staging import StagingError
+from np2tf.tree.source import Source, SourceError
+
+_OPTIONS = Options(everything=True)
+#: What a lambda is called where it is translated as a definition.
+_NAME = "np2tf_lambda"
+
+
+def staged_version(function: types.FunctionType) -> tuple[str, Any]:
+    """A function's staged version, or None and why there is none, as the rest of "it …".
+
+    Functions of installed packages are staged only where the package has been translated: nobody has asked
+    for the others.
+    """
+    if is_of_library(function):
+        return "is of a module that has not been translated", None
+    try:
+        block = _of_lambda(function) if function.__code__.co_name == "<lambda>" else block_of([function])
+        made, findings = translated(block, [function], _OPTIONS)
+    except Refused as reason:
+        return f"cannot be translated: {reason}", None
+    found = made.get(function)
+    if isinstance(found, Jitted):
+        return "", found
+    why = [dict(one.args)["reason"] for one in findings if "reason" in dict(one.args)]
+    return (why or [one.message for one in findings] or ["is not of a kind that is staged"])[0], None
+
+
+def asked_by(function: types.FunctionType) -> tuple[set[str], list[str]]:
+    """Which of np2tf's operators a function's staged version uses, and what it has looked at by `np2tf.call`.
+
+    Raises:
+        StagingError: its source cannot be had any more.
+    """
+    try:
+        tree = ast.parse(translate(Source.of(block_of([function]).text), _OPTIONS).text)
+    except (Refused, SourceError) as error:
+        raise StagingError(str(error), "NP2TF539") from None
+    used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and _is_np2tf(node.value)]
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    asked = [node for node in calls if isinstance(node.func, ast.Attribute) and _is_np2tf(node.func.value)]
+    callees = [ast.unparse(node.args[0]) for node in asked if node.func.attr == "call"]  # type: ignore[attr-defined]
+    return {node.attr for node in used}, callees
+
+
+def _is_np2tf(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "np2tf"
+
+
+def staged_loop(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+    """The staged version of a loop's function; None if there is none.
+
+    Args:
+        plain: the function as the source has it.
+        known: what it was made of.
+    """
+    try:
+        made, _ = translated(block_of_loop(plain, known), [plain], _OPTIONS)
+    except Refused:
+        return None
+    found = made.get(plain)
+    return found if isinstance(found, Jitted) else None
+
+
+def _of_lambda(function: types.FunctionType) -> Block:
+    """A lambda as a definition.
+
+    Raises:
+        Refused: it cannot be told from others, or has no source.
+    """
+    block = block_of([function])
+    path = function.__code__.co_filename
+    text = "".join(linecache.getlines(path, function.__globals__))
+    line = function.__code__.co_firstlineno
+    nodes = [
+        node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Lambda) and node.lineno == line
+    ]
+    node = nodes[0]  # `block_of` has found that it is the only one
+    head = block.text.partition("\n")[0]
+    body = ast.get_source_segment(text, node.body) or ""
+    source = f"{head}\ndef {_NAME}({ast.unparse(node.args)}): return (\n{body}\n)\n"
+    down = node.body.lineno - 3
+    return Block(source, path, down, 0, {function: (_NAME, 2 + down)}, block.names)

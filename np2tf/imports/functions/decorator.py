@@ -1,0 +1,138 @@
+"""`@np2tf.translate`: one function or class, translated where it stands."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar, overload
+
+from np2tf.imports.hooks.loader import TranslatingLoader
+from np2tf.imports.reporting.findings import Finding, tell
+from np2tf.options import Options
+
+T = TypeVar("T")
+Make = Callable[[types.FunctionType], Any]
+
+
+class Refused(Exception):
+    """Something that cannot be translated where it stands; the message says why."""
+
+
+@overload
+def translate(target: T, *, options: Options | None = None) -> T: ...
+@overload
+def translate(target: None = None, *, options: Options | None = None) -> Callable[[T], T]: ...
+def translate(target: Any = None, *, options: Options | None = None) -> Any:
+    """Translate a function, or the methods of a class, in files, notebooks and wherever there is source.
+
+    Closures, defaults, annotations and the decorators around it stay as they are. What cannot be translated
+    is returned as it is, with a `TranslationWarning` that says why.
+    """
+    if target is None:
+        return functools.partial(translate, options=options)
+    functions: list[types.FunctionType] = []
+    try:
+        _rebuilt(target, lambda function: _noted(function, functions))
+        if not functions or all(map(_is_translated, functions)):
+            return target
+        # Only where there is something to translate: this loads the translator.
+        from np2tf.imports.functions.functions import translations
+        from np2tf.runtime.host.originals import remember
+
+        new, findings = translations(functions, options or Options())
+        tell(findings)
+        for old, made in new.items():
+            remember(getattr(made, "__wrapped__", made), old)
+        return _rebuilt(target, lambda function: new.get(function, function)) if new else target
+    except Refused as reason:
+        path, line = _place(target, functions)
+        name = getattr(target, "__qualname__", type(target).__name__)
+        tell([Finding.made("NP2TF942", path, line, name=name, reason=str(reason))], "; it runs as it is")
+        return target
+
+
+def _noted(function: types.FunctionType, functions: list[types.FunctionType]) -> types.FunctionType:
+    functions.append(function)
+    return function
+
+
+def _is_translated(function: types.FunctionType) -> bool:
+    """Whether a function's whole module has been translated already."""
+    module = sys.modules.get(function.__module__ or "")
+    loader = getattr(getattr(module, "__spec__", None), "loader", None)
+    return isinstance(loader, TranslatingLoader) and loader.translated is True
+
+
+def _place(target: Any, functions: list[types.FunctionType]) -> tuple[str, int]:
+    found = functions[0] if functions else getattr(target, "__wrapped__", target)
+    code = getattr(found, "__code__", None)
+    return (code.co_filename, code.co_firstlineno) if code is not None else ("<unknown>", 1)
+
+
+def _rebuilt(target: Any, make: Make) -> Any:
+    """`target` with every function in it replaced by what `make` makes of it.
+
+    Raises:
+        Refused: nothing is known of how to look into such an object.
+    """
+    if isinstance(target, type):
+        return _class(target, make)
+    if isinstance(target, (staticmethod, classmethod)):
+        return type(target)(_rebuilt(target.__func__, make))
+    if isinstance(target, property):
+        get, put, delete = (part and _rebuilt(part, make) for part in (target.fget, target.fset, target.fdel))
+        return type(target)(get, put, delete, target.__doc__)
+    if isinstance(target, functools.cached_property):
+        target.func = _rebuilt(target.func, make)
+        return target
+    if isinstance(target, types.FunctionType):
+        return _under_wrapper(target, make) if hasattr(target, "__wrapped__") else make(target)
+    inner = getattr(target, "__wrapped__", None)
+    if inner is not None and hasattr(target, "cache_parameters"):
+        return functools.lru_cache(**target.cache_parameters())(_rebuilt(inner, make))
+    if inner is not None and type(target).__module__.startswith("np2tf."):
+        return target
+    raise Refused(f"it is a {type(target).__name__} and not a function or class")
+
+
+def _under_wrapper(wrapper: types.FunctionType, make: Make) -> types.FunctionType:
+    """A decorator's wrapper, which holds the function that it wraps in its closure."""
+    inner: Any = wrapper.__wrapped__  # type: ignore[attr-defined]
+    cells = [cell for cell in wrapper.__closure__ or () if content(cell) is inner]
+    if not cells:
+        raise Refused("a decorator below has put something else in its place")
+    new = _rebuilt(inner, make)
+    for cell in cells:
+        cell.cell_contents = new
+    wrapper.__wrapped__ = new  # type: ignore[attr-defined]
+    return wrapper
+
+
+def content(cell: types.CellType) -> Any:
+    """What a closure's cell holds."""
+    try:
+        return cell.cell_contents
+    except ValueError:  # not bound yet
+        return None
+
+
+_MEMBERS = (types.FunctionType, staticmethod, classmethod, property, functools.cached_property)
+
+
+def _class(target: type, make: Make) -> type:
+    for name, value in list(vars(target).items()):
+        if isinstance(value, type):
+            if value.__qualname__ == f"{target.__qualname__}.{value.__name__}":
+                _class(value, make)
+            continue
+        if not isinstance(value, _MEMBERS) and not hasattr(value, "cache_parameters"):
+            continue
+        try:
+            new = _rebuilt(value, make)
+        except Refused:
+            continue  # a method under a decorator of its own kind stays as it is
+        if new is not value:
+            setattr(target, name, new)
+    return target

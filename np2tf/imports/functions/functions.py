@@ -1,0 +1,178 @@
+"""New functions from old ones: their source is translated, and the code put under their globals and closures.
+
+Nothing of the source is run again: it is compiled, and the code objects of the functions are taken out.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from np2tf.imports.code.boundaries import add_boundaries
+from np2tf.imports.code.lines import SourceMap
+from np2tf.imports.functions.blocks import Block, block_of, is_stand_in
+from np2tf.imports.functions.decorator import Refused
+from np2tf.imports.reporting.findings import Finding
+from np2tf.options import Options
+from np2tf.pipeline import translate
+from np2tf.runtime.environment.raw_tensors import NAMES
+from np2tf.runtime.environment.tensorflow_patches import note_translated
+from np2tf.tree.source import Source, SourceError
+
+_FACTORY = "__np2tf_names__"
+_Def = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def translations(
+    functions: Sequence[types.FunctionType], options: Options
+) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
+    """Translated functions for those that stand in one block of source, and what is to be said of them.
+
+    Raises:
+        Refused: the source cannot be had, or not be translated.
+    """
+    return translated(block_of(functions), functions, options)
+
+
+def translated(
+    block: Block, functions: Sequence[types.FunctionType], options: Options
+) -> tuple[dict[types.FunctionType, Any], list[Finding]]:
+    """Translated functions for those that stand in a block.
+
+    Raises:
+        Refused: the block cannot be translated.
+    """
+    try:
+        source = Source.of(block.text, block.path)
+    except SourceError as error:
+        raise Refused(error.diagnostic.message) from None
+    result = translate(source, options)
+    findings = [_moved(Finding.of(found), block) for found in result.diagnostics]
+    if not result.changed:
+        return {}, findings
+    tree = ast.parse(result.text)
+    SourceMap(source, result).relocate(tree, block.down, block.right)
+    block.place(tree)
+    tree.body = [one for one in tree.body if not is_stand_in(one)]
+    libraries = {**_libraries(tree, block), **NAMES}
+    first_lines = {place: one.__code__.co_firstlineno for one, place in block.definitions.items()}
+    jitted = _take_off_decorators(tree, first_lines)
+    add_boundaries(tree, _relocated(block.text, block), result.foreign)
+    codes = dict(_codes(_compiled(tree, block, functions, libraries)))
+    new: dict[types.FunctionType, Any] = {}
+    for function in functions:
+        place = block.definitions.get(function)
+        code = None if place is None else codes.get((place[0], first_lines[place]))
+        if place is not None and code is not None:
+            new[function] = _made(function, code, libraries, place in jitted)
+    return new, findings
+
+
+def _relocated(text: str, block: Block) -> ast.Module:
+    """The source as a tree, at its places in the file."""
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if hasattr(node, "lineno"):
+            node.lineno += block.down
+    block.place(tree)
+    return tree
+
+
+def _moved(found: Finding, block: Block) -> Finding:
+    return found._replace(line=block.moved(found.line), column=found.column + block.right)
+
+
+def _libraries(tree: ast.Module, block: Block) -> dict[str, Any]:
+    """What the translation imports at its top, which goes; the user's own names stay the user's."""
+    imports: list[ast.stmt] = [one for one in tree.body if isinstance(one, (ast.Import, ast.ImportFrom))]
+    tree.body = [one for one in tree.body if one not in imports]
+    libraries: dict[str, Any] = {}
+    exec(compile(ast.Module(imports, []), block.path, "exec"), libraries)
+    return {
+        name: value
+        for name, value in libraries.items()
+        if name != "__builtins__" and block.names.get(name, _ABSENT) is not value
+    }
+
+
+_ABSENT = object()
+
+
+def _take_off_decorators(tree: ast.Module, first_lines: dict[tuple[str, int], int]) -> set[tuple[str, int]]:
+    """Remove all decorators: the source's have been or will be applied. Returns who had `@np2tf.jit`."""
+    jitted = set()
+    for node in list(ast.walk(tree)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) or not _is_outermost(node, tree):
+            continue
+        place = (node.name, node.lineno)
+        if any(ast.unparse(decorator) == "np2tf.jit" for decorator in node.decorator_list):
+            jitted.add(place)
+        # A function begins at the line of its first decorator: one that is never run keeps it there.
+        first = first_lines.get(place, node.lineno)
+        here: Any = {"lineno": first, "end_lineno": first, "col_offset": 0, "end_col_offset": 0}
+        node.decorator_list = [ast.Constant(None, **here)] if first != node.lineno else []
+    return jitted
+
+
+def _is_outermost(function: _Def, tree: ast.Module) -> bool:
+    """Whether a function is in no other; decorators inside functions run when the function does."""
+    stack: list[ast.AST] = [tree]
+    while stack:
+        node = stack.pop()
+        if node is function:
+            return True
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            stack.extend(ast.iter_child_nodes(node))
+    return False
+
+
+def _compiled(
+    tree: ast.Module, block: Block, functions: Sequence[types.FunctionType], libraries: dict[str, Any]
+) -> types.CodeType:
+    """The block inside a function whose parameters are the closure variables of the code that is wanted."""
+    names = dict.fromkeys([name for function in functions for name in function.__code__.co_freevars])
+    names.update(dict.fromkeys(libraries))
+    factory = ast.parse(f"def {_FACTORY}({', '.join(names)}): pass")
+    factory.body[0].body = tree.body or [ast.Pass(lineno=1, col_offset=0)]  # type: ignore[attr-defined]
+    flags = functions[0].__code__.co_flags & _FUTURE
+    return compile(ast.fix_missing_locations(factory), block.path, "exec", flags, dont_inherit=True)
+
+
+#: `from __future__ import annotations`, the one future that today's code can have.
+_FUTURE = 0x1000000
+
+
+def _codes(code: types.CodeType) -> Iterator[tuple[tuple[str, int], types.CodeType]]:
+    """Code objects by name and line of the definition, outer ones before the inner ones they hold."""
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from _codes(constant)
+            yield (constant.co_name, constant.co_firstlineno), constant
+
+
+def _made(old: types.FunctionType, code: types.CodeType, libraries: dict[str, Any], jitted: bool) -> Any:
+    cells = dict(zip(old.__code__.co_freevars, old.__closure__ or ()))
+    closure = []
+    for name in code.co_freevars:
+        if name not in cells:
+            if name not in libraries:
+                raise Refused(f"`{name}` means something else in another function beside it")
+            cells[name] = types.CellType(libraries[name])
+        closure.append(cells[name])
+    if sys.version_info >= (3, 11):  # tracebacks show the qualified name
+        code = code.replace(co_qualname=old.__code__.co_qualname)
+    new = types.FunctionType(code, old.__globals__, old.__name__, old.__defaults__, tuple(closure))
+    note_translated(code)
+    new.__kwdefaults__ = old.__kwdefaults__
+    new.__dict__.update(old.__dict__)
+    for name in ("__doc__", "__annotations__", "__qualname__", "__module__", "__type_params__"):
+        if hasattr(old, name):
+            setattr(new, name, getattr(old, name))
+    if not jitted:
+        return new
+    import np2tf
+
+    return np2tf.jit(new)

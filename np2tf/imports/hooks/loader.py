@@ -1,0 +1,134 @@
+"""The loader of translated modules: importlib's own, with a translation before the compilation."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import sys
+import types
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from np2tf.config import program
+from np2tf.imports.cache.sources import Seen
+from np2tf.imports.cache.store import translation
+from np2tf.imports.reporting.findings import Finding, TranslationWarning, tell
+from np2tf.options import Options
+
+if TYPE_CHECKING:
+    from np2tf.diagnostics import Diagnostic
+    from np2tf.imports.reporting.findings import Originals
+
+__all__ = ["TranslatingLoader", "TranslationWarning"]
+
+#: Set on an exception that the original code raises too.
+_USERS_OWN = "_np2tf_raised_untranslated_too"
+_DEFAULTS = Options()
+
+
+class TranslatingLoader(importlib.machinery.SourceFileLoader):
+    """Loads a module from its source file, translated; the file is only read.
+
+    Attributes:
+        translated: whether the code that runs is a translation; None before the module is loaded.
+        findings: what could not be translated.
+        originals: the code of functions as the source has it.
+        seen: the source file as it was when the module was loaded.
+        summary: what other modules need to know of its functions, pickled; empty if there is nothing.
+    """
+
+    translated: bool | None = None
+    findings: tuple[Finding, ...] = ()
+    originals: Originals | None = None
+    seen: Seen | None = None
+    summary: bytes = b""
+
+    def __init__(self, fullname: str, path: str, options: Options | None = None) -> None:
+        super().__init__(fullname, path)
+        self.options = options or _DEFAULTS
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]:
+        """What could not be translated, as `np2tf.convert` reports it."""
+        return [found.diagnostic for found in self.findings]
+
+    def get_code(self, fullname: str) -> types.CodeType | None:
+        """The module's code: compiled from its translation, or the original's, with its bytecode file."""
+        as_it_is = partial(super().get_code, fullname)
+        self.seen = Seen.of(self.path)
+        made = translation(self.get_filename(fullname), self.get_data, self.options, as_it_is)
+        self.translated, self.findings = made.code is not None, made.findings
+        self.originals = made.originals if self.translated else None
+        self.summary = made.summary
+        if made.findings:
+            whole = made.code is None and any(found.severity == "error" for found in made.findings)
+            tell(made.findings, "; the module runs untranslated" if whole else "")
+        return made.code or made.own_code or as_it_is()
+
+    def names(self) -> dict[str, Any]:
+        """The globals that translated code is executed with, besides those that Python gives to all."""
+        if not self.translated:
+            return {}
+        _follow_program()
+        from np2tf.runtime.environment import raw_tensors
+        from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
+        from np2tf.runtime.host import originals
+
+        names = dict(raw_tensors.NAMES)
+        if self.originals is not None:
+            originals.add(self.originals, names)
+        return names
+
+    def exec_module(self, module: types.ModuleType) -> None:
+        """Run the module; if that fails, but works untranslated, it is left untranslated, with a warning."""
+        before = dict(module.__dict__)
+        try:
+            code = self.get_code(module.__name__)
+            if code is None:
+                raise ImportError(f"np2tf: module {module.__name__!r} has no code", name=module.__name__)
+            module.__dict__.update(self.names())
+            exec(code, module.__dict__)
+        except Exception as error:
+            if not self.translated or hasattr(error, _USERS_OWN):
+                raise
+            self._run_as_it_is(module, before, error)
+            return
+        if self.originals is not None:
+            from np2tf.runtime.host import originals
+
+            originals.stand_in(self.originals, module)
+
+    def _run_as_it_is(self, module: types.ModuleType, before: dict[str, object], error: Exception) -> None:
+        code = super().get_code(module.__name__)
+        module.__dict__.clear()
+        module.__dict__.update(before)
+        try:
+            exec(code, module.__dict__)  # type: ignore[arg-type]
+        except Exception as own:
+            # The user's own error, as it would have come without np2tf; importing modules pass it on.
+            own.__context__ = None
+            setattr(own, _USERS_OWN, True)
+            raise
+        self.translated = False
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0][:200]
+        found = Finding.made("NP2TF941", self.path, _line_of(error, self.path), reason=reason)
+        self.findings = (*self.findings, found)
+        tell([found])
+
+
+def _follow_program() -> None:
+    """Let what the program binds in NumPy's modules be seen, once there are modules that stand for them."""
+    if not program.is_translated:
+        program.is_translated = True
+        rebound = sys.modules.get("np2tf.tnp._front.rebound_names")
+        if rebound is not None:
+            rebound.follow_program()
+
+
+def _line_of(error: Exception, path: str) -> int:
+    """The last line of the file that an error came through."""
+    line, traceback = 1, error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == path:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line

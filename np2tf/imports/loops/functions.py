@@ -1,0 +1,264 @@
+"""The loops of functions and modules as functions of their own, for on-stack replacement.
+
+A loop that takes long on the host goes on as compiled code (`np2tf.runtime.replacement.replacement`): what it
+reads and carries are the parameters of its function, what is read behind it the results.
+`np2tf.imports.loops.watched` makes the code in which it is watched.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from np2tf.imports.loops.items import items_of
+from np2tf.imports.loops.names import (
+    CLOSURES,
+    OF_THE_FRAME,
+    OF_THE_MODULE,
+    REFUSED,
+    blocks_of,
+    count_loads,
+    functions_of,
+    globals_of_functions,
+    is_made_first,
+    is_private,
+    parameters_of,
+    stored,
+    walk,
+)
+from np2tf.imports.loops.text import OTHER_ENDS, binds, can_be_moved, function_of
+from np2tf.runtime.replacement.loop_function import LoopFunction
+
+_Loop = ast.For | ast.While
+#: A range that is known to have no more numbers is not watched.
+TINY = 4
+#: What binds names that are no variables.
+_DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Import, ast.ImportFrom)
+#: Where a loop stands -> its function.
+Loops = dict[tuple[int, int], LoopFunction]
+
+
+def loops_of(source: ast.Module, text: str, path: str) -> Loops:
+    """The loops of a module that can be functions.
+
+    Args:
+        source: the module.
+        text: that it was parsed from.
+        path: of the file.
+    """
+    found: Loops = {}
+    if any(end in text for end in OTHER_ENDS):
+        return found
+    lines = [f"{line}\n" for line in text.split("\n")]
+    numpy = _numpys(source)
+    for function, in_class in functions_of(source.body):
+        if isinstance(function, ast.FunctionDef):
+            found |= _OfFunction(function, in_class, lines, path, len(found), numpy).loops()
+    if not _names_in(source) & OF_THE_MODULE:
+        found |= _OfModule(source, text, lines, path, len(found), numpy).loops()
+    return found
+
+
+def _numpys(source: ast.Module) -> set[str]:
+    """The names that come from NumPy."""
+    found = set()
+    for node in ast.walk(source):
+        if isinstance(node, ast.Import):
+            names = [one for one in node.names if one.name.partition(".")[0] == "numpy"]
+            found |= {one.asname or "numpy" for one in names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "numpy":
+            found |= {one.asname or one.name for one in node.names}
+    return found
+
+
+class _Finding:
+    """Finds the loops of a body that may be taken out of it."""
+
+    def __init__(
+        self,
+        body: list[ast.stmt],
+        of: str,
+        lines: list[str],
+        path: str,
+        number: int,
+        numpy: set[str],
+    ) -> None:
+        self._body, self._of, self._lines, self._path, self._number = body, of, lines, path, number
+        self._numpy = numpy
+        self._loads = count_loads(body)
+
+    def loops(self) -> Loops:
+        """Their functions, by where they stand."""
+        found: Loops = {}
+        for loop in self._inside(self._body):
+            if _is_plain(loop) and self._may_be_taken_out(loop):
+                found[loop.lineno, loop.col_offset] = self._made(loop, self._number + len(found))
+        return found
+
+    def _inside(self, body: list[ast.stmt]) -> Iterator[_Loop]:
+        for node in body:
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+                continue
+            if isinstance(node, (ast.For, ast.While)):
+                yield node
+            for inner in blocks_of(node):
+                yield from self._inside(inner)
+
+    def _may_be_taken_out(self, loop: _Loop) -> bool:
+        """Whether the loop means the same as a function."""
+        raise NotImplementedError
+
+    def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
+        """What the loop's function takes, and gives."""
+        raise NotImplementedError
+
+    def _made(self, loop: _Loop, number: int) -> LoopFunction:
+        name = f"_np2tf_loop_{number}"
+        taken, given = self._names(loop)
+        parameters, results = sorted(taken | given), sorted(given)
+        items = None if isinstance(loop, ast.While) or _is_over_range(loop) else items_of(loop)
+        text, lines, kind, tells = function_of(self._lines, loop, items, name, parameters, results)
+        key = f"{self._path}:{loop.lineno}:{loop.col_offset}"
+        names = tuple(parameters), tuple(results)
+        says_numpy = _works_on_arrays(loop, self._numpy)
+        in_module = self._of == "<module>"
+        count = items.arrays if items is not None else 0
+        return LoopFunction(
+            key, name, self._of, text, lines, *names, kind, tells, count, says_numpy, in_module
+        )
+
+
+class _OfFunction(_Finding):
+    def __init__(
+        self,
+        function: ast.FunctionDef,
+        in_class: bool,
+        lines: list[str],
+        path: str,
+        number: int,
+        numpy: set[str],
+    ) -> None:
+        super().__init__(function.body, function.name, lines, path, number, numpy)
+        self._in_class = in_class
+        self._locals = parameters_of(function.args) | stored(function.body)
+        self._kept = {
+            name.id
+            for node in walk(function.body)
+            if isinstance(node, CLOSURES)
+            for name in ast.walk(node)
+            if isinstance(name, ast.Name)
+        }
+        declared = (node for node in walk(function.body) if isinstance(node, (ast.Global, ast.Nonlocal)))
+        self._declared = {name for node in declared for name in node.names}
+        self._asks = not OF_THE_FRAME.isdisjoint(_names_in(function))
+
+    def _may_be_taken_out(self, loop: _Loop) -> bool:
+        if self._asks or "range" in self._locals:
+            return False
+        if self._in_class and any(map(is_private, _names_in(loop))):
+            return False
+        return not stored([loop]) & (self._kept | self._declared)
+
+    def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
+        inside = count_loads([loop], returned=False)
+        if isinstance(loop, ast.For):
+            of_body = count_loads(loop.body, returned=False)
+        else:
+            of_body = inside
+        carried = {name for name in of_body if name in self._locals and not is_made_first(name, loop)}
+        outside = {name for name, count in self._loads.items() if count > inside.get(name, 0)}
+        given = stored([loop]) & (outside | carried)
+        if not given and isinstance(loop, ast.For):
+            given = stored([loop.target])
+        return carried, given
+
+
+class _OfModule(_Finding):
+    def __init__(
+        self,
+        source: ast.Module,
+        text: str,
+        lines: list[str],
+        path: str,
+        number: int,
+        numpy: set[str],
+    ) -> None:
+        super().__init__(source.body, "<module>", lines, path, number, numpy)
+        self._of_functions = globals_of_functions(text, path)
+        self._bound = stored([one for one in source.body if not isinstance(one, _DEFINITIONS)])
+
+    def _may_be_taken_out(self, loop: _Loop) -> bool:
+        if "range" in self._bound or not can_be_moved(loop):
+            return False
+        if any(isinstance(node, ast.AnnAssign) for node in ast.walk(loop)):
+            return False
+        return not stored([loop]) & self._of_functions
+
+    def _names(self, loop: _Loop) -> tuple[set[str], set[str]]:
+        # Whoever comes later may read what it binds. What it reads may be changed by it as well.
+        return set(count_loads([loop])) & self._bound, stored([loop])
+
+
+def _is_plain(loop: _Loop) -> bool:
+    """Whether it is of a kind that is watched, and holds nothing that is refused."""
+    nodes = list(ast.walk(loop))
+    if any(isinstance(node, REFUSED) for node in nodes):
+        return False
+    if any(isinstance(node, ast.ExceptHandler) and node.name for node in nodes):
+        return False
+    returns = any(isinstance(node, ast.Return) for node in nodes)
+    if returns and any(isinstance(node, (ast.Try, ast.With)) for node in nodes):
+        return False
+    if isinstance(loop, ast.While):
+        in_a_line = loop.test.end_lineno == loop.test.lineno
+        return (
+            not loop.orelse
+            and loop.body[0].lineno > (loop.test.end_lineno or 0)
+            and (in_a_line or not binds(loop.test))
+        )
+    if _is_over_range(loop):
+        return isinstance(loop.target, ast.Name) and not _is_tiny(loop.iter)
+    return items_of(loop) is not None
+
+
+def _is_over_range(loop: ast.For) -> bool:
+    called = loop.iter
+    return (
+        isinstance(called, ast.Call)
+        and isinstance(called.func, ast.Name)
+        and called.func.id == "range"
+        and not called.keywords
+        and not any(isinstance(one, ast.Starred) for one in called.args)
+        and 1 <= len(called.args) <= 3
+    )
+
+
+def _is_tiny(called: ast.expr) -> bool:
+    """Whether a range is known to have so few numbers that a look would cost more."""
+    try:
+        given = [ast.literal_eval(one) for one in called.args]  # type: ignore[attr-defined]
+        return len(range(*given)) <= TINY
+    except (ValueError, TypeError, OverflowError):
+        return False
+
+
+def _works_on_arrays(loop: _Loop, numpy: set[str]) -> bool:
+    """Whether its text is that of work on arrays, of which a round takes longer than a look: it uses NumPy or
+    slices, or there is a loop in it over elements.
+    """
+    nodes = list(walk(loop.body))
+    if any(isinstance(node, ast.Name) and node.id in numpy for node in nodes):
+        return True
+    parts = [node.slice for node in nodes if isinstance(node, ast.Subscript)]
+    parts += [axis for part in parts if isinstance(part, ast.Tuple) for axis in part.elts]
+    if any(isinstance(part, ast.Slice) for part in parts):
+        return True
+    has_loop = any(isinstance(node, (ast.For, ast.While)) for node in nodes)
+    return has_loop and any(isinstance(part, ast.Tuple) for part in parts)
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    """Names and attributes."""
+    nodes = list(ast.walk(node))
+    names = {one.id for one in nodes if isinstance(one, ast.Name)}
+    return names | {one.attr for one in nodes if isinstance(one, ast.Attribute)}

@@ -1,0 +1,180 @@
+"""The text of a loop as a function, which begins where the loop stands.
+
+    for i in range(n):             def …(x, i, _np2tf_start, _np2tf_stop):
+        x = step(x, i)                 for i in range(_np2tf_start, _np2tf_stop):
+                                           x = step(x, i)
+                                       return (x, i,)
+
+    while norm(x) > 1:             def …(x, _np2tf_rounds):
+        x = x / 2                      while _np2tf_rounds > 0 and (norm(x) > 1):
+                                           _np2tf_rounds -= 1
+                                           x = x / 2
+                                       return (x, _np2tf_rounds > 0,)
+
+Where the loop breaks off, the function tells that as well. A `return` becomes an exception, by which a
+compiled call is discarded: its last rounds run where the loop stands, and leave from there.
+"""
+
+from __future__ import annotations
+
+import ast
+
+from np2tf.imports.loops.items import COUNTER, ITEMS, Items
+from np2tf.imports.loops.names import jumps
+
+START, STOP, STEP = "_np2tf_start", "_np2tf_stop", "_np2tf_step"
+ROUNDS, IS_OVER = "_np2tf_rounds", "_np2tf_is_over"
+_INDENTATION = "    "
+#: Ends of lines that would have to be counted in another way, and a mark that is no text.
+OTHER_ENDS = ("\r", "\f", "\ufeff")
+
+
+class LoopText:
+    """The lines of a loop, which can be changed.
+
+    Args:
+        lines: of the file.
+        loop: a statement in it.
+    """
+
+    def __init__(self, lines: list[str], loop: ast.For | ast.While) -> None:
+        last = loop.body[-1].end_lineno
+        assert last is not None
+        self._loop = loop
+        self._first = loop.lineno
+        # The bytes of each line, and the line of the file that it stands for.
+        self._rows = [(lines[k - 1].rstrip("\n").encode(), k) for k in range(loop.lineno, last + 1)]
+        self._prefix = self._rows[0][0][: loop.col_offset].decode()
+
+    def replace(self, node: ast.expr | ast.stmt, text: str, close: str = "") -> None:
+        """Put a text into the place of a node, in as many lines, of which the last begins with `close`."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        first, last = node.lineno - self._first, node.end_lineno - self._first
+        before = self._rows[first][0][: node.col_offset]
+        behind = self._rows[last][0][node.end_col_offset :]
+        for k in range(first, last + 1):
+            self._rows[k] = b"", self._rows[k][1]
+        if first == last:
+            self._rows[first] = before + (text + close).encode() + behind, self._rows[first][1]
+        else:
+            self._rows[first] = before + text.encode(), self._rows[first][1]
+            self._rows[last] = (close.encode() + behind if close else b""), self._rows[last][1]
+
+    def put_around(self, node: ast.expr, before: str, behind: str) -> None:
+        """Put texts before and behind a node."""
+        assert node.end_lineno is not None
+        assert node.end_col_offset is not None
+        self._insert(node.end_lineno, node.end_col_offset, behind)
+        self._insert(node.lineno, node.col_offset, before)
+
+    def _insert(self, line: int, column: int, text: str) -> None:
+        row, number = self._rows[line - self._first]
+        self._rows[line - self._first] = row[:column] + text.encode() + row[column:], number
+
+    def text_of(self, node: ast.expr) -> str:
+        """The text of a node that stands in one line."""
+        row, _ = self._rows[node.lineno - self._first]
+        return row[node.col_offset : node.end_col_offset].decode()
+
+    def begin_rounds(self, *statements: str) -> None:
+        """Put statements before all others of the loop. Nothing else can be changed any more."""
+        first = self._loop.body[0]
+        k = first.lineno - self._first
+        indentation = self._rows[k][0][: first.col_offset]
+        self._rows[k:k] = [(indentation + one.encode(), first.lineno) for one in statements]
+
+    def function(self, head: str, begin: list[str], end: list[str]) -> tuple[str, tuple[int, ...]]:
+        """The text of a function that begins with `head`, and the lines of the file that its lines stand for.
+
+        Args:
+            head: its first line.
+            begin: statements before the loop.
+            end: those behind it.
+        """
+        indentation = "" if self._prefix else _INDENTATION
+        rows = [(head, self._first)]
+        around = self._prefix or _INDENTATION
+        rows += [(around + one, self._first) for one in begin]
+        rows += [(indentation + row.decode(), number) for row, number in self._rows]
+        rows += [(around + one, self._first) for one in end]
+        return "\n".join(text for text, _ in rows) + "\n", tuple(number for _, number in rows)
+
+
+def can_be_moved(loop: ast.For | ast.While) -> bool:
+    """Whether a loop's text means the same further right."""
+    texts = [node for node in ast.walk(loop) if isinstance(node, (ast.Constant, ast.JoinedStr))]
+    return loop.col_offset > 0 or all(one.lineno == one.end_lineno for one in texts)
+
+
+def binds(test: ast.expr) -> bool:
+    """Whether a test binds a name, which it must do in every round then."""
+    return any(isinstance(node, ast.NamedExpr) for node in ast.walk(test))
+
+
+def function_of(
+    lines: list[str],
+    loop: ast.For | ast.While,
+    items: Items | None,
+    name: str,
+    parameters: list[str],
+    results: list[str],
+) -> tuple[str, tuple[int, ...], str, bool]:
+    """The text of a loop as a function, its lines, the loop's kind, and whether it tells that it is over.
+
+    Args:
+        lines: of the file.
+        loop: a statement in it.
+        items: what the loop runs over, if that is no range.
+        name: of the function.
+        parameters: of the function, besides those that say where to begin and to end.
+        results: of the function.
+    """
+    text = LoopText(lines, loop)
+    breaks = jumps(loop.body, ast.Break)
+    leaving = [node for node in ast.walk(loop) if isinstance(node, ast.Return)]
+    # From the last one on: what stands before a node in its line stays where it is.
+    for node in sorted(leaving, key=lambda one: (one.lineno, one.col_offset), reverse=True):
+        text.replace(node, "raise StopIteration")
+    begin: list[str] = []
+    end: list[str] = []
+    if isinstance(loop, ast.While) and binds(loop.test):
+        kind, given, over, breaks = "while", [ROUNDS], IS_OVER, False
+        begin = [f"{IS_OVER} = True"]
+        test = text.text_of(loop.test)
+        text.replace(loop.test, "True")
+        text.begin_rounds(
+            f"if {ROUNDS} <= 0:",
+            f"{_INDENTATION}{IS_OVER} = False",
+            f"{_INDENTATION}break",
+            f"if not ({test}):",
+            f"{_INDENTATION}break",
+            f"{ROUNDS} -= 1",
+        )
+    elif isinstance(loop, ast.While):
+        kind, given = "while", [ROUNDS]
+        text.put_around(loop.test, f"{ROUNDS} > 0 and (", ")")
+        text.begin_rounds(f"{ROUNDS} -= 1")
+        over = f"{ROUNDS} > 0"
+    elif items is not None:
+        kind, over = items.kind, "False"
+        given = [*(f"{ITEMS}{k}" for k in range(items.arrays)), START, STOP]
+        target = text.text_of(loop.target)
+        text.replace(loop.iter, f"range({START}, {STOP}", ")")
+        text.replace(loop.target, COUNTER)
+        text.begin_rounds(f"{target} = {items.text}")
+    else:
+        assert isinstance(loop.iter, ast.Call)
+        kind = "steps" if len(loop.iter.args) == 3 else "range"
+        given = [START, STOP, STEP] if kind == "steps" else [START, STOP]
+        text.replace(loop.iter, f"range({', '.join(given)}", ")")
+        over = "False"
+    if breaks:
+        begin = [f"{IS_OVER} = True"]
+        end = ["else:", f"{_INDENTATION}{IS_OVER} = {over}"]
+        over = IS_OVER
+    tells = breaks or kind == "while"
+    told = [over] if tells else []
+    end.append(f"return ({''.join(f'{one}, ' for one in [*results, *told])})")
+    head = f"def {name}({', '.join([*parameters, *given])}):"
+    return *text.function(head, begin, end), kind, tells

@@ -1,0 +1,184 @@
+"""Code in which loops are watched, for on-stack replacement.
+
+A jitted function has such code besides the source's; other functions, and modules, have no other. It runs a
+loop in parts, between which that may be taken over:
+
+    for i in range(n):                 loop = _np2tf_watch(range(n), KEY)
+        x = step(x, i)                 for part in loop:
+                                           if part is None:
+                                               x, i = loop.finish()
+                                               if loop.is_over:
+                                                   break
+                                               continue
+                                           for i in part:
+                                               x = step(x, i)
+                                           else:
+                                               continue
+                                           break
+                                       loop = part = None
+
+What compiled code cannot do, such as raise, is left to a last part. A `while` that is not watched, or not any
+more, is the source's: a test costs no more there than it did.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+
+from np2tf.imports.loops.functions import Loops
+from np2tf.imports.loops.names import blocks_of, functions_of, walk
+from np2tf.runtime.replacement.loop_function import LoopFunction
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Loop = ast.For | ast.While
+#: Decorators that leave the code of a function alone.
+_HARMLESS = frozenset({"staticmethod", "classmethod", "property"})
+
+_FOR = """
+{loop} = _np2tf_watch(NUMBERS, {key!r})
+for {part} in {loop}:
+    if {part} is None:
+        {results}{loop}.finish()
+        if {loop}.is_over:
+            break
+        continue
+    for TARGET in {part}:
+        BODY
+    else:
+        continue
+    break
+{loop} = {part} = None
+"""
+_WHILE = """
+{loop} = _np2tf_watch(None, {key!r})
+for {part} in {loop}:
+    if {part} is None:
+        {results}{loop}.finish()
+        if {loop}.is_over:
+            break
+        continue
+    for {part} in {part}:
+        if not TEST:
+            break
+        BODY
+    else:
+        continue
+    break
+else:
+    while TEST:
+        BODY
+{loop} = {part} = None
+"""
+
+
+def watch_functions(tree: ast.Module, loops: Loops, jitted: set[int]) -> None:
+    """Have the loops of a source's functions watched, and put their own functions at its end.
+
+    Args:
+        tree: the module; it is changed.
+        loops: of it.
+        jitted: the lines where jitted functions begin.
+    """
+    for function, _ in list(functions_of(tree.body)):
+        _watch_function(function, loops, first_line(function) in jitted)
+    tree.body += map(_definition, loops.values())
+
+
+def watch_translation(tree: ast.Module, loops: Loops, jitted: set[int], foreign: frozenset[str]) -> None:
+    """Have the loops of a translation watched that are not in jitted functions.
+
+    Args:
+        tree: the translation, at the source's places; it is changed.
+        loops: of its source.
+        jitted: the lines where jitted functions begin.
+        foreign: the names of functions that another compiler reads, which stay as they are.
+    """
+    tree.body = _watched_block(tree.body, loops)
+    for function, _ in list(functions_of(tree.body)):
+        if first_line(function) not in jitted and function.name not in foreign:
+            _watch_function(function, loops, is_jitted=False)
+
+
+def first_line(function: _Function) -> int:
+    """Where a function begins, with its decorators."""
+    return min(function.lineno, *(one.lineno for one in function.decorator_list), function.lineno)
+
+
+def _watch_function(function: _Function, loops: Loops, is_jitted: bool) -> None:
+    if not is_jitted:
+        # Nobody has asked for more: what others may read stays, and loops too short to be worth a look.
+        decorators = set(map(ast.unparse, function.decorator_list))
+        suspends = any(isinstance(node, (ast.Yield, ast.YieldFrom)) for node in walk(function.body))
+        if isinstance(function, ast.AsyncFunctionDef) or suspends or not decorators <= _HARMLESS:
+            return
+        loops = {place: one for place, one in loops.items() if one.says_numpy}
+    function.body = _watched_block(function.body, loops)
+
+
+def _definition(known: LoopFunction) -> ast.stmt:
+    made = ast.parse(known.text).body[0]
+    for node in ast.walk(made):
+        if hasattr(node, "lineno"):
+            node.lineno = known.lines[node.lineno - 1]
+            node.end_lineno = known.lines[node.end_lineno - 1]  # type: ignore[attr-defined]
+    return made
+
+
+def _watched_block(body: list[ast.stmt], loops: Loops) -> list[ast.stmt]:
+    """The statements, those loops watched."""
+    return [new for one in body for new in _statement(one, loops)]
+
+
+def _statement(node: ast.stmt, loops: Loops) -> list[ast.stmt]:
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        return [node]
+    for inner in blocks_of(node):
+        inner[:] = _watched_block(inner, loops)
+    if isinstance(node, (ast.For, ast.While)):
+        known = loops.get((node.lineno, node.col_offset))
+        if known is not None and (known.kind == "while") == isinstance(node, ast.While):
+            return _watched(node, known)
+    return [node]
+
+
+def _watched(loop: _Loop, known: LoopFunction) -> list[ast.stmt]:
+    results = f"({''.join(f'{one}, ' for one in known.results)}) = " if known.results else ""
+    names = {"loop": f"{known.name}_watched", "part": f"{known.name}_part"}
+    template = _FOR if isinstance(loop, ast.For) else _WHILE
+    made = ast.parse(template.format(**names, key=known.key, results=results)).body
+    for node in made:
+        for one in ast.walk(node):
+            ast.copy_location(one, loop)
+    filled = _Filled(loop)
+    return [filled.visit(node) for node in made]
+
+
+class _Filled(ast.NodeTransformer):
+    """Puts the parts of a loop into the places of a template."""
+
+    def __init__(self, loop: _Loop) -> None:
+        self._loop = loop
+        self._used = False
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        loop = self._loop
+        if node.id == "TEST" and isinstance(loop, ast.While):
+            return copy.deepcopy(loop.test)
+        if isinstance(loop, ast.For) and node.id in ("NUMBERS", "TARGET"):
+            return loop.iter if node.id == "NUMBERS" else loop.target
+        return node
+
+    def visit_Expr(self, node: ast.Expr) -> ast.AST | list[ast.stmt]:
+        if isinstance(node.value, ast.Name) and node.value.id == "BODY":
+            copied = self._used
+            self._used = True
+            return copy.deepcopy(self._loop.body) if copied else self._loop.body
+        return self.generic_visit(node)
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        made = self.generic_visit(node)
+        outermost = isinstance(node.iter, ast.Name) and node.iter.id.endswith("_watched")
+        if outermost and isinstance(self._loop, ast.For):
+            node.orelse = self._loop.orelse
+        return made

@@ -1,0 +1,113 @@
+"""Executing a translated program as `__main__`, and as the main module of the processes that it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import asdict
+from typing import Any
+
+from np2tf.config import config
+from np2tf.imports.programs.program import Main, Program, hook, module_main, script_main
+from np2tf.imports.programs.tracebacks import show
+from np2tf.options import Options
+
+#: Tells the processes that a program starts by `multiprocessing` what is being run, and how.
+VARIABLE = "NP2TF_RUN"
+CHILD = "np2tf.imports.programs.spawned"
+
+
+def execute(main: Main, program: Program, settings: Mapping[str, str], *, whole: bool = False) -> None:
+    """Run the program's main module as `__main__`; ends as `python` would end.
+
+    Args:
+        main: the main module, compiled.
+        program: what it belongs to.
+        settings: of the configuration and of the device, for the processes that the program starts.
+        whole: whether tracebacks show np2tf's own frames.
+
+    Raises:
+        SystemExit: the program said so, or failed.
+        KeyboardInterrupt: the user did; it has been told, and the interpreter will end by that signal.
+    """
+    _prepare_children(main, program, settings)
+    module = main.module("__main__")
+    sys.modules["__main__"] = module
+    try:
+        exec(main.code, vars(module))
+    except SystemExit:
+        raise
+    except KeyboardInterrupt as error:
+        show(error, whole=whole)
+        sys.excepthook = lambda *_: None
+        raise
+    except BaseException as error:
+        show(error, whole=whole)
+        sys.exit(1)
+
+
+def on_device(device: str | None) -> ExitStack:
+    """An entered TensorFlow device scope that lasts until it is closed, or nothing."""
+    scope = ExitStack()
+    if device:
+        import tensorflow as tf
+
+        scope.enter_context(tf.device(device))
+    return scope
+
+
+# -- processes that the program starts
+# -----------------------------------------------------------------------------------------------------------
+
+
+def _prepare_children(main: Main, program: Program, settings: Mapping[str, str]) -> None:
+    """Let processes that `multiprocessing` spawns run the program's main module translated, too.
+
+    They import the main module by path or by name, and know nothing of import hooks. So their main module
+    is one of np2tf's that executes the program's in its place; it is told by an environment variable.
+    """
+    # multiprocessing leaves out the `__main__.py` of packages and folders, whose code often has no guard.
+    guarded = os.path.basename(main.file) != "__main__.py"
+    told = {
+        "file": main.file if guarded and main.spec is None else None,
+        "module": main.spec.name if guarded and main.spec is not None else None,
+        "beside": main.beside,
+        "package": main.package,
+        "program": asdict(program),
+        "settings": dict(settings),
+    }
+    os.environ[VARIABLE] = json.dumps(told)
+    import multiprocessing.spawn as spawn
+
+    original: Callable[[str], dict[str, Any]] = spawn.get_preparation_data
+
+    def preparation_data(name: str) -> dict[str, Any]:
+        data = original(name)
+        data.pop("init_main_from_path", None)
+        return {**data, "init_main_from_name": CHILD}
+
+    spawn.get_preparation_data = preparation_data
+
+
+def run_in_child(namespace: dict[str, Any]) -> None:
+    """Execute the parent's main module, translated, in the namespace of a spawned process's main module."""
+    told = json.loads(os.environ[VARIABLE])
+    given = {**told["program"], "options": Options(**told["program"]["options"])}
+    words: dict[str, Any] = {name: tuple(v) if type(v) is list else v for name, v in given.items()}
+    program = Program(**words)
+    settings = dict(told["settings"])
+    device = settings.pop("device", None)
+    for name, value in settings.items():
+        setattr(config, name, value)
+    # It lasts as long as the process.
+    namespace["_np2tf_device"] = on_device(device)
+    hook(program, told["beside"], told["package"])
+    if told["file"] is None and told["module"] is None:
+        return
+    of_module = told["file"] is None
+    main = module_main(told["module"]) if of_module else script_main(told["file"], program.options)
+    namespace.update(main.attributes())
+    exec(main.code, namespace)

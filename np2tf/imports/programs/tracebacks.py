@@ -1,0 +1,87 @@
+"""Tracebacks of a program's own errors, as Python shows them: without the frames that run the program."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+import traceback
+import types
+
+from np2tf.imports.programs.program import PACKAGE_FOLDER
+
+
+def foreign_folders() -> tuple[str, ...]:
+    """The folders whose frames mean nothing to the author of a NumPy program: np2tf's and TensorFlow's."""
+    folders = [PACKAGE_FOLDER]
+    for name in ("tensorflow", "keras"):
+        found = importlib.util.find_spec(name) if name in sys.modules else None
+        if found is not None and found.origin:
+            folders.append(os.path.dirname(found.origin))
+    return tuple(folder + os.sep for folder in folders)
+
+
+def trimmed(found: types.TracebackType | None, folders: tuple[str, ...]) -> types.TracebackType | None:
+    """The traceback without frames of files in `folders`."""
+    kept: list[types.TracebackType] = []
+    while found is not None:
+        if not found.tb_frame.f_code.co_filename.startswith(folders):
+            kept.append(found)
+        found = found.tb_next
+    rest: types.TracebackType | None = None
+    for one in reversed(kept):
+        rest = types.TracebackType(rest, one.tb_frame, one.tb_lasti, one.tb_lineno)
+    return rest
+
+
+def _is_inner(error: BaseException, folders: tuple[str, ...]) -> bool:
+    """Whether an exception never left np2tf: it was caught there, and what followed is what matters."""
+    return trimmed(error.__traceback__, folders) is None or type(error).__module__.startswith(
+        ("np2tf.", "tensorflow.")
+    )
+
+
+def trim(error: BaseException) -> None:
+    """Take the foreign frames out of an exception and of those it is chained to."""
+    folders = foreign_folders()
+    seen: set[int] = set()
+    current: BaseException | None = error
+    while current is not None and id(current) not in seen:
+        seen.add(id(current))
+        # An error with no frame of the user's is np2tf's own fault, and told whole.
+        current.__traceback__ = trimmed(current.__traceback__, folders) or current.__traceback__
+        while current.__context__ is not None and _is_inner(current.__context__, folders):
+            current.__context__ = current.__context__.__context__
+        current = current.__cause__ or current.__context__
+
+
+def show(error: BaseException, *, whole: bool = False) -> None:
+    """Tell the user of an exception that nobody caught, by whatever `sys.excepthook` is now.
+
+    Raises:
+        SystemExit: the program's own excepthook says so.
+    """
+    if whole:
+        error.__traceback__ = error.__traceback__ and _without_ours(error.__traceback__)
+    else:
+        trim(error)
+    try:
+        sys.excepthook(type(error), error, error.__traceback__)
+    except SystemExit:
+        raise
+    except BaseException:  # as Python: both are told, and the program has failed anyway
+        print("Error in sys.excepthook:", file=sys.stderr)
+        traceback.print_exc()
+        print("\nOriginal exception was:", file=sys.stderr)
+        traceback.print_exception(error)
+    if type(error).__module__ == "np2tf.staging":
+        code = getattr(error, "code", "")
+        print(f"np2tf run: {code} (np2tf explain {code} tells the remedy)", file=sys.stderr)
+
+
+def _without_ours(found: types.TracebackType) -> types.TracebackType:
+    """The traceback from the first frame on that is not np2tf's; all of it if there is none."""
+    one: types.TracebackType | None = found
+    while one is not None and one.tb_frame.f_code.co_filename.startswith(PACKAGE_FOLDER + os.sep):
+        one = one.tb_next
+    return one or found

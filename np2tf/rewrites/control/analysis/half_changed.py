@@ -1,0 +1,69 @@
+"""Names that a lowered construct binds under `try`, and that somebody needs when an exception has left it.
+
+Such a construct becomes a helper function. What it had bound until the exception came is lost with it, where
+Python would have kept it. Found in the user's own text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import Jumps, Names, live_before, live_when_left, loop_head, rebound
+from np2tf.rewrites.control.common.layout import else_of, statements_of
+from np2tf.rewrites.control.common.leaving import jumps_in
+from np2tf.rewrites.control.common.marks import CannotLower, Marks
+from np2tf.rewrites.control.constructs.tries import blocks
+from np2tf.tree.walk import walk
+
+_NOTHING: Names = frozenset()
+_NO_JUMPS = Jumps()
+
+
+def refuse_half_changed(body: Sequence[cst.CSTNode], marks: Marks) -> None:
+    """CannotLower where there is such a name in a function's body."""
+    _look(body, _NOTHING, _NO_JUMPS, marks)
+
+
+def _look(body: Sequence[cst.CSTNode], after: Names, jumps: Jumps, marks: Marks) -> None:
+    live = after
+    for statement in reversed(body):
+        if any(isinstance(part, cst.Try) for part in walk(statement)):
+            _statement(statement, live, jumps, marks)
+        live = live_before([statement], live, jumps)
+
+
+def _statement(node: cst.CSTNode, after: Names, jumps: Jumps, marks: Marks) -> None:
+    if isinstance(node, cst.Try):
+        _check(node, after, jumps, marks)
+        # Whatever the blocks inside need, the checks in there are about what comes behind the whole.
+        for suite in blocks(node):
+            _look(statements_of(suite), after | live_when_left(node, after, jumps), jumps, marks)
+    elif isinstance(node, (cst.For, cst.While)):
+        head = loop_head(node, after, jumps)
+        _look(statements_of(node), head, Jumps(after, head), marks)
+        _look(statements_of(node.orelse), after, jumps, marks)
+    elif isinstance(node, cst.If):
+        _look(statements_of(node), after, jumps, marks)
+        _look(else_of(node), after, jumps, marks)
+    elif isinstance(node, cst.With):
+        _look(statements_of(node.body), after, jumps, marks)
+    elif isinstance(node, cst.Match):
+        for case in node.cases:
+            _look(statements_of(case.body), after, jumps, marks)
+    elif isinstance(node, cst.FunctionDef):
+        _look(statements_of(node.body), _NOTHING, _NO_JUMPS, marks)
+
+
+def _check(node: cst.Try, after: Names, jumps: Jumps, marks: Marks) -> None:
+    body = statements_of(node.body)
+    lowered = [
+        part for part in walk(node.body) if part in marks and isinstance(part, (cst.If, cst.For, cst.While))
+    ]
+    # What follows a jump becomes the other branch.
+    helpers = body if any(list(jumps_in([part])) for part in lowered) else lowered
+    lost = sorted(rebound(helpers) & live_when_left(node, after, jumps))
+    if lost:
+        reason = f"`{lost[0]}`, which is needed when an exception has left a loop or branch in it"
+        raise CannotLower("NP2TF301", node, kind="try", reason=reason)

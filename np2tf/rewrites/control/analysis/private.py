@@ -1,0 +1,120 @@
+"""Lists that only one name of a function knows: what a loop adds to them can be carried as a loop's variable.
+
+A staged list is another object after every loop and branch. So no second name may stand for it, no container
+may hold it, and no inner function may read it.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts import Facts, Kind
+from np2tf.facts.dataflow.flow import free_names, parameters
+from np2tf.tree.walk import walk
+
+#: The methods that a list has while it grows in staged code.
+STAGED_METHODS = frozenset({"append", "extend", "pop", "clear", "copy"})
+
+
+class PrivateLists:
+    """Answers for one function."""
+
+    def __init__(self, function: cst.FunctionDef, facts: Facts) -> None:
+        self._facts = facts
+        self._uses: dict[str, list[cst.Name]] = {}
+        self._inner: set[str] = set()
+        for node in walk(function):
+            if isinstance(node, cst.Name):
+                self._uses.setdefault(node.value, []).append(node)
+            elif isinstance(node, (cst.FunctionDef, cst.Lambda)) and node is not function:
+                self._inner |= free_names(node)
+        self._params = frozenset(parameters(function.params))
+        self._known: dict[str, bool] = {}
+
+    def __contains__(self, name: str) -> bool:
+        if name not in self._known:
+            self._known[name] = self._judge(name)
+        return self._known[name]
+
+    def _judge(self, name: str) -> bool:
+        if name in self._params or name in self._inner or name not in self._uses:
+            return False
+        return all(self._is_harmless(use) for use in self._uses[name])
+
+    def _is_harmless(self, use: cst.Name) -> bool:
+        up = self._facts.parents[use]
+        if isinstance(up, cst.AssignTarget):
+            assign = self._facts.parents[up]
+            return isinstance(assign, cst.Assign) and len(assign.targets) == 1 and self._is_new(assign.value)
+        if isinstance(up, cst.AnnAssign):
+            return up.value is not None and self._is_new(up.value)
+        if isinstance(up, cst.Attribute):
+            call = self._facts.parents[up]
+            return up.attr is use or (isinstance(call, cst.Call) and up.attr.value in STAGED_METHODS)
+        if isinstance(up, cst.Subscript):
+            return up.value is use
+        if isinstance(up, cst.Index):
+            return True
+        if isinstance(up, cst.Arg):
+            return self._only_reads(up)
+        if isinstance(up, (cst.Return, cst.Element)):
+            return self._is_taken_apart(up)
+        return isinstance(up, (cst.For, cst.CompFor, cst.While, cst.If, cst.UnaryOperation, cst.AugAssign))
+
+    def _is_new(self, value: cst.BaseExpression) -> bool:
+        """Whether an expression certainly makes a list that nobody else has."""
+        if isinstance(value, (cst.List, cst.ListComp)):
+            return True
+        if isinstance(value, cst.BinaryOperation) and isinstance(value.operator, cst.Multiply):
+            return isinstance(value.left, cst.List) or isinstance(value.right, cst.List)
+        return isinstance(value, cst.Call) and isinstance(value.func, cst.Name) and value.func.value == "list"
+
+    def _only_reads(self, arg: cst.Arg) -> bool:
+        """Whether a call that the list is given to certainly does not keep it."""
+        call = self._facts.parents[arg]
+        if not isinstance(call, cst.Call) or arg.star:
+            return False
+        if self._facts.imports.qualified(call.func) is not None:
+            return True
+        if isinstance(call.func, cst.Attribute):
+            return call.func.attr.value == "append" and self._is_finished(arg)
+        if not isinstance(call.func, cst.Name):
+            return False
+        return self._facts.scopes.of(call.func).owner_of(call.func.value) is None
+
+    def _is_finished(self, arg: cst.Arg) -> bool:
+        """Whether `rows.append(row)` gets a list that nothing changes any more before it is bound anew."""
+        use = cst.ensure_type(arg.value, cst.Name)
+        others = [other for other in self._uses[use.value] if other is not use]
+        bindings = [other for other in others if isinstance(self._facts.parents[other], cst.AssignTarget)]
+        here = self._facts.position(use)
+        changes = [other for other in others if other not in bindings and self._changes(other)]
+        return any(self._loop(one) is self._loop(use) for one in bindings) and all(
+            self._facts.position(other) < here for other in changes
+        )
+
+    def _changes(self, use: cst.Name) -> bool:
+        up = self._facts.parents[use]
+        if isinstance(up, cst.Subscript):
+            return isinstance(self._facts.parents[up], (cst.AssignTarget, cst.AugAssign))
+        return isinstance(up, (cst.Attribute, cst.AugAssign))
+
+    def _loop(self, node: cst.CSTNode | None) -> cst.CSTNode | None:
+        """The innermost loop around a node."""
+        while node is not None and not isinstance(node, (cst.For, cst.While)):
+            node = self._facts.parents[node]
+        return node
+
+    def _is_taken_apart(self, node: cst.CSTNode | None) -> bool:
+        """Whether the list, alone or in a tuple or list, leaves the function or becomes an array."""
+        while isinstance(node, (cst.Element, cst.Tuple, cst.List)):
+            node = self._facts.parents[node]
+        return isinstance(node, cst.Return) or (isinstance(node, cst.Arg) and self._only_reads(node))
+
+    def is_list(self, node: cst.CSTNode) -> bool:
+        """Whether an expression is the name of such a list."""
+        return (
+            isinstance(node, cst.Name)
+            and self._facts.kinds.kind(node) is Kind.CONTAINER
+            and node.value in self
+        )

@@ -1,0 +1,159 @@
+"""What a lowered construct may not hold, because running it as a graph would change its meaning."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+import libcst as cst
+
+from np2tf.facts import Facts
+from np2tf.facts.dataflow.flow import GROWS, assigned_first, block, parameters, writes
+from np2tf.rewrites.control.analysis.private import STAGED_METHODS, PrivateLists
+from np2tf.rewrites.control.analysis.static import Static
+from np2tf.rewrites.control.common.closures import Closures
+from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.tree.walk import children, walk
+
+_STATEMENTS: dict[type[cst.CSTNode], str] = {
+    cst.TryStar: "a try block",
+    cst.Yield: "a yield",
+    cst.Del: "a del",
+    cst.ClassDef: "a class",
+    cst.Import: "an import",
+    cst.ImportFrom: "an import",
+    cst.Global: "a global statement",
+    cst.Nonlocal: "a nonlocal statement",
+}
+
+
+class Refusals:
+    """Looks into the constructs of one function.
+
+    Args:
+        unknown: its calls whose callees no text shows; what these do is told while staging.
+    """
+
+    def __init__(
+        self, function: cst.FunctionDef, facts: Facts, static: Static, unknown: Collection[cst.Call]
+    ) -> None:
+        self._unknown = frozenset(unknown)
+        self._facts = facts
+        self._static = static
+        self._known: dict[cst.CSTNode, str | None] = {}
+        self.lists = PrivateLists(function, facts)
+        self._params = frozenset(parameters(function.params))
+        self._closures = Closures(function)
+
+    def check(self, node: cst.If | cst.While | cst.For) -> None:
+        """CannotLower if `node` holds what cannot be lowered."""
+        kind = type(node).__name__.lower()
+        growing = self._growing(node)
+        if growing is not None:
+            raise CannotLower("NP2TF307", node, kind=kind, call=self._facts.code(growing.func))
+        reason = self.reason(node)
+        if reason is not None:
+            raise CannotLower("NP2TF301", node, kind=kind, reason=reason)
+
+    def reason(self, node: cst.If | cst.While | cst.For) -> str | None:
+        """What in `node` stands against lowering it, in words."""
+        if node not in self._known:
+            self._known[node] = self._find(node)
+        return self._known[node]
+
+    def _growing(self, node: cst.If | cst.While | cst.For) -> cst.Call | None:
+        """The first call in `node` that makes a list longer."""
+        calls = (part for top in _inside(node) for part in _walk_here(top) if isinstance(part, cst.Call))
+        for call in calls:
+            name = call.func.attr.value if isinstance(call.func, cst.Attribute) else ""
+            if name in ("append", "extend", "insert") and not self._changes_nothing(call.func):
+                return call
+        return None
+
+    def _find(self, node: cst.If | cst.While | cst.For) -> str | None:
+        for part in (found for top in _inside(node) for found in _walk_here(top)):
+            reason = self._statement(part) or self._container(part)
+            if reason is not None:
+                return reason
+        if isinstance(node, cst.While) and not _hoistable(node.test):
+            return "an assignment in its test that is made only sometimes"
+        late = sorted(self._closures.loose & writes([node]))
+        return f"`{late[0]}`, which an inner function reads" if late else None
+
+    def _statement(self, node: cst.CSTNode) -> str | None:
+        return _STATEMENTS.get(type(node))
+
+    def _container(self, node: cst.CSTNode) -> str | None:
+        if (
+            isinstance(node, cst.Call)
+            and isinstance(node.func, cst.Attribute)
+            and node.func.attr.value in GROWS
+            and node not in self._unknown
+            and not self._changes_nothing(node.func)
+        ):
+            return f"`{self._facts.code(node.func)}(...)`, which changes a Python container"
+        if isinstance(node, (cst.AssignTarget, cst.AugAssign)):
+            target = node.target
+            if isinstance(target, cst.Subscript):
+                index = target.slice[0].slice
+                text = isinstance(index, cst.Index) and isinstance(index.value, cst.SimpleString)
+                if (text or self._static.is_container(target.value)) and not self._is_own(target.value):
+                    return f"a write into `{self._facts.code(target.value)}`, a Python container"
+        return None
+
+    def _changes_nothing(self, func: cst.CSTNode) -> bool:
+        """Whether a function only sounds like a change of a container, as np.append does, or is carried."""
+        return self._carried(func) or self._facts.imports.qualified(func) is not None
+
+    def _carried(self, func: cst.CSTNode) -> bool:
+        """Whether a method is that of a list that the loop can carry along."""
+        return (
+            isinstance(func, cst.Attribute)
+            and func.attr.value in STAGED_METHODS
+            and self.lists.is_list(func.value)
+        )
+
+    def _is_own(self, node: cst.CSTNode) -> bool:
+        """Whether a container has a name of the function's own, so that it is carried as a variable."""
+        return isinstance(node, cst.Name) and node.value not in self._params
+
+    def check_rebinding(self, expressions: Iterable[cst.CSTNode]) -> None:
+        """CannotLower where an inner function that rebinds names would be called inside a lambda."""
+        for node in expressions:
+            caller = self._closures.rebinding(node)
+            if caller is not None:
+                raise CannotLower(
+                    "NP2TF301", node, kind="expression", reason=f"`{caller}`, which rebinds names around it"
+                )
+
+    def check_walrus(self, expressions: Iterable[cst.CSTNode]) -> None:
+        """CannotLower where an assignment would end up inside a lambda."""
+        for node in expressions:
+            late: list[cst.CSTNode] = []
+            if isinstance(node, cst.IfExp):
+                late = [node.body, node.orelse]
+            elif isinstance(node, cst.BooleanOperation):
+                late = [node.right]
+            elif isinstance(node, cst.Comparison):
+                late = [part.comparator for part in node.comparisons[1:]]
+            if any(isinstance(part, cst.NamedExpr) for top in late for part in walk(top)):
+                raise CannotLower("NP2TF302", node)
+
+
+def _hoistable(test: cst.BaseExpression) -> bool:
+    """Whether every `:=` of a test is evaluated each time, before anything in the test reads the name."""
+    named = {part.target.value for part in walk(test) if isinstance(part, cst.NamedExpr)}  # type: ignore[attr-defined]
+    return named <= assigned_first(test)
+
+
+def _inside(node: cst.If | cst.While | cst.For) -> list[cst.CSTNode]:
+    return [*block(node.body), *block(node.orelse)]
+
+
+def _walk_here(node: cst.CSTNode) -> Iterable[cst.CSTNode]:
+    """`node` and what is below it, without the bodies of functions and the handlers of exceptions there."""
+    yield node
+    if isinstance(node, (cst.FunctionDef, cst.Lambda)):
+        return
+    for child in children(node):
+        if not isinstance(child, cst.ExceptHandler):
+            yield from _walk_here(child)

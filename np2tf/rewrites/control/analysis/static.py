@@ -1,0 +1,160 @@
+"""Which tests are known while a function is staged: those on None, types, text, shapes, lengths and literals.
+
+Everything else may depend on an array, so it is lowered and decides at run time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import libcst as cst
+
+from np2tf.facts import Facts, Kind
+from np2tf.rewrites.control.analysis.lengths import Lengths
+from np2tf.tree.names import dotted
+
+_ATTRIBUTES = frozenset({"shape", "ndim", "size", "dtype", "itemsize", "nbytes", "__name__", "kind"})
+_CALLS = frozenset(["len", "isinstance", "issubclass", "hasattr", "callable", "type", "id"])
+# fmt: off
+_OF_STATIC = frozenset({
+    "int", "float", "bool", "str", "min", "max", "abs", "sum", "round", "range", "tuple", "list", "sorted",
+    "any", "all", "divmod", "zip", "enumerate", "reversed", "repr",
+})
+_NUMPY = frozenset({
+    "shape", "ndim", "size", "iscomplexobj", "isrealobj", "isscalar", "issubdtype", "can_cast", "result_type",
+    "dtype", "finfo", "iinfo", "promote_types",
+})
+# fmt: on
+_MODULE_FUNCTIONS = ("math.", "operator.")
+
+
+class Static:
+    """Answers for one function, given the names in it that may hold something computed."""
+
+    def __init__(self, facts: Facts, dynamic: Collection[str], numbers: Collection[str] = ()) -> None:
+        self._facts = facts
+        self._lengths = Lengths(facts)
+        self.dynamic = set(dynamic)
+        self._numbers = frozenset(numbers)
+        """Parameters that visibly are numbers: dynamic, but as a rule known while the function is staged."""
+
+    def probably(self, node: cst.CSTNode) -> bool:
+        """Whether `node` is known provided that number parameters are."""
+        return Static(self._facts, self.dynamic - self._numbers)(node)
+
+    def __call__(self, node: cst.CSTNode) -> bool:
+        """Whether the value of `node` is known while the function is staged."""
+        if isinstance(node, cst.Name):
+            return self._name(node)
+        if isinstance(node, (cst.BaseNumber, cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)):
+            return True
+        if isinstance(node, cst.Ellipsis):
+            return True
+        if isinstance(node, cst.Attribute):
+            return self._attribute(node)
+        if isinstance(node, cst.Call):
+            return self._call(node)
+        if isinstance(node, cst.Comparison):
+            return self._comparison(node)
+        if isinstance(node, cst.Subscript):
+            return self(node.value) and all(self._index(element.slice) for element in node.slice)
+        return self._parts(node)
+
+    def _parts(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, (cst.BinaryOperation, cst.BooleanOperation)):
+            return self(node.left) and self(node.right)
+        if isinstance(node, cst.UnaryOperation):
+            return self(node.expression)
+        if isinstance(node, cst.IfExp):
+            return all(self(part) for part in (node.test, node.body, node.orelse))
+        if isinstance(node, (cst.Tuple, cst.List, cst.Set)):
+            return all(self(element.value) for element in node.elements)
+        return isinstance(node, cst.Dict)
+
+    def _name(self, node: cst.Name) -> bool:
+        if node.value in ("None", "True", "False"):
+            return True
+        owner = self._facts.scopes.of(node).owner_of(node.value)
+        if owner is None:
+            return True
+        if not owner.is_module:
+            return node.value not in self.dynamic
+        # A constant of the module: known where it is a literal, or something imported or defined.
+        bindings = owner.bindings[node.value]
+        return all(self._module_binding(binding) for binding in bindings)
+
+    def _module_binding(self, binding: cst.CSTNode) -> bool:
+        if not isinstance(binding, cst.Name):
+            return True
+        target = self._facts.parents[binding]
+        assign = self._facts.parents[target] if isinstance(target, cst.AssignTarget) else None
+        return isinstance(assign, cst.Assign) and self._literal(assign.value)
+
+    def _literal(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, (cst.BinaryOperation,)):
+            return self._literal(node.left) and self._literal(node.right)
+        if isinstance(node, cst.UnaryOperation):
+            return self._literal(node.expression)
+        if isinstance(node, cst.Name):
+            return node.value in ("None", "True", "False")
+        return isinstance(node, (cst.BaseNumber, cst.SimpleString))
+
+    def _attribute(self, node: cst.Attribute) -> bool:
+        if self._facts.imports.qualified(node) is not None:
+            return True
+        if node.attr.value in _ATTRIBUTES:
+            return not (node.attr.value in ("size", "shape") and self._lengths.selected(node.value))
+        path = dotted(node)
+        return path is not None and path.startswith(_MODULE_FUNCTIONS)
+
+    def _call(self, node: cst.Call) -> bool:
+        qualified = self._facts.imports.qualified(node.func)
+        if qualified is not None:
+            return qualified.rpartition(".")[2] in _NUMPY
+        name = dotted(node.func) or ""
+        if name == "len" and node.args and self._grows(node.args[0].value):
+            return False
+        if name in _CALLS:
+            return not (name == "len" and node.args and self._lengths.selected(node.args[0].value))
+        arguments = all(self(arg.value) for arg in node.args)
+        if name in _OF_STATIC or name.startswith(_MODULE_FUNCTIONS):
+            return arguments
+        if isinstance(node.func, cst.Attribute) and node.func.attr.value in (
+            "get",
+            "lower",
+            "upper",
+            "startswith",
+        ):
+            return arguments and self(node.func.value)
+        return False
+
+    def _grows(self, node: cst.CSTNode) -> bool:
+        """Whether an expression is a list whose length a staged loop or branch may change."""
+        return isinstance(node, cst.Name) and node.value in self.dynamic and self.is_container(node)
+
+    def _comparison(self, node: cst.Comparison) -> bool:
+        operators = [part.operator for part in node.comparisons]
+        if all(isinstance(operator, (cst.Is, cst.IsNot)) for operator in operators):
+            return True
+        sides = [node.left, *(part.comparator for part in node.comparisons)]
+        if any(isinstance(side, (cst.SimpleString, cst.ConcatenatedString)) for side in sides):
+            return True
+        if any(isinstance(operator, (cst.In, cst.NotIn)) for operator in operators):
+            return True  # there is no operator for it, and on a graph value Python itself refuses
+        return all(self(side) for side in sides)
+
+    def _index(self, index: cst.BaseSlice) -> bool:
+        if isinstance(index, cst.Index):
+            return self(index.value)
+        parts = (
+            [part for part in (index.lower, index.upper, index.step) if part]
+            if isinstance(index, cst.Slice)
+            else []
+        )
+        return all(self(part) for part in parts)
+
+    def is_container(self, node: cst.CSTNode) -> bool:
+        """Whether an expression visibly is a list, dict, set or tuple, or text."""
+        return self._facts.kinds.kind(node) is Kind.CONTAINER or isinstance(
+            node, (cst.SimpleString, cst.Dict)
+        )

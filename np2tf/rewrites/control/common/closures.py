@@ -1,0 +1,170 @@
+"""Inner functions and lambdas that see the names which a lowered construct writes.
+
+A lowered construct keeps what it writes as variables of its helper functions, where an inner function defined
+outside of it would neither see nor rebind them. Such a name is *shared*: the helper takes its value under
+another name and rebinds it with `nonlocal`. This is right for inner functions that are only called; for those
+that are stored or handed on (*loose* ones) nobody knows when they look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import Names, free_names, reads, writes
+from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.rewrites.control.common.scope import Scope
+from np2tf.tree.names import dotted
+from np2tf.tree.walk import children, walk
+
+Inner = cst.FunctionDef | cst.Lambda
+_NONE: Names = frozenset()
+#: These call a function that they are given before they return, and keep it no longer.
+_IMMEDIATE = frozenset({"sorted", "min", "max", "sum", "list", "tuple", "any", "all"})
+#: These call it when somebody goes through what they give.
+_LAZY = frozenset({"map", "filter"})
+
+
+class Closures:
+    """The inner functions of one function, by name."""
+
+    def __init__(self, function: cst.FunctionDef) -> None:
+        self._parents: dict[cst.CSTNode, cst.CSTNode] = {}
+        self._reads: dict[str, Names] = {}
+        self._rebinds: dict[str, Names] = {}
+        self.loose: Names = _NONE
+        """The names that loose inner functions read or rebind."""
+        inner = self._collect(function)
+        named: dict[str, list[Inner]] = {}
+        for one in inner:
+            name = self._name(one)
+            if name is not None:
+                named.setdefault(name, []).append(one)
+            elif not self._is_immediate(one):
+                self.loose |= free_names(one)
+        escaping = {
+            node.value for node in self._parents if isinstance(node, cst.Name) and not self._is_call(node)
+        }
+        for name, ones in named.items():
+            found = _NONE.union(*map(free_names, ones))
+            self._reads[name], self._rebinds[name] = found, _NONE.union(*map(rebound, ones))
+            self.loose |= found if name in escaping else _NONE
+        self._follow_calls()
+        self._parents = {}
+
+    def _collect(self, function: cst.FunctionDef) -> list[Inner]:
+        found: list[Inner] = []
+        stack: list[cst.CSTNode] = [function]
+        while stack:
+            top = stack.pop()
+            if isinstance(top, (cst.FunctionDef, cst.Lambda)) and top is not function:
+                found.append(top)
+            for child in children(top):
+                self._parents[child] = top
+                stack.append(child)
+        return found
+
+    def _name(self, one: Inner) -> str | None:
+        """The name that an inner function is called by."""
+        if isinstance(one, cst.FunctionDef):
+            return one.name.value
+        assign = self._parents[one]
+        target = assign.targets[0].target if isinstance(assign, cst.Assign) else None
+        return target.value if isinstance(target, cst.Name) and len(assign.targets) == 1 else None  # type: ignore[attr-defined]
+
+    def _is_immediate(self, node: cst.CSTNode) -> bool:
+        """Whether a function is handed to something that calls it at once, if it ever does."""
+        arg = self._parents[node]
+        call = self._parents[arg] if isinstance(arg, cst.Arg) else None
+        name = dotted(call.func) if isinstance(call, cst.Call) else None
+        if call is not None and name in _LAZY:
+            return self._is_immediate(call)
+        return name is not None and (name in _IMMEDIATE or name.startswith("np2tf."))
+
+    def _is_call(self, use: cst.Name) -> bool:
+        """Whether a mention of a name binds it or calls it."""
+        up = self._parents[use]
+        if isinstance(up, cst.Call):
+            return up.func is use
+        if isinstance(up, cst.Attribute):
+            return up.attr is use
+        if isinstance(up, cst.Arg):
+            return up.keyword is use or self._is_immediate(use)
+        if isinstance(up, cst.Param):
+            return up.name is use
+        return isinstance(up, (cst.AssignTarget, cst.FunctionDef, cst.NameItem))
+
+    def _follow_calls(self) -> None:
+        """What an inner function sees includes what those see that it calls."""
+        for table in (self._reads, self._rebinds):
+            while True:
+                grown = {
+                    name: found | _NONE.union(*(table.get(other, _NONE) for other in self._reads[name]))
+                    for name, found in table.items()
+                }
+                if grown == table:
+                    break
+                table.update(grown)
+
+    # -- one construct --------------------------------------------------------------------------------------
+
+    def rebinding(self, node: cst.CSTNode) -> str | None:
+        """An inner function mentioned in `node` that rebinds names of the function around it."""
+        return next((name for name in sorted(reads(node)) if self._rebinds.get(name)), None)
+
+    def written(self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], scope: Scope) -> list[str]:
+        """The function's own names that `parts` write, those among them that its calls rebind.
+
+        Raises:
+            CannotLower: a call rebinds a name of a function further out, which is no variable here.
+        """
+        names = scope.written(parts)
+        mentioned = _NONE.union(*map(reads, parts)) | writes(parts)
+        called = _NONE.union(*(self._rebinds.get(name, _NONE) for name in mentioned)).difference(names)
+        if not called <= scope.locals:
+            _refuse(node, f"a call that rebinds `{min(called - scope.locals)}` further out")
+        return [*names, *sorted(called)]
+
+    def shared(
+        self, node: cst.CSTNode, parts: Sequence[cst.CSTNode], names: Sequence[str], scope: Scope
+    ) -> list[str]:
+        """Those of the `names` that inner functions from outside `parts` see when they are called there.
+
+        Raises:
+            CannotLower: it cannot be known when a loose one looks.
+        """
+        late = sorted(self.loose & set(names))
+        if late:
+            _refuse(node, f"`{late[0]}`, which an inner function reads")
+        outside = _NONE.union(*map(reads, parts)) - writes(parts)
+        seen = _NONE.union(*(self._reads.get(name, _NONE) for name in outside))
+        seen |= _NONE.union(*(self._rebinds.get(name, _NONE) for name in outside))
+        found = [name for name in names if name in seen]
+        for name in found:
+            if name not in scope.bound:  # what is rebound from inside must be a name here
+                scope.presets.append(name)
+                scope.bound |= {name}
+        return found
+
+    def kept(self, parts: Sequence[cst.CSTNode], scope: Scope) -> Names:
+        """The names that another function may still look at when `parts` have been run."""
+        inside = writes(parts)
+        return scope.foreign.union(*(found for name, found in self._reads.items() if name not in inside))
+
+    def check_leaving(self, node: cst.CSTNode, names: Sequence[str], state: Sequence[str]) -> None:
+        """CannotLower if an inner function that sees `names` of the construct leaves it among its `state`."""
+        for name in state:
+            if self._reads.get(name, _NONE) & set(names):
+                _refuse(node, f"`{name}`, an inner function that is called after it")
+
+
+def rebound(node: cst.CSTNode) -> Names:
+    """The names that are declared nonlocal in `node`, and are not its own."""
+    return frozenset(
+        item.name.value for part in walk(node) if isinstance(part, cst.Nonlocal) for item in part.names
+    )
+
+
+def _refuse(node: cst.CSTNode, reason: str) -> None:
+    raise CannotLower("NP2TF301", node, kind=type(node).__name__.lower(), reason=reason)

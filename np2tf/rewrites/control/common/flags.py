@@ -1,0 +1,51 @@
+"""Tests that a flag can stand for, and the line that sets it."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.rewrites.control.common.layout import code, line
+from np2tf.tree.templates import Statement
+
+_TRUTHS = frozenset({"not_", "any", "all", "allclose", "array_equal", "isnan", "isfinite", "isinf"})
+
+
+def is_true(test: cst.BaseExpression) -> bool:
+    """Whether a test is a literal that always holds: `while True`, `while 1`."""
+    return code(test).strip("() ") in ("True", "1")
+
+
+def is_bool(test: cst.BaseExpression) -> bool:
+    """Whether a test's value is a single truth value, so that a flag can take it."""
+    if isinstance(test, cst.Call):
+        name = test.func.attr.value if isinstance(test.func, cst.Attribute) else ""
+        if name in ("and_", "or_") and len(test.args) == 2:
+            left, right = (arg.value for arg in test.args)
+            return is_bool(left) and isinstance(right, cst.Lambda) and is_bool(right.body)
+        return name in _TRUTHS
+    return isinstance(test, cst.Comparison) and len(test.comparisons) == 1
+
+
+def without_assignments(test: cst.BaseExpression) -> tuple[cst.BaseExpression, list[Statement]]:
+    """A test that reads the names that its `:=` bind, and the lines that bind them."""
+    assigns: list[Statement] = []
+
+    class Hoist(cst.CSTTransformer):
+        def leave_NamedExpr(
+            self, original_node: cst.NamedExpr, updated_node: cst.NamedExpr
+        ) -> cst.BaseExpression:
+            assigns.append(line(f"{code(updated_node.target)} = {code(updated_node.value)}"))
+            return updated_node.target
+
+    changed = test.visit(Hoist())
+    assert isinstance(changed, cst.BaseExpression)
+    return changed, assigns
+
+
+def flagged(text: str, node: cst.If, jump: Statement) -> Statement:
+    """The line that stands for `if test: break`, with the comments of both."""
+    made = line(text, [*node.leading_lines, *jump.leading_lines])  # type: ignore[union-attr]
+    for place in (getattr(node.body, "header", None), getattr(jump, "trailing_whitespace", None)):
+        if place is not None and place.comment is not None:
+            return made.with_changes(trailing_whitespace=place)
+    return made

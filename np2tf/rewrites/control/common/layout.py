@@ -1,0 +1,156 @@
+"""How lowered code is laid out: helper functions, calls, blank lines, comments kept at their statements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import block
+from np2tf.rewrites.control.common.naming import Naming
+from np2tf.tree.templates import Statement
+
+
+def line(text: str, leading: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
+    """One simple statement from its text."""
+    node = cst.parse_statement(text)
+    assert isinstance(node, cst.SimpleStatementLine)
+    return node.with_changes(leading_lines=list(leading))
+
+
+def code(node: cst.CSTNode) -> str:
+    """The text of a node."""
+    return cst.Module([]).code_for_node(node)
+
+
+def has_comment(node: cst.CSTNode) -> bool:
+    """Whether a comment stands anywhere in `node`."""
+    return isinstance(node, cst.Comment) or any(has_comment(child) for child in node.children)
+
+
+def tuple_of(names: Sequence[str]) -> str:
+    """Names as a tuple expression: `()`, `(u,)`, `(u, err)`."""
+    return f"({names[0]},)" if len(names) == 1 else f"({', '.join(names)})"
+
+
+def assigned(state: Sequence[str]) -> str:
+    """The left side that takes a loop's state: `u, err = `, `(u,) = `, or nothing."""
+    if len(state) == 1:
+        return f"({state[0]},) = "
+    return f"{', '.join(state)} = " if state else ""
+
+
+def blank(leading: Sequence[cst.EmptyLine] = ()) -> list[cst.EmptyLine]:
+    """Leading lines that begin with a blank one."""
+    lines = list(leading)
+    if lines and lines[0].comment is None:
+        return lines
+    return [cst.EmptyLine(indent=False), *lines]
+
+
+def comment_of(body: cst.BaseSuite) -> cst.TrailingWhitespace | None:
+    """The comment behind a compound statement's colon, with the space before it."""
+    if isinstance(body, cst.IndentedBlock) and body.header.comment is not None:
+        return body.header
+    return None
+
+
+def statements_of(owner: cst.CSTNode | None) -> list[Statement]:
+    """The statements of a block, each jump on a line of its own."""
+    if owner is None:
+        return []
+    suite = owner.body if isinstance(owner, (cst.Else, cst.If, cst.For, cst.While)) else owner
+    if isinstance(suite, cst.SimpleStatementSuite):
+        return [
+            cst.SimpleStatementLine(body=[small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)])
+            for small in suite.body
+        ]
+    return [part for statement in block(suite) for part in _split(statement)]  # type: ignore[arg-type]
+
+
+def else_of(owner: cst.If | cst.For | cst.While) -> list[Statement]:
+    """The statements of an `else`; an `elif` is one statement, an `if`."""
+    return [owner.orelse] if isinstance(owner.orelse, cst.If) else statements_of(owner.orelse)
+
+
+def _split(statement: Statement) -> list[Statement]:
+    """`a = 1; break` as two lines, so that each simple statement stands alone where that matters."""
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) < 2:
+        return [statement]
+    if not isinstance(statement.body[-1], (cst.Break, cst.Continue, cst.Return)):
+        return [statement]
+    smalls = [small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT) for small in statement.body]
+    first = cst.SimpleStatementLine([smalls[0]], leading_lines=statement.leading_lines)
+    middle = [cst.SimpleStatementLine([small]) for small in smalls[1:-1]]
+    last = cst.SimpleStatementLine([smalls[-1]], trailing_whitespace=statement.trailing_whitespace)
+    return [first, *middle, last]
+
+
+def footer_of(owner: cst.CSTNode | None) -> list[cst.EmptyLine]:
+    """The comment lines at the end of a block."""
+    suite = getattr(owner, "body", None)
+    return list(suite.footer) if isinstance(suite, cst.IndentedBlock) else []
+
+
+def block_of(
+    statements: Sequence[Statement], header: cst.TrailingWhitespace | None = None
+) -> cst.IndentedBlock:
+    """An indented block of these very statements; an empty one gets `pass`."""
+    made = cst.IndentedBlock(body=list(statements) or [line("pass")])
+    return made if header is None else made.with_changes(header=header)
+
+
+def suite(statements: Sequence[Statement], header: cst.TrailingWhitespace | None = None) -> cst.IndentedBlock:
+    """An indented block; an empty one gets `pass`, and a first line loses its blank lines."""
+    body = list(statements) or [line("pass")]
+    lines = list(getattr(body[0], "leading_lines", ()))
+    while lines and lines[0].comment is None:
+        del lines[0]
+    body[0] = body[0].with_changes(leading_lines=lines)
+    return block_of(body, header)
+
+
+def helper(
+    name: str,
+    params: Sequence[str],
+    body: Sequence[Statement],
+    leading: Sequence[cst.EmptyLine] = (),
+    header: cst.TrailingWhitespace | None = None,
+) -> cst.FunctionDef:
+    """A helper function, set off by a blank line."""
+    made = cst.parse_statement(f"def {name}({', '.join(params)}): pass")
+    assert isinstance(made, cst.FunctionDef)
+    return made.with_changes(body=suite(body, header), leading_lines=blank(leading))
+
+
+def renamed(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[str]:
+    """Parameters under other names where a helper rebinds the names themselves, which inner functions see."""
+    return [naming.name(f"{param}_now") if param in shared else param for param in params]
+
+
+def rebinding(params: Sequence[str], shared: Sequence[str], naming: Naming) -> list[Statement]:
+    """The first lines of such a helper: `nonlocal k` and `k = k_now`."""
+    if not shared:
+        return []
+    own = [param for param in params if param in shared]
+    values = ", ".join(renamed(own, shared, naming))
+    return [line(f"nonlocal {', '.join(shared)}"), *([line(f"{', '.join(own)} = {values}")] if own else [])]
+
+
+def returning(values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyLine] = ()) -> list[Statement]:
+    """`return u, err`; a single value is a tuple only where `as_tuple` asks for one."""
+    if not values and not as_tuple:
+        return []
+    text = tuple_of(values) if as_tuple and len(values) < 2 else ", ".join(values)
+    return [line(f"return {text}", footer)]
+
+
+def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: int) -> str:
+    """A statement's text, broken after the bracket where it would be longer than `width`."""
+    flat = f"{head}{callee}({', '.join(arguments)})"
+    if len(flat) + 4 * depth <= width:
+        return flat
+    joined = ", ".join(arguments)
+    if len(joined) + 4 * (depth + 1) <= width:
+        return f"{head}{callee}(\n    {joined}\n)"
+    return f"{head}{callee}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"

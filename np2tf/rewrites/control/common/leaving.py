@@ -1,0 +1,58 @@
+"""Where control leaves a stretch of code: its jumps, and whether it is ever left otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import libcst as cst
+
+from np2tf.facts.dataflow.binding import bound_after
+from np2tf.facts.dataflow.flow import block
+from np2tf.tree.templates import Statement
+
+LOOPS = (cst.For, cst.While)
+_SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
+
+
+def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
+    """The jumps that leave `nodes`: every return, and the breaks and continues of no loop inside."""
+    for node in nodes:
+        if isinstance(node, cst.Return):
+            yield node
+        elif isinstance(node, (cst.Break, cst.Continue)):
+            if not in_loop:
+                yield node
+        elif isinstance(node, LOOPS):
+            yield from jumps_in(block(node.body), True)
+            yield from jumps_in(block(node.orelse), in_loop)
+        elif not isinstance(node, _SCOPES) and not isinstance(node, cst.BaseExpression):
+            yield from jumps_in(node.children, in_loop)
+
+
+def reachable(body: Sequence[Statement]) -> list[Statement]:
+    """`body` up to the statement behind which nothing runs."""
+    for index, statement in enumerate(body):
+        if leaves([statement]):
+            return list(body[: index + 1])
+    return list(body)
+
+
+def leaves(body: Sequence[cst.CSTNode]) -> bool:
+    """Whether every path through `body` ends in a jump (or a raise)."""
+    return bound_after(body, frozenset()) is None
+
+
+def jump_of(statement: cst.CSTNode) -> cst.CSTNode | None:
+    if isinstance(statement, cst.SimpleStatementLine) and len(statement.body) == 1:
+        only = statement.body[0]
+        return only if isinstance(only, (cst.Break, cst.Continue, cst.Return)) else None
+    return None
+
+
+def returns_like(rest: Sequence[Statement], body: Sequence[Statement]) -> bool:
+    """Whether a loop returns just what the function returns right behind it: then it only needs to break."""
+    following = jump_of(rest[0]) if rest else None
+    returns = [jump for jump in jumps_in(body) if isinstance(jump, cst.Return)]
+    if not isinstance(following, cst.Return) or not returns:
+        return False
+    return all(jump.deep_equals(following) for jump in returns)

@@ -1,0 +1,276 @@
+"""`if` becomes `names = np2tf.cond(test, then, otherwise, *operands)`; one expression becomes a lambda."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.facts.dataflow.counters import step_of
+from np2tf.facts.dataflow.flow import Names, live_before, reads, writes
+from np2tf.rewrites.control.common.layout import (
+    blank,
+    call,
+    code,
+    comment_of,
+    else_of,
+    footer_of,
+    has_comment,
+    helper,
+    line,
+    rebinding,
+    renamed,
+    returning,
+    statements_of,
+)
+from np2tf.rewrites.control.common.leaving import jumps_in, leaves
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.rewrites.control.common.scope import Scope
+from np2tf.tree.templates import Statement
+from np2tf.tree.walk import walk
+
+_SHORT = 40
+
+
+@dataclass
+class _Branch:
+    """One side of an `if` on its way to being an argument of `np2tf.cond`."""
+
+    owner: cst.CSTNode | None
+    source: list[Statement]
+    lowered: list[Statement]
+    own: Names
+    counters: Names
+    """The names that are plain numbers: counting one up is giving it another value."""
+    shared: list[str]
+    """The names that inner functions see when this side calls them."""
+
+    @property
+    def leading(self) -> Sequence[cst.EmptyLine]:
+        """The comments above an `else`."""
+        return self.owner.leading_lines if isinstance(self.owner, cst.Else) else ()
+
+    @property
+    def header(self) -> cst.TrailingWhitespace | None:
+        """The comment behind the colon."""
+        return comment_of(self.owner.body) if isinstance(self.owner, (cst.If, cst.Else)) else None
+
+    @property
+    def commented(self) -> bool:
+        """Whether a comment would be lost in a lambda."""
+        inside = [*self.lowered, *self.leading, *footer_of(self.owner)]
+        return self.header is not None or any(has_comment(part) for part in inside)
+
+
+def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:
+    """The helpers and the call that an `if` becomes."""
+    sources = _without_pass(statements_of(node)), _without_pass(else_of(node))
+    returns = bool(list(jumps_in([node])))
+    both = [*sources[0], *sources[1]]
+    written = lowering.closures.written(node, both, scope)
+    if returns:
+        if not tail:
+            raise CannotLower("NP2TF303", node)  # it leaves a `with` block
+        late = sorted(scope.foreign & set(written))
+        if late:
+            reason = f"a return behind a write to `{late[0]}`, which is nonlocal"
+            raise CannotLower("NP2TF301", node, kind="if", reason=reason)
+        _same_kind_of_return(node, sources)
+    shared = lowering.closures.shared(node, both, written, scope)
+    live |= lowering.closures.kept(both, scope) | frozenset(shared)
+    after: Names = frozenset() if returns else live
+    goes_on = writes([part for source in sources if not _raises(source) for part in source])
+    outputs = (
+        [] if returns else [name for name in written if name in live and (name in goes_on or name in shared)]
+    )
+    lowering.closures.check_leaving(node, written, outputs)
+    operands = [
+        name
+        for name in written
+        if name in shared or any(_needs(name, source, outputs, after) for source in sources)
+    ]
+
+    branches = []
+    for owner, source in zip((node, node.orelse if isinstance(node.orelse, cst.Else) else None), sources):
+        inner = scope.helper(source, operands)
+        lowered = _returning(lowering.scope_body(source, after, inner, tail=returns), outputs)
+        seen = lowering.closures.shared(node, source, shared, scope)
+        branches.append(_Branch(owner, source, lowered, writes(source), scope.counters, seen))
+    values = [scope.value(name) for name in operands]
+    bound = dict(zip(operands, values))
+    head = "return " if returns else f"{', '.join(outputs)} = " if outputs else ""
+
+    if returns and not any(_valued(jump) for jump in jumps_in([node])):
+        head = ""
+    texts = [] if shared else [_as_lambda(branch, outputs, bound) for branch in branches]
+    lambdas = [text for text in texts if text is not None]
+    if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < scope.width for text in lambdas):
+        text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth, scope.width)
+        nested = "np2tf.cond" in "".join(lambdas)
+        if not (nested and "\n" in text):
+            return [line(text, node.leading_lines)]
+    return _with_helpers(lowering, node, branches, outputs, (operands, values), head, scope)
+
+
+def _returning(body: list[Statement], outputs: Sequence[str]) -> list[Statement]:
+    """A branch's body, with `return value` for the assignment to its outputs that it ends in."""
+    last = body[-1] if body else None
+    if not outputs or not isinstance(last, cst.SimpleStatementLine) or len(last.body) != 1:
+        return body
+    only = last.body[0]
+    if not isinstance(only, cst.Assign) or len(only.targets) != 1:
+        return body
+    if code(only.targets[0].target) != ", ".join(outputs):
+        return body
+    return [*body[:-1], last.with_changes(body=[cst.Return(only.value)])]
+
+
+def _ends_itself(branch: _Branch) -> bool:
+    """Whether a branch's body ends in a return already, or raises."""
+    last = branch.lowered[-1] if branch.lowered else None
+    returns = isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[-1], cst.Return)
+    return returns or _raises(branch.source)
+
+
+def _raises(source: Sequence[Statement]) -> bool:
+    """Whether every path through a branch ends in an exception."""
+    return leaves(source) and not list(jumps_in(source))
+
+
+def _needs(name: str, source: Sequence[Statement], outputs: Sequence[str], after: Names) -> bool:
+    """Whether a branch needs the value that `name` has before the `if`."""
+    if name not in writes(source):
+        return name in outputs and not _raises(source)
+    return name in live_before(source, after)
+
+
+def _valued(jump: cst.CSTNode) -> bool:
+    return isinstance(jump, cst.Return) and jump.value is not None and code(jump.value) != "None"
+
+
+def _same_kind_of_return(node: cst.If, sources: tuple[list[Statement], list[Statement]]) -> None:
+    """Both branches return a value, or neither does: an array and None cannot be staged as one value."""
+    valued = set()
+    for jump in jumps_in([node]):
+        valued.add(_valued(jump))
+    if not all(leaves(source) for source in sources):
+        valued.add(False)
+    if len(valued) > 1:
+        raise CannotLower("NP2TF304", node)
+
+
+def _as_lambda(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
+    """The branch as a lambda that reads the names around it, if it is one expression."""
+    if branch.commented:
+        return None
+    if not branch.source:
+        values = [bound.get(name, name) for name in outputs]
+        text = f"({', '.join(values)})" if len(values) > 1 else values[0] if values else "None"
+        return f"lambda: {text}"
+    if len(branch.lowered) != 1:
+        return _several(branch, outputs, bound)
+    if not isinstance(branch.lowered[0], cst.SimpleStatementLine) or len(branch.lowered[0].body) != 1:
+        return None
+    only = branch.lowered[0].body[0]
+    if isinstance(only, cst.Expr) and not outputs and code(only.value).startswith(("np2tf.print(", "print(")):
+        return f"lambda: {code(only.value)}"
+    if isinstance(only, cst.Return):
+        return f"lambda: {_bracketed(only.value)}" if only.value is not None else "lambda: None"
+    name, value = _given(only, branch.counters, bound)
+    return _values({name: value}, outputs, bound) if name in outputs else None
+
+
+def _given(statement: cst.CSTNode, counters: Names, bound: dict[str, str]) -> tuple[str, str]:
+    """The name that a statement gives a value, and that value; empty of other statements."""
+    step = step_of(statement)
+    if step is not None and isinstance(statement, cst.AugAssign):
+        name = code(statement.target)
+        return (name, step) if name in counters and bound.get(name, name) == name else ("", "")
+    if isinstance(statement, cst.Assign) and len(statement.targets) == 1:
+        target = statement.targets[0].target
+        if isinstance(target, cst.Name):
+            return target.value, _bracketed(statement.value)
+    return "", ""
+
+
+def _several(branch: _Branch, outputs: Sequence[str], bound: dict[str, str]) -> str | None:
+    """A few assignments of short values, none of which is of use for another, as one expression."""
+    found: dict[str, str] = {}
+    for statement in branch.lowered:
+        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+            return None
+        only = statement.body[0]
+        name, value = _given(only, branch.counters, bound)
+        if name not in outputs or name in found or reads(only) & found.keys() or _may_do_something(only):
+            return None
+        found[name] = value
+    text = _values(found, outputs, bound)
+    return text if len(text) <= _SHORT else None
+
+
+def _may_do_something(node: cst.CSTNode) -> bool:
+    return any(isinstance(part, (cst.Call, cst.NamedExpr, cst.Await, cst.Yield)) for part in walk(node))
+
+
+def _values(found: dict[str, str], outputs: Sequence[str], bound: dict[str, str]) -> str:
+    values = [found.get(output) or bound.get(output, output) for output in outputs]
+    return f"lambda: ({', '.join(values)})" if len(values) > 1 else f"lambda: {values[0]}"
+
+
+def _without_pass(body: list[Statement]) -> list[Statement]:
+    """A block's statements; none where it only passes."""
+    if len(body) == 1 and code(body[0]).strip() == "pass":
+        return []
+    return body
+
+
+def _bracketed(value: cst.BaseExpression) -> str:
+    text = code(value)
+    bare = isinstance(value, cst.Tuple) and not value.lpar
+    return f"({text})" if bare or (isinstance(value, (cst.NamedExpr, cst.Yield)) and not value.lpar) else text
+
+
+def _with_helpers(
+    lowering: Lowers,
+    node: cst.If,
+    branches: Sequence[_Branch],
+    outputs: Sequence[str],
+    state: tuple[list[str], list[str]],
+    head: str,
+    scope: Scope,
+) -> list[Statement]:
+    operands, values = state
+    out: list[Statement] = []
+    callees = []
+    leading = node.leading_lines
+    parts = [part for branch in branches for statement in branch.lowered for part in walk(statement)]
+    inside = [part.name.value for part in parts if isinstance(part, cst.FunctionDef)]
+    for name, branch in zip(lowering.naming.around(("then", "otherwise"), inside), branches):
+        short = None if branch.shared else _short_lambda(branch, outputs, operands)
+        if short is not None:
+            callees.append(short)
+            continue
+        callees.append(name)
+        footer = footer_of(branch.owner)
+        tail = [] if _ends_itself(branch) else returning(outputs, False, footer)
+        above = [*leading, *branch.leading] if not out else branch.leading
+        params = renamed(operands, branch.shared, lowering.naming)
+        first = rebinding(operands, branch.shared, lowering.naming)
+        made = helper(name, params, [*first, *branch.lowered, *tail], above, branch.header)
+        if not tail:
+            made = made.with_changes(body=made.body.with_changes(footer=footer))
+        out.append(made)
+    arguments = [code(node.test), *callees, *values]
+    kept = blank() if out else leading
+    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth, scope.width), kept)]
+
+
+def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:
+    """A lambda beside a helper function: it takes the same operands, and must stay short."""
+    text = _as_lambda(branch, outputs, {})
+    if text is None or len(text) > _SHORT or "np2tf." in text:
+        return None
+    params = ", ".join(operands)
+    return f"lambda {params}: {text.removeprefix('lambda: ')}" if params else text

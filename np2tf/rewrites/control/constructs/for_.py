@@ -1,0 +1,85 @@
+"""`for` becomes `state = np2tf.for_loop(iterable, step_i, state)`, or `out = np2tf.map_loop(…)`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control.common.layout import (
+    assigned,
+    blank,
+    call,
+    code,
+    comment_of,
+    footer_of,
+    helper,
+    line,
+    rebinding,
+    renamed,
+    returning,
+    statements_of,
+    tuple_of,
+)
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.naming import Naming
+from np2tf.rewrites.control.common.scope import Scope
+from np2tf.rewrites.control.constructs import independent
+from np2tf.rewrites.control.constructs.independent import map_loop
+from np2tf.tree.templates import Statement
+
+
+def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[Statement]:
+    """The helpers and the call that a `for` becomes."""
+    naming = lowering.naming
+    body = statements_of(node)
+    targets = bound_targets(node.target)
+    closures = lowering.closures
+    names = [*closures.written(node, body, scope), *(name for name in targets if name in scope.locals)]
+    written = dict.fromkeys(names)
+    shared = closures.shared(node, body, list(written), scope)
+    found = map_loop(node, live) if node not in lowering.marks.stops and not shared else None
+    if found is not None:
+        lowering.marks.independent.add(lowering.marks.origin.get(node, node))
+        return independent.lower(lowering, node, found, scope)
+    live |= closures.kept(body, scope) | frozenset(shared)
+    head = loop_head(node, live)
+    stop = lowering.marks.stops.get(node)
+    if stop is not None:
+        head |= {stop}
+    # The target is bound anew in every round: its old value only matters behind the loop.
+    state = [name for name in written if name in (live if name in targets else head)]
+    closures.check_leaving(node, list(written), state)
+    values = [scope.value(name) for name in state]
+
+    single = isinstance(node.target, cst.Name)
+    item = targets[0] if single else naming.name("item")
+    params = [item, *_parameters(state, targets, naming)]
+    if not single:
+        unpack = line(f"{code(node.target)} = {item}")
+        body = [unpack, *body]
+    inner = scope.helper(body, [item, *state])
+    inner.bound |= frozenset(targets)
+    stepped = lowering.scope_body(body, head | frozenset(state), inner, tail=False)
+    step = naming.name(f"step_{item}" if single and item != "_" else "step")
+
+    out: list[Statement] = []
+    arguments = [code(node.iter), step, tuple_of(values)]
+    leading = node.leading_lines
+    if stop is not None:
+        keep_going = naming.name("keep_going")
+        out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading))
+        arguments.append(f"keep_going={keep_going}")
+        leading = ()
+    tail = returning(state, True, footer_of(node))
+    above = rebinding(params, shared, naming)
+    params = renamed(params, shared, naming)
+    out.append(helper(step, params, [*above, *stepped, *tail], leading, comment_of(node.body)))
+    out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank()))
+    return out
+
+
+def _parameters(state: list[str], targets: list[str], naming: Naming) -> list[str]:
+    """The state as a helper's parameters; what the target was in the round before is of no use."""
+    old = [name for name in state if name in targets]
+    unused = "_" if len(old) == 1 and not naming.is_taken("_") else None
+    return [(unused or naming.name(f"last_{name}")) if name in old else name for name in state]

@@ -1,0 +1,124 @@
+"""`for i in range(n): out[i] = …` becomes `np2tf.map_loop(range, value_i, out)` where no round needs another.
+
+Proven here is what the text shows: each round writes the one element of its own, and names that no other
+round sees. What it cannot show (two names for one array, effects of callees) `map_loop` looks for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control.common.layout import (
+    blank,
+    call,
+    code,
+    comment_of,
+    footer_of,
+    helper,
+    line,
+    statements_of,
+)
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.scope import Scope
+from np2tf.tree.templates import Statement
+from np2tf.tree.walk import walk
+
+
+@dataclass(frozen=True)
+class MapLoop:
+    """A loop whose rounds are independent: the array, the statements before the write, what is written."""
+
+    out: str
+    before: list[Statement]
+    value: cst.BaseExpression
+    last: cst.SimpleStatementLine
+
+
+def map_loop(node: cst.For, live: Names) -> MapLoop | None:
+    """The parts of a loop that is proven to be one; `live` are the names read after it."""
+    if not isinstance(node.target, cst.Name) or node.orelse is not None or not _is_range(node.iter):
+        return None
+    body = statements_of(node)
+    before, last = body[:-1], body[-1]
+    stored = _store(last, node.target.value)
+    if stored is None or not isinstance(last, cst.SimpleStatementLine):
+        return None
+    out, value = stored
+    own = [name for statement in before for name in _assigned(statement)]
+    if None in own or {node.target.value, out} & set(own) or node.target.value in live:
+        return None
+    seen_outside = (loop_head(node, live) - {out}) | live
+    if seen_outside & {*own, node.target.value} or _mentions([*before, value, node.iter], out):
+        return None
+    return MapLoop(out, before, value, last)
+
+
+def lower(lowering: Lowers, node: cst.For, found: MapLoop, scope: Scope) -> list[Statement]:
+    """The helper that gives one element, and the call that fills the array."""
+    (item,) = bound_targets(node.target)
+    result = cst.SimpleStatementLine(
+        [cst.Return(found.value)],
+        leading_lines=[*found.last.leading_lines, *footer_of(node)],
+        trailing_whitespace=found.last.trailing_whitespace,
+    )
+    body: list[Statement] = [*found.before, result]
+    inner = scope.helper(body, [item])
+    stepped = lowering.scope_body(body, frozenset(), inner, tail=True)
+    name = lowering.naming.name(f"value_{item}" if item != "_" else "value")
+    made = helper(name, [item], stepped, node.leading_lines, comment_of(node.body))
+    arguments = [code(node.iter), name, scope.value(found.out)]
+    filled = line(call(f"{found.out} = ", "np2tf.map_loop", arguments, scope.depth, scope.width), blank())
+    return [made, filled]
+
+
+def _is_range(node: cst.BaseExpression) -> bool:
+    """`range(…)`, or what np2tf has in its place."""
+    if not isinstance(node, cst.Call):
+        return False
+    name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
+    return isinstance(name, cst.Name) and name.value == "range"
+
+
+def _store(statement: cst.CSTNode, index: str) -> tuple[str, cst.BaseExpression] | None:
+    """The array and the value of `out[i] = value`, also as `out = tnp.at(out)[i].set(value)`."""
+    if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+        return None
+    assign = statement.body[0]
+    if not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
+        return None
+    target, value = assign.targets[0].target, assign.value
+    if isinstance(target, cst.Subscript) and isinstance(target.value, cst.Name):
+        return (target.value.value, value) if _is_at(target, index) else None
+    if not isinstance(target, cst.Name) or not isinstance(value, cst.Call) or len(value.args) != 1:
+        return None
+    place = (
+        value.func.value if isinstance(value.func, cst.Attribute) and value.func.attr.value == "set" else None
+    )
+    if not isinstance(place, cst.Subscript) or not _is_at(place, index):
+        return None
+    at = place.value
+    is_at = isinstance(at, cst.Call) and isinstance(at.func, cst.Attribute) and at.func.attr.value == "at"
+    return (target.value, value.args[0].value) if is_at and code(at) == f"tnp.at({target.value})" else None
+
+
+def _is_at(node: cst.Subscript, index: str) -> bool:
+    key = node.slice[0].slice if len(node.slice) == 1 else None
+    return isinstance(key, cst.Index) and isinstance(key.value, cst.Name) and key.value.value == index
+
+
+def _assigned(statement: cst.CSTNode) -> list[str | None]:
+    """The names that a plain assignment gives a value; None for anything else."""
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return [None]
+    names: list[str | None] = []
+    for small in statement.body:
+        targets = [one.target for one in small.targets] if isinstance(small, cst.Assign) else [None]
+        names += [one.value if isinstance(one, cst.Name) else None for one in targets]
+    return names
+
+
+def _mentions(nodes: list[cst.CSTNode], name: str) -> bool:
+    return any(isinstance(one, cst.Name) and one.value == name for node in nodes for one in walk(node))

@@ -1,0 +1,406 @@
+"""Take `break`, `continue` and `return` out of what is to be lowered, leaving code of the same meaning.
+
+`continue`: the rest of the body moves into the other branch. `break`: a flag, asked before every round.
+`return` under a lowered test: the rest of the function becomes the other branch, so that the branches end the
+function together; in a lowered loop it is a flag and a result that the function returns behind the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+import libcst as cst
+
+from np2tf.rewrites.control.common.flags import flagged, is_bool, is_true, without_assignments
+from np2tf.rewrites.control.common.layout import (
+    block_of,
+    code,
+    else_of,
+    footer_of,
+    has_comment,
+    line,
+    statements_of,
+)
+from np2tf.rewrites.control.common.leaving import LOOPS, jump_of, jumps_in, leaves, reachable, returns_like
+from np2tf.rewrites.control.common.marks import CannotLower, Marks
+from np2tf.rewrites.control.common.naming import Naming
+from np2tf.rewrites.control.constructs import tries
+from np2tf.tree.templates import Statement
+
+_Block = TypeVar("_Block", bound=cst.For | cst.While | cst.With)
+_SHORT = 60
+
+
+@dataclass
+class _Frame:
+    """Where the jumps of one loop body (or one function-level statement) lead."""
+
+    stop: str | None = None
+    skip: str | None = None
+    returns: list[cst.Return] = field(default_factory=list)
+    plain: bool = False
+    has_break: bool = False
+    returns_break: bool = False
+
+
+class JumpFree:
+    """Rewrites the statements of one function so that nothing lowered holds a jump."""
+
+    def __init__(self, marks: Marks, naming: Naming) -> None:
+        self._marks = marks
+        self._naming = naming
+        self._guards: set[cst.CSTNode] = set()
+        """The `if returned: return result` behind loops."""
+
+    def function(self, body: Sequence[Statement]) -> list[Statement]:
+        """The body of a function, every lowered return in tail position."""
+        return self._tail(self._loops(body, 0))
+
+    # -- loops, inside out ------------------------------------------------------------------------------
+
+    def _loops(self, body: Sequence[Statement], depth: int) -> list[Statement]:
+        out: list[Statement] = []
+        for index, statement in enumerate(body):
+            if isinstance(statement, LOOPS):
+                try:
+                    out += self._loop(statement, body[index + 1 :], depth)
+                except CannotLower as error:
+                    if error.loop is None and isinstance(statement, cst.For) and statement in self._marks:
+                        error.loop = self._marks.origin.get(statement, statement)  # type: ignore[assignment]
+                    raise
+                if out and jump_of(out[-1]) is not None:
+                    return out
+            elif isinstance(statement, cst.If):
+                out.append(self._map_branches(statement, lambda part: self._loops(part, depth)))
+            elif isinstance(statement, cst.With):
+                out.append(self._with_body(statement, self._loops(statements_of(statement.body), depth)))
+            elif isinstance(statement, cst.Try):
+                out.append(self._try(statement, lambda part: self._loops(part, depth)))
+            elif isinstance(statement, cst.Match):
+                cases = [
+                    case.with_changes(body=block_of(self._loops(statements_of(case.body), depth)))
+                    for case in statement.cases
+                ]
+                out.append(self._marks.carry(statement, statement.with_changes(cases=cases)))  # type: ignore[arg-type]
+            else:
+                out.append(statement)
+        return out
+
+    def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
+        lowered = loop in self._marks
+        assigns: list[Statement] = []
+        if lowered and isinstance(loop, cst.While):
+            test, assigns = without_assignments(loop.test)
+            loop = self._marks.carry(loop, loop.with_changes(test=test)) if assigns else loop  # type: ignore[assignment]
+        body = self._loops(reachable(statements_of(loop)), depth + lowered)
+        if not lowered:
+            changed = self._plain_body(body)
+            return [self._with_body(loop, changed)]  # type: ignore[type-var]
+        jumps = list(jumps_in(body))
+        frame = _Frame(returns_break=returns_like(rest, body))
+        if not frame.returns_break:
+            frame.returns = [jump for jump in jumps if isinstance(jump, cst.Return)]
+        frame.has_break = len(frame.returns) < sum(not isinstance(jump, cst.Continue) for jump in jumps)
+        before: list[Statement] = []
+        if frame.has_break or frame.returns:
+            frame.stop = self._naming.flag(depth) if frame.has_break else self._naming.name("returned")
+            # Deep inside, `returned` is False already: the loops around go on only while it is.
+            flags = {frame.stop, self._naming.name("returned")} if frame.returns else {frame.stop}
+            flags -= {self._naming.name("returned")} if frame.returns and depth else set()
+            before += [line(f"{flag} = False") for flag in sorted(flags)]
+        changed = self._guarded(body, frame)
+        if frame.skip:
+            changed.insert(0, line(f"{frame.skip} = False"))
+        if assigns:
+            # The test's assignments: before the loop, and again before every further test.
+            again = [part.deep_clone() for part in assigns]
+            changed += [self._lowered_if(f"np2tf.not_({frame.stop})", again)] if frame.stop else again
+            before = [*assigns, *before]
+        if before:
+            before[0] = before[0].with_changes(leading_lines=loop.leading_lines)
+            loop = self._marks.carry(loop, loop.with_changes(leading_lines=()))  # type: ignore[assignment]
+        whole = self._with_body(loop, changed, keep_else=False)  # type: ignore[type-var]
+        made = self._stoppable(whole, frame.stop)
+        return [*before, made, *self._behind(loop, frame, depth)]
+
+    def _stoppable(self, loop: cst.For | cst.While, stop: str | None) -> cst.For | cst.While:
+        if stop is None:
+            return loop
+        if isinstance(loop, cst.For):
+            self._marks.stops[loop] = stop
+            return loop
+        test = f"np2tf.not_({stop})"
+        if not is_true(loop.test):
+            test = f"np2tf.and_({test}, lambda: {code(loop.test)})"
+        changed = loop.with_changes(test=cst.parse_expression(test))
+        self._marks.carry(loop, changed)
+        return changed
+
+    def _behind(self, loop: cst.For | cst.While, frame: _Frame, depth: int) -> list[Statement]:
+        """What follows a lowered loop: the return it found, then its `else`."""
+        out: list[Statement] = []
+        if frame.returns:
+            guard = self._return_guard(frame)
+            if isinstance(loop, cst.While) and not frame.has_break and is_true(loop.test):
+                return statements_of(guard)
+            out.append(guard)
+        orelse = self._loops(else_of(loop), depth)
+        if orelse and frame.has_break:
+            out.append(self._lowered_if(f"np2tf.not_({frame.stop})", orelse))
+        else:
+            out += orelse
+        return out
+
+    def _return_guard(self, frame: _Frame) -> cst.If:
+        valued = {jump.value is not None for jump in frame.returns}
+        if len(valued) > 1:
+            raise CannotLower("NP2TF304", frame.returns[0])
+        value = f" {self._naming.name('result')}" if valued == {True} else ""
+        guard = self._lowered_if(self._naming.name("returned"), [line(f"return{value}")])
+        self._guards.add(guard)
+        return guard
+
+    def _plain_body(self, body: Sequence[Statement]) -> list[Statement]:
+        """The body of a Python loop: only a `continue` can be taken from under a lowered test there."""
+        frame = _Frame(plain=True)
+        for index, statement in enumerate(body):
+            if isinstance(statement, (cst.If, cst.Try)) and self._has_lowered_jump(statement):
+                changed = [*body[:index], *self._guarded(body[index:], frame)]
+                return [line(f"{frame.skip} = False"), *changed] if frame.skip else changed
+        return list(body)
+
+    # -- jumps to the end of a body ---------------------------------------------------------------------
+
+    def _guarded(self, body: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        out: list[Statement] = []
+        for index, statement in enumerate(body):
+            jump = jump_of(statement)
+            if jump is not None:
+                return [*out, *self._jump(statement, jump, frame)]
+            if isinstance(statement, cst.With) and list(jumps_in([statement])):
+                return [*out, *self._guarded_with(statement, body[index + 1 :], frame)]
+            if isinstance(statement, cst.Try) and list(jumps_in([statement])):
+                return [*out, *self._guarded_try(statement, body[index + 1 :], frame)]
+            if not isinstance(statement, cst.If) or not list(jumps_in([statement])):
+                if list(jumps_in([statement])):
+                    raise CannotLower("NP2TF303", statement)
+                out.append(statement)
+                continue
+            if statement in self._guards:
+                return [*out, *self._guarded_guard(statement, body[index + 1 :], frame)]
+            return [*out, *self._guarded_if(statement, body[index + 1 :], frame)]
+        return out
+
+    def _guarded_guard(self, guard: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        """Behind an inner loop that may have returned: both flags and the result are set already."""
+        if frame.plain or frame.stop is None:
+            raise CannotLower("NP2TF303", guard)
+        returned = self._naming.name("returned")
+        stop = [line(f"{frame.stop} = True")] if frame.stop != returned else []
+        if not rest:
+            return [self._lowered_if(returned, stop)] if stop else []
+        changed = (
+            self._lowered_if(returned, stop) if stop else self._lowered_if(f"np2tf.not_({returned})", ())
+        )
+        if stop:
+            return [self._if(changed, stop, self._guarded(rest, frame))]
+        return [self._if(changed, self._guarded(rest, frame), ())]
+
+    def _guarded_if(self, node: cst.If, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        then, other = statements_of(node), else_of(node)
+        then_leaves, other_leaves = leaves(then), leaves(other)
+        left = [*other, *([] if other_leaves else rest)]
+        if self._only_leaves(node, then, frame) and all(
+            isinstance(jump, cst.Continue) for jump in jumps_in(left)
+        ):
+            return self._flag_first(node, then[0], left, frame)
+        if not rest or then_leaves or other_leaves:
+            # `rest` goes where control still flows; behind two jumps it is never reached.
+            then += [] if then_leaves else rest
+            other += [] if other_leaves else rest
+            return [self._if(node, self._guarded(then, frame), self._guarded(other, frame))]
+        flags = self._flags(node, frame)
+        first = self._if(node, self._guarded(then, frame), self._guarded(other, frame))
+        return [first, self._unless(flags, self._guarded(rest, frame))]
+
+    def _guarded_with(self, node: cst.With, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        """A `with` block (of np.errstate) that jumps leave."""
+        flags = self._flags(node, frame)
+        first = self._with_body(node, self._guarded(statements_of(node.body), frame))
+        return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+
+    def _guarded_try(self, node: cst.Try, rest: Sequence[Statement], frame: _Frame) -> list[Statement]:
+        """A `try` that jumps leave: each block sets the flags, and its `else` asks for them."""
+        tries.refuse_jumps_at_its_end(node)
+        flags = self._flags(node, frame)
+
+        def unless_left(part: list[Statement]) -> list[Statement]:
+            changed = self._guarded(part, frame)
+            return [self._unless(flags, changed)] if list(jumps_in(statements_of(node.body))) else changed
+
+        first = self._try(node, lambda part: self._guarded(part, frame), unless_left)
+        return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
+
+    def _try(self, node: cst.Try, change: tries.Change, orelse: tries.Change | None = None) -> cst.Try:
+        return self._marks.carry(node, tries.mapped(node, change, orelse))  # type: ignore[return-value]
+
+    def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
+        """The flags that the jumps in a statement set."""
+        kinds = {type(jump) for jump in jumps_in([node])}
+        flags = []
+        if cst.Continue in kinds:
+            frame.skip = self._naming.name("skipped")
+            flags.append(frame.skip)
+        if kinds - {cst.Continue}:
+            if frame.stop is None:
+                raise CannotLower("NP2TF303", node)
+            flags.append(frame.stop)
+        return flags
+
+    def _unless(self, flags: Sequence[str], rest: Sequence[Statement]) -> cst.If:
+        either = flags[0] if len(flags) == 1 else f"np2tf.or_({flags[0]}, lambda: {flags[1]})"
+        return self._lowered_if(f"np2tf.not_({either})", rest)
+
+    def _flag_first(
+        self, node: cst.If, leave: Statement, left: Sequence[Statement], frame: _Frame
+    ) -> list[Statement]:
+        """`if test: break`: the flag is False up to here, and nothing else sets it: it is the test."""
+        assert frame.stop is not None
+        flag = flagged(f"{frame.stop} = {code(node.test)}", node, leave)
+        jump = jump_of(leave)
+        if isinstance(jump, cst.Return) and jump.value is not None and not frame.returns_break:
+            answer = line(f"{self._naming.name('result')} = {code(jump.value)}")
+            guard = self._lowered_if(frame.stop, ())
+            return [flag, self._if(guard, [answer], self._guarded(left, frame))]
+        rest = [self._lowered_if(f"np2tf.not_({frame.stop})", self._guarded(left, frame))]
+        return [flag, *(rest if left else [])]
+
+    def _only_leaves(self, node: cst.If, then: Sequence[Statement], frame: _Frame) -> bool:
+        """Whether an `if` is there to leave the loop, and the flag can take the value of its test."""
+        if frame.stop is None or node not in self._marks or len(then) != 1 or not is_bool(node.test):
+            return False
+        if isinstance(node.orelse, cst.Else) and (
+            has_comment(node.orelse.body) or any(map(has_comment, node.orelse.leading_lines))
+        ):
+            return False
+        only = jump_of(then[0])
+        if isinstance(only, cst.Return):
+            return frame.returns_break or frame.stop == self._naming.name("returned")
+        return isinstance(only, cst.Break)
+
+    def _jump(self, statement: Statement, jump: cst.CSTNode, frame: _Frame) -> list[Statement]:
+        leading = statement.leading_lines  # type: ignore[union-attr]
+        if isinstance(jump, cst.Continue):
+            texts = [f"{frame.skip} = True"] if frame.skip else []
+        elif frame.plain or frame.stop is None:
+            raise CannotLower("NP2TF303", jump)
+        elif isinstance(jump, cst.Break) or frame.returns_break:
+            texts = [f"{frame.stop} = True"]
+        else:
+            assert isinstance(jump, cst.Return)
+            flags = dict.fromkeys((self._naming.name("returned"), frame.stop))
+            texts = [f"{flag} = True" for flag in flags]
+            if jump.value is not None:
+                texts.insert(0, f"{self._naming.name('result')} = {code(jump.value)}")
+        return [line(text, () if number else leading) for number, text in enumerate(texts)]
+
+    # -- returns in tail position -----------------------------------------------------------------------
+
+    def _tail(self, body: Sequence[Statement]) -> list[Statement]:
+        body = reachable(body)
+        for index, statement in enumerate(body):
+            if isinstance(statement, cst.With) and self._has_lowered_jump(statement):
+                if index + 1 == len(body):
+                    inside = self._tail(statements_of(statement.body))
+                    return [*body[:index], self._with_body(statement, inside)]
+                return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
+            if isinstance(statement, cst.Try) and self._has_lowered_jump(statement):
+                tries.refuse_jumps_at_its_end(statement)
+                if index + 1 == len(body) and statement.orelse is None:
+                    return [*body[:index], self._try(statement, self._tail)]
+                return [*body[:index], *self._tail_by_flag(statement, body[index + 1 :])]
+            if not isinstance(statement, cst.If) or not self._has_lowered_jump(statement):
+                if isinstance(statement, LOOPS) and statement in self._marks:
+                    assert not list(jumps_in([statement]))
+                continue
+            return [*body[:index], *self._tail_if(statement, body[index + 1 :])]
+        return list(body)
+
+    def _tail_if(self, node: cst.If, rest: Sequence[Statement]) -> list[Statement]:
+        then, other = statements_of(node), else_of(node)
+        then_leaves, other_leaves = leaves(then), leaves(other)
+        short = len(rest) == 1 and jump_of(rest[0]) is not None and len(code(rest[0]).strip()) <= _SHORT
+        if rest and not then_leaves and not other_leaves and not short:
+            return self._tail_by_flag(node, rest)
+        if not then_leaves:
+            then += rest
+        if not other_leaves:
+            other += [part.deep_clone() for part in rest] if not then_leaves else rest
+        return [self._if(node, self._tail(then), self._tail(other))]
+
+    def _tail_by_flag(self, node: cst.If | cst.With | cst.Try, rest: Sequence[Statement]) -> list[Statement]:
+        returned = self._naming.name("returned")
+        returns = [jump for jump in jumps_in([node]) if isinstance(jump, cst.Return)]
+        frame = _Frame(stop=returned, returns=returns)
+        start = line(f"{returned} = False", node.leading_lines)
+        bare = self._marks.carry(node, node.with_changes(leading_lines=()))
+        changed = self._guarded([bare], frame)  # type: ignore[list-item]
+        return [start, *changed, *self._tail_if(self._return_guard(frame), rest)]
+
+    # -- parts ------------------------------------------------------------------------------------------
+
+    def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
+        """Whether a jump leaves `node` from under a lowered test."""
+        if isinstance(node, cst.With):
+            return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
+        if isinstance(node, cst.Try):
+            inside = [part for suite in tries.blocks(node) for part in statements_of(suite)]
+            return any(self._has_lowered_jump(part, under) for part in inside)
+        if isinstance(node, cst.If):
+            under = under or node in self._marks
+            if under and list(jumps_in([node])):
+                return True
+            parts = [*statements_of(node), *else_of(node)]
+            return any(self._has_lowered_jump(part, under) for part in parts)
+        return False
+
+    def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
+        made = cst.If(test=cst.parse_expression(test), body=block_of(body))
+        self._marks.lowered.add(made)
+        return made
+
+    def _if(self, node: cst.If, then: Sequence[Statement], other: Sequence[Statement]) -> cst.If:
+        header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
+        body = block_of(then, header).with_changes(footer=footer_of(node))
+        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other))
+        self._marks.carry(node, made)
+        return made
+
+    def _orelse(self, old: cst.If | cst.Else | None, other: Sequence[Statement]) -> cst.If | cst.Else | None:
+        if not other:
+            return None
+        if isinstance(old, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
+            return other[0]
+        if isinstance(old, cst.Else):
+            header = old.body.header if isinstance(old.body, cst.IndentedBlock) else None
+            return old.with_changes(body=block_of(other, header).with_changes(footer=footer_of(old)))
+        return cst.Else(body=block_of(other))
+
+    def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
+        then, other = statements_of(node), else_of(node)
+        new_then, new_other = change(reachable(then)), change(reachable(other))
+        if new_then == then and new_other == other:
+            return node
+        return self._if(node, new_then, new_other)
+
+    def _with_body(self, loop: _Block, body: Sequence[Statement], keep_else: bool = True) -> _Block:
+        if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
+            return loop
+        header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
+        made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
+        if not keep_else:
+            made = made.with_changes(orelse=None)
+        self._marks.carry(loop, made)
+        return made  # type: ignore[return-value]

@@ -1,0 +1,74 @@
+"""`try`: its blocks are lowered one by one, and `except E` becomes `except np2tf.on_host(E)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import Jumps, Names, live_before, live_when_left
+from np2tf.rewrites.control.common.layout import block_of, statements_of
+from np2tf.rewrites.control.common.leaving import jumps_in
+from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.tree.templates import Statement, expression
+
+Change = Callable[[list[Statement]], list[Statement]]
+
+
+def on_host(updated: cst.CSTNode) -> cst.CSTNode:
+    """`except np2tf.on_host(ValueError)` for `except ValueError`."""
+    handler = cst.ensure_type(updated, cst.ExceptHandler)
+    kinds = handler.type if handler.type is not None else cst.Name("BaseException")
+    return handler.with_changes(
+        type=expression("np2tf.on_host({kinds})", kinds=kinds),
+        whitespace_after_except=cst.SimpleWhitespace(" "),
+    )
+
+
+def blocks(node: cst.Try) -> Iterator[cst.BaseSuite]:
+    """The blocks of a `try`, in order."""
+    yield node.body
+    yield from (handler.body for handler in node.handlers)
+    if node.orelse is not None:
+        yield node.orelse.body
+    if node.finalbody is not None:
+        yield node.finalbody.body
+
+
+def mapped(node: cst.Try, change: Change, orelse: Change | None = None) -> cst.Try:
+    """The `try` with each of its blocks changed; its `else` in another way, if one is given."""
+
+    def part(body: cst.BaseSuite, by: Change = change) -> cst.BaseSuite:
+        before = statements_of(body)
+        after = by(before)
+        if after == before:
+            return body
+        header = body.header if isinstance(body, cst.IndentedBlock) else None
+        footer = body.footer if isinstance(body, cst.IndentedBlock) else ()
+        return block_of(after, header).with_changes(footer=footer)
+
+    made = node.with_changes(
+        body=part(node.body),
+        handlers=[one.with_changes(body=part(one.body)) for one in node.handlers],
+    )
+    if node.orelse is not None:
+        made = made.with_changes(
+            orelse=node.orelse.with_changes(body=part(node.orelse.body, orelse or change))
+        )
+    if node.finalbody is not None:
+        made = made.with_changes(finalbody=node.finalbody.with_changes(body=part(node.finalbody.body)))
+    return made
+
+
+def refuse_jumps_at_its_end(node: cst.Try) -> None:
+    """CannotLower where a jump in `finally` would swallow an exception."""
+    if node.finalbody is not None and list(jumps_in(statements_of(node.finalbody.body))):
+        raise CannotLower("NP2TF301", node, kind="try", reason="a jump out of its `finally`")
+
+
+def needed_behind_body(node: cst.Try, after: Names, jumps: Jumps) -> Names:
+    """The names that are needed behind the first block of a `try`, whatever follows it."""
+    final = statements_of(node.finalbody.body) if node.finalbody is not None else []
+    orelse = statements_of(node.orelse.body) if node.orelse is not None else []
+    behind = live_before(final, after, jumps)
+    return live_before(orelse, behind, jumps) | live_when_left(node, after, jumps)

@@ -1,0 +1,60 @@
+"""`while` becomes `state = np2tf.while_loop(keep_going, step, state)`."""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from np2tf.facts.dataflow.flow import Names, loop_head
+from np2tf.rewrites.control.common.layout import (
+    assigned,
+    blank,
+    call,
+    comment_of,
+    footer_of,
+    helper,
+    line,
+    rebinding,
+    renamed,
+    returning,
+    statements_of,
+    tuple_of,
+)
+from np2tf.rewrites.control.common.lowers import Lowers
+from np2tf.rewrites.control.common.marks import CannotLower
+from np2tf.rewrites.control.common.scope import Scope
+from np2tf.tree.templates import Statement
+
+
+def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope) -> list[Statement]:
+    """The helpers and the call that a `while` becomes."""
+    body = statements_of(node)
+    naming, closures = lowering.naming, lowering.closures
+    caller = closures.rebinding(node.test)
+    if caller is not None:
+        raise CannotLower(
+            "NP2TF301", node, kind="while", reason=f"`{caller}`, which rebinds names, in its test"
+        )
+    written = closures.written(node, body, scope)
+    shared = closures.shared(node, [node.test, *body], written, scope)
+    inside = closures.shared(node, body, written, scope)
+    head = loop_head(node, live) | closures.kept(body, scope) | frozenset(shared)
+    state = [name for name in written if name in head]
+    closures.check_leaving(node, written, state)
+    values = [scope.value(name) for name in state]
+    inner = scope.helper(body, state)
+    stepped = lowering.scope_body(body, head, inner, tail=False)
+    keep_going, step = naming.name("keep_going"), naming.name("step")
+    tested = closures.shared(node, [node.test], written, scope)
+    test = [*rebinding(state, tested, naming), _return(node.test)]
+    params = renamed(state, tested, naming)
+    again = helper(keep_going, params, test, node.leading_lines, comment_of(node.body))
+    stepped = [*rebinding(state, inside, naming), *stepped, *returning(state, True, footer_of(node))]
+    once = helper(step, renamed(state, inside, naming), stepped)
+    text = call(
+        assigned(state), "np2tf.while_loop", (keep_going, step, tuple_of(values)), scope.depth, scope.width
+    )
+    return [again, once, line(text, blank())]
+
+
+def _return(test: cst.BaseExpression) -> cst.SimpleStatementLine:
+    return cst.SimpleStatementLine([cst.Return(test)])

@@ -1,0 +1,145 @@
+"""The plan: which nodes get which edits, applied bottom-up in one pass.
+
+An edit is a function of the *updated* node, so that edits further down survive. Edits of one node compose
+in the
+order they were added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import Any, Union, cast
+
+import libcst as cst
+
+from np2tf.facts.module.parents import Parents
+from np2tf.tree.walk import code_fields
+
+Edited = Union[cst.CSTNode, cst.RemovalSentinel, "cst.FlattenSentinel[Any]"]
+Edit = Callable[[Any], Edited]
+
+
+class Plan:
+    """Edits by node, and what the output must import."""
+
+    def __init__(self, parents: Parents, untouched: frozenset[cst.CSTNode] = frozenset()) -> None:
+        self._parents = parents
+        self._untouched = untouched
+        self._edits: dict[cst.CSTNode, list[Edit]] = {}
+        self._on_path: set[cst.CSTNode] = set()
+        self.origins: dict[cst.CSTNode, cst.CSTNode] = {}
+        """After `apply`: a node of the output that is none of the input's -> the node it stands for."""
+        self.tnp_name = "tnp"
+        """What the output calls `np2tf.tnp`; read it inside edits, or after rewrites.imports has planned."""
+        self.needs_tnp = False
+        self.needs_runtime = False
+
+    def __bool__(self) -> bool:
+        return bool(self._edits)
+
+    def add(self, node: cst.CSTNode, edit: Edit) -> None:
+        """Have `edit` applied to `node`, unless that is to stay untouched.
+
+        After an edit that gives several nodes, the next one gets the last of them.
+        """
+        if node in self._untouched:
+            return
+        self._edits.setdefault(node, []).append(edit)
+        self._on_path.add(node)
+        for up in self._parents.above(node):
+            if up in self._on_path:
+                break
+            self._on_path.add(up)
+
+    def edited(self, node: cst.CSTNode) -> bool:
+        """Whether `node` itself has an edit already."""
+        return node in self._edits
+
+    @property
+    def touched(self) -> Set[cst.CSTNode]:
+        """The nodes that have an edit, and those around them; every other node stays as it is."""
+        return self._on_path
+
+    def require(self, *, tnp: bool = False, runtime: bool = False) -> None:
+        """Say that the output needs `from np2tf import tnp`, or `import np2tf` for its operators."""
+        self.needs_tnp |= tnp
+        self.needs_runtime |= runtime
+
+    def apply(self, module: cst.Module) -> cst.Module:
+        """The module with every edit applied."""
+        return cast(cst.Module, self._rebuilt(module))
+
+    def _rebuilt(self, node: cst.CSTNode) -> Edited:
+        if node not in self._on_path:
+            return node
+        changes = {}
+        for name in code_fields(type(node)):
+            old = getattr(node, name)
+            new = self._field(old)
+            if new is not old:
+                changes[name] = new
+        result: Edited = _emptied(node, changes)
+        if isinstance(result, cst.CSTNode):
+            self.origins[result] = node
+        for edit in self._edits.get(node, ()):
+            if isinstance(result, cst.FlattenSentinel):
+                *before, last = result
+                after = edit(last)
+                result = cst.FlattenSentinel([*before, *_as_nodes(after)])
+            elif isinstance(result, cst.RemovalSentinel):
+                break
+            else:
+                result = edit(result)
+        if not isinstance(result, cst.RemovalSentinel):
+            for new in _as_nodes(result):
+                self.origins.setdefault(new, node)
+        return result
+
+    def _field(self, value: object) -> object:
+        if isinstance(value, cst.CSTNode):
+            new = self._rebuilt(value)
+            if isinstance(new, cst.RemovalSentinel):
+                return None
+            if isinstance(new, cst.FlattenSentinel):
+                raise TypeError(f"several nodes where one {type(value).__name__} stands")
+            return new
+        if isinstance(value, (list, tuple)) and any(item in self._on_path for item in value):
+            return [new for item in value for new in _as_nodes(self._rebuilt(item))]
+        return value
+
+
+def _as_nodes(edited: Edited) -> Sequence[cst.CSTNode]:
+    if isinstance(edited, cst.RemovalSentinel):
+        return ()
+    if isinstance(edited, cst.FlattenSentinel):
+        return tuple(edited)
+    return (edited,)
+
+
+def _emptied(node: cst.CSTNode, changes: dict[str, Any]) -> Edited:
+    """`node` with `changes`; a line that lost its last statement goes, a block that lost its last line
+    passes."""
+    if not changes:
+        return node
+    if changes.get("body") == [] and isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite)):
+        if isinstance(node, cst.SimpleStatementLine):
+            return cst.RemoveFromParent()
+        changes["body"] = [cst.Pass()]
+    if changes.get("body") == [] and isinstance(node, cst.IndentedBlock):
+        changes["body"] = [cst.SimpleStatementLine([cst.Pass()])]
+    line = isinstance(node, (cst.SimpleStatementLine, cst.SimpleStatementSuite))
+    if line and changes.get("body") and len(changes["body"]) < len(node.body):  # type: ignore[attr-defined]
+        # The last statement of a line must not keep the semicolon before one that was removed.
+        last = node.body[-1].semicolon  # type: ignore[attr-defined]
+        changes["body"][-1] = changes["body"][-1].with_changes(semicolon=last)
+    try:
+        return node.with_changes(**changes)
+    except cst.CSTValidationError:
+        # The parentheses of `not(a and b)` also keep the keyword apart.
+        return node.with_changes(**{name: _parenthesised(new) for name, new in changes.items()})
+
+
+def _parenthesised(new: object) -> object:
+    if not isinstance(new, cst.BaseExpression) or new.lpar:
+        return new
+    return new.with_changes(lpar=[cst.LeftParen()], rpar=[cst.RightParen()])

@@ -1,0 +1,340 @@
+"""What a function reads besides its arguments: globals, closure variables, and those of what it calls.
+
+`np2tf.jit` treats them as further arguments, so that a compiled function never holds on to a value that has
+changed.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import sys
+import types
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from np2tf.runtime.environment.raw_tensors import NAMES
+from np2tf.runtime.host.originals import translation_of
+from np2tf.runtime.introspection.code_names import (
+    MATCHES,
+    all_names,
+    appending_attributes,
+    assigned_attributes,
+    global_names,
+    imported_modules,
+)
+from np2tf.runtime.introspection.libraries import is_of_library
+from np2tf.runtime.introspection.places import Place, attribute, closure_variable, defaults, definition, entry
+from np2tf.runtime.introspection.property_setters import does_more
+from np2tf.runtime.introspection.user_objects import (
+    ANY_ATTRIBUTE,
+    class_members,
+    constructors,
+    functions_of,
+    has_instances,
+    is_foreign,
+    touches_any_attribute,
+)
+from np2tf.runtime.replacement.loop_function import WATCH
+
+#: What the translation reads by name, and the user's code does not.
+_OURS = frozenset({*NAMES, WATCH})
+#: Names after which code may read any global variable.
+_ANY_GLOBAL = frozenset({"globals", "eval", "exec", "__globals__"})
+#: They tell a list from what stands for it.
+_CLASS_TESTS = frozenset({"type", "isinstance"})
+#: Methods that assign the attributes of a new object.
+_INITIALISERS = frozenset({"__init__", "__new__", "__post_init__", "__setstate__"})
+#: What prints look up again whenever they print, of `sys` alone.
+_STREAMS = frozenset[str](), frozenset({"stdout", "stderr"})
+
+#: What a variable of a module of the standard library may hold for staged code to depend on.
+_DATA = (
+    *(int, float, complex, str, bytes, type(None), list, dict, tuple),
+    *(type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType),
+)
+
+
+class Dependencies:
+    """What a function may read, found in its code and in that of everything it may call.
+
+    Attributes:
+        readers: a place for each default, global, closure variable, class and module attribute.
+        names: every name in the code: an attribute that is not among them is not touched.
+    """
+
+    def __init__(self, function: Any) -> None:
+        self.readers: list[Place] = []
+        self.names: set[str] = set()
+        self._seen: set[int] = set()
+        self._kept: list[Any] = []  # so that no other function gets the identity of one of these
+        self._classes: dict[type, set[str]] = {}
+        self._members: set[tuple[type, str]] = set()
+        self._codes: list[types.CodeType] = []
+        self._appending: set[str] = set()
+        self._using: set[str] = set()
+        self._read_lists: set[str] = set()
+        self._tells_classes = self._copies_objects = False
+        self._setters: dict[str, Any] = {}
+        self._collect(function)
+        self.follow_classes(set())
+
+    @property
+    def classes(self) -> set[type]:
+        """The classes whose methods have been followed."""
+        return set(self._classes)
+
+    @property
+    def any_attribute(self) -> bool:
+        """Whether the code may touch attributes under names that it computes."""
+        return self._copies_objects or bool(self.names & ANY_ATTRIBUTE)
+
+    @functools.cached_property
+    def hidden_setter(self) -> str:
+        """An attribute that the code sets by way of a property which does more than that; "" for none."""
+        acting = (name for name, setter in self._setters.items() if does_more(setter))
+        return next(
+            (name for name in acting if any(name in assigned_attributes(one) for one in self._codes)), ""
+        )
+
+    @functools.cached_property
+    def assigned(self) -> frozenset[str]:
+        """The attributes that the code assigns where it makes no new object."""
+        return frozenset().union(
+            *(assigned_attributes(code) for code in self._codes if code.co_name not in _INITIALISERS)
+        )
+
+    @property
+    def appending(self) -> frozenset[str]:
+        """The attributes of which the code calls `append`, and uses nothing else as far as is known.
+
+        Where the attribute of the name is read too, perhaps of another object, a trace will tell.
+        """
+        if not self._appending or self.any_attribute or MATCHES in self._using:
+            return frozenset()
+        others = self._using if self._tells_classes else frozenset()
+        return frozenset(self._appending - self._read_lists - others)
+
+    def reads_list(self, attribute: str) -> None:
+        """Take note that a list is not only appended to."""
+        self._read_lists.add(attribute)
+
+    @property
+    def handles_exceptions(self) -> bool:
+        """Whether the code has handlers, which only the host runs (`np2tf.on_host`)."""
+        return "on_host" in self.names
+
+    def follow_classes(self, classes: set[type]) -> None:
+        """Add what the methods of the arguments' classes read."""
+        known = -1
+        for kind in classes:
+            self._classes.setdefault(kind, set())
+        vars(self).pop("hidden_setter", None)
+        vars(self).pop("assigned", None)
+        while known != len(self.names):
+            known = len(self.names)
+            for kind, done in list(self._classes.items()):
+                self._follow_class(kind, done)
+
+    def _follow_class(self, kind: type, done: set[str]) -> None:
+        consists_of_attributes = has_instances(kind)
+        found: set[str] = set()
+        for base, name, member in class_members(kind, self.names):
+            if not consists_of_attributes and _is_pythons(base):
+                continue
+            # A method may be replaced, overridden later on, or called by way of `super()`.
+            self._watch_member(kind if name not in found else base, name)
+            found.add(name)
+            key = f"{base.__qualname__}.{name}"
+            if key in done:
+                continue
+            done.add(key)
+            if isinstance(member, property) and member.fset is not None:
+                self._setters[name] = member.fset
+            functions = list(functions_of(member))
+            for function in functions:
+                self._collect(function)
+            if not functions and (
+                not isinstance(member, (types.MemberDescriptorType, types.GetSetDescriptorType))
+                if consists_of_attributes
+                else _holds_arrays(member)
+            ):
+                # What is plain data must be the same after a trace.
+                self.readers.append(attribute(base, name, getattr(base, name, None) is member))
+
+    def _watch_member(self, kind: type, name: str) -> None:
+        if (kind, name) not in self._members:
+            self._members.add((kind, name))
+            self.readers.append(definition(kind, name))
+
+    def _follow_constructors(self, kind: type) -> None:
+        """Add what is read where an object of a class is made."""
+        if kind in self._classes or is_foreign(kind.__module__) or is_of_library(kind):
+            return
+        self._classes[kind] = set()
+        if has_instances(kind):
+            for function in constructors(kind):
+                self._collect(function)
+        if type(kind) is not type:
+            self._follow_constructors(type(kind))
+
+    def follows(self, function: Any) -> bool:
+        """Whether it has been looked at what a function reads, and what it wraps."""
+        inner = getattr(function, "__wrapped__", None)
+        if inner is not None and not self.follows(inner):
+            return False
+        return not isinstance(function, types.FunctionType) or id(function) in self._seen
+
+    def knows(self, others: Iterable[Dependencies]) -> bool:
+        """Whether all names in the code of functions that are arguments are known, and what they are for."""
+        return all(
+            one.names <= self.names
+            and one._appending <= self._appending
+            and one._using <= self._using
+            and one._tells_classes <= self._tells_classes
+            and one._copies_objects <= self._copies_objects
+            for one in others
+        )
+
+    def learn(self, others: Iterable[Dependencies]) -> None:
+        """Take note of the names in the code of functions that are arguments."""
+        for one in others:
+            self.names |= one.names
+            self._appending |= one._appending
+            self._using |= one._using
+            self._tells_classes |= one._tells_classes
+            self._copies_objects |= one._copies_objects
+        self.follow_classes(set())
+
+    def follow(self, function: Any) -> None:
+        """Add what a function reads that has been met while tracing."""
+        self._collect(function)
+        self.follow_classes(set())
+
+    def _collect(self, function: Any) -> None:
+        if (getattr(function, "__module__", None) or "").partition(".")[0] == "numpy":
+            return  # what stands for it is traced
+        inner = getattr(function, "__wrapped__", None)
+        if inner is not None:
+            self._collect(inner)
+        if not isinstance(function, types.FunctionType) or id(function) in self._seen:
+            return
+        self._seen.add(id(function))
+        self._kept.append(function)
+        for default in defaults(function):
+            self.readers.append(default)
+            self._follow(default.value, None, set())
+        code = translation_of(function.__code__)
+        self._codes.append(code)
+        names = set(all_names(code))
+        self.names |= names
+        appending, reading = appending_attributes(code)
+        self._appending |= appending
+        self._using |= reading
+        # What dataclasses generate asks for the class of their own objects alone.
+        self._tells_classes |= bool(names & _CLASS_TESTS) and code.co_filename != "<string>"
+        if code.co_name not in _INITIALISERS:
+            self._using |= assigned_attributes(code)
+        for name, cell in zip(code.co_freevars, function.__closure__ or ()):
+            if name not in _OURS:
+                self.readers.append(closure_variable(cell))
+                self._follow(self.readers[-1].value, names, set())
+        space = function.__globals__
+        for name in list(space) if names & _ANY_GLOBAL else global_names(code):
+            # One that is not bound yet may be by the time that the code reads it.
+            if name not in _OURS and (name in space or not hasattr(builtins, name)):
+                self.readers.append(entry(space, name))
+                self._follow(space.get(name), names, set())
+        for module in imported_modules(code, space):
+            self._follow(module, names, set())
+
+    def _follow(self, value: Any, names: set[str] | None, inside: set[int]) -> None:
+        self._copies_objects |= touches_any_attribute(value)
+        if isinstance(value, types.FunctionType) or hasattr(value, "__wrapped__"):
+            if not is_foreign(getattr(value, "__module__", None)) and not is_of_library(value):
+                self._collect(value)
+            for name in (names or set()) & getattr(value, "__dict__", {}).keys():
+                if not name.startswith("_"):
+                    self.readers.append(attribute(value, name))
+        elif isinstance(value, types.MethodType):
+            self._collect(value.__func__)
+        elif isinstance(value, type):
+            self._follow_constructors(value)
+        elif (
+            isinstance(value, types.ModuleType)
+            and names
+            and not is_foreign(value.__name__)
+            and id(value) not in inside
+        ):
+            pythons = value.__name__.partition(".")[0] in sys.stdlib_module_names
+            for name in names & vars(value).keys() - _STREAMS[value is sys]:
+                if pythons and not isinstance(vars(value)[name], _DATA):
+                    continue  # a lock, say, which no array of the user's is read in
+                self.readers.append(attribute(value, name))
+                self._follow(vars(value)[name], names, inside | {id(value)})
+
+
+def readers(function: Any) -> list[Place]:
+    """A place for each global, closure variable and module attribute that `function` may read."""
+    return dependencies_of(function).readers
+
+
+def is_made_anew(function: types.FunctionType) -> bool:
+    """Whether a function is made where it is used: a lambda, or one inside another."""
+    return "<l" in function.__qualname__  # <lambda>, <locals>
+
+
+_known: WeakKeyDictionary[Any, tuple[Dependencies, list[Any]]] = WeakKeyDictionary()
+
+
+def dependencies_of(function: Any) -> Dependencies:
+    """What a function that is an argument reads; looked at again when a function that it calls is another."""
+    function = getattr(function, "__wrapped__", function)
+    if not isinstance(function, types.FunctionType) or is_made_anew(function):
+        # What is found keeps the function: in a table, those made for each call would never go away.
+        return Dependencies(function)
+    found = _known.get(function)
+    if found is None or functions_among(current(found[0].readers)) != found[1]:
+        made = Dependencies(function)
+        found = _known[function] = made, functions_among(current(made.readers))
+    return found[0]
+
+
+def functions_among(values: list[Any]) -> list[Any]:
+    """The functions and classes among these values: where one is another, what is read may be."""
+    kinds, module = (types.FunctionType, types.MethodType, type), types.ModuleType
+    return [
+        getattr(value, "__func__", value)
+        for value in values
+        # To ask a module is slow where it makes its names when they are asked for.
+        if isinstance(value, kinds) or (not isinstance(value, module) and hasattr(value, "__wrapped__"))
+    ]
+
+
+def _is_pythons(kind: type) -> bool:
+    """Whether a class is of the standard library, or of what no array of the user's is read in."""
+    return is_foreign(kind.__module__) or is_of_library(kind)
+
+
+def _holds_arrays(value: Any, depth: int = 0) -> bool:
+    """Whether there is an array in a list, dict or tuple."""
+    items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
+    return isinstance(value, np.ndarray) or any(_holds_arrays(one, depth + 1) for one in items if depth < 4)
+
+
+def current(all_readers: list[Place]) -> list[Any]:
+    """The values of all dependencies now."""
+    return [reader.value for reader in all_readers]
+
+
+def bind_again(all_readers: list[Place], before: list[Any]) -> bool:
+    """Bind every dependency to what it was; whether one had been bound to something else."""
+    changed = False
+    for reader, value in zip(all_readers, before, strict=True):
+        if reader.value is not value and reader.bind is not None:
+            reader.bind(value)
+            changed = True
+    return changed

@@ -1,0 +1,243 @@
+"""The arguments as one trace sees them, and what the staged function has done to them.
+
+Lists, dicts and objects of the caller are no tensors: the staged function gets twins of them, with staged
+arrays and numbers inside. What it changes in a twin becomes a result of the compiled code, and every call
+makes the change in the caller's own.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from np2tf.runtime.arguments.captures import is_made_anew
+from np2tf.runtime.arguments.signature import Signature, kind_of
+from np2tf.runtime.effects.appended import AppendedList
+from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
+from np2tf.runtime.random.stand_in import generator_stand_in
+from np2tf.runtime.structures.array_stand_in import StandIn, plain
+from np2tf.staging import StagingError
+
+
+class Own(NamedTuple):
+    """In a result: the `place`-th list, dict or object of the caller."""
+
+    place: int
+
+
+class New(NamedTuple):
+    """In a result: the `number`-th object that the function has made."""
+
+    number: int
+    kind: type
+    state: dict[str, Any]
+
+
+class Outcome(NamedTuple):
+    """What a trace gives: the function's result, and the new contents of what it has changed."""
+
+    result: Any
+    changes: dict[int, Any]
+
+
+class Twins:
+    """The staged counterparts of a call's arguments."""
+
+    def __init__(self, signature: Signature, arrays: Sequence[Any], numbers: Sequence[Any]) -> None:
+        self._signature = signature
+        self._arrays = arrays
+        self._numbers = iter(numbers)
+        self._made: dict[int, Any] = {}
+        self._twins: list[Any] = []
+        self._before: list[Any] = []
+        self._place: dict[int, int] = {}
+        self._by_name: list[bool] = []
+        self._new: dict[int, int] = {}
+
+    @property
+    def instances(self) -> list[Any]:
+        """The twins of objects."""
+        return [twin for twin in self._twins if kind_of(twin) == "instance"]
+
+    def of(self, value: Any) -> Any:
+        """The twin of an argument; every part must be asked for once, in the order of the signature."""
+        what = kind_of(value)
+        if what == "array":
+            return self._arrays[self._signature.place_of(value)]
+        if what == "number":
+            return next(self._numbers)
+        if what == "tuple":
+            items = [self.of(item) for item in value]
+            return tuple(items) if type(value) is tuple else type(value)(*items)
+        if what == "slice":
+            return slice(self.of(value.start), self.of(value.stop), self.of(value.step))
+        if what == "method":
+            return self._method(value)
+        if what == "partial":
+            call, *args = [self.of(item) for item in (value.func, *value.args)]
+            return functools.partial(
+                call, *args, **{name: self.of(one) for name, one in value.keywords.items()}
+            )
+        if what not in ("list", "dict", "instance", "generator"):
+            return value
+        if id(value) not in self._made:
+            self._make(value, what)
+        return self._made[id(value)]
+
+    def _method(self, method: types.MethodType) -> Any:
+        owner = self.of(method.__self__)
+        # A generator's methods are machine code, which reads the memory of what it is bound to.
+        drawing = kind_of(method.__self__) == "generator"
+        return getattr(owner, method.__name__) if drawing else types.MethodType(method.__func__, owner)
+
+    def _make(self, value: Any, what: str) -> None:
+        appended = self._signature.appended_as(value)
+        twin: Any
+        if appended is not None:
+            twin = AppendedList(len(self._twins), appended)
+        elif what == "generator":
+            twin = generator_stand_in(value)
+        else:
+            twin = with_attributes(type(value), {}) if what == "instance" else type(value)()
+        self._made[id(value)] = twin
+        place = self._place[id(twin)] = len(self._twins)
+        self._twins.append(twin)
+        self._before.append(None)
+        self._by_name.append(self._signature.is_read_by_name(value))
+        if what == "list" and appended is None:
+            twin.extend([self.of(item) for item in value])
+        elif what in ("dict", "instance"):
+            entries = value if what == "dict" else self._signature.touched(value)
+            made = {key: self.of(item) for key, item in entries.items()}
+            twin.update(made) if what == "dict" else assign(twin, made)
+        self._before[place] = _contents(twin)
+
+    def outcome(self, result: Any) -> Outcome:
+        """What the function has returned and changed.
+
+        Raises:
+            StagingError: it has returned something that only exists while it is staged.
+        """
+        changes: dict[int, Any] = {}
+        for place, (twin, before) in enumerate(zip(self._twins, self._before, strict=True)):
+            now = _contents(twin)
+            if same_contents(now, before):
+                continue
+            if self._by_name[place]:
+                raise StagingError(
+                    "an argument is changed that is a global or closure variable too", "NP2TF513"
+                )
+            if kind_of(twin) == "instance":
+                gone = before.keys() - now.keys()
+                if gone:
+                    raise StagingError(f"staged code deletes the attribute {min(gone)}", "NP2TF513")
+                now = {name: value for name, value in now.items() if value is not before.get(name, _MISSING)}
+            changes[place] = self._outward(now)
+        return Outcome(self._outward(result), changes)
+
+    def _outward(self, value: Any, depth: int = 0) -> Any:
+        place = self._place.get(id(value))
+        if place is not None:
+            return Own(place)
+        what = kind_of(value)
+        if what == "list":
+            return [self._outward(item, depth + 1) for item in value]
+        if what == "dict":
+            return {key: self._outward(item, depth + 1) for key, item in value.items()}
+        if what == "tuple":
+            items = [self._outward(item, depth + 1) for item in value]
+            return tuple(items) if type(value) is tuple else type(value)(*items)
+        if what == "instance":
+            kind = new_instance_of(value, depth)
+            state = {name: self._outward(item, depth + 1) for name, item in attributes(value).items()}
+            return New(self._new.setdefault(id(value), len(self._new)), kind, state)
+        if type(value) is not StandIn and plain(value) is not value:
+            raise StagingError("staged code returns a generator of its own, or a global one", "NP2TF520")
+        if type(value) is slice and any(type(one).__module__ in _OURS for one in _ends(value)):
+            raise StagingError("staged code returns a slice of numbers that vary", "NP2TF520")
+        if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
+            raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
+        return value
+
+
+_MISSING = object()
+#: Where the classes of staged numbers are.
+_OURS = frozenset(
+    {
+        "np2tf.tnp._array.ndarray",
+        "np2tf.tnp._operands.python_scalars",
+        "np2tf.runtime.structures.array_stand_in",
+    }
+)
+
+
+def _ends(value: slice) -> tuple[Any, Any, Any]:
+    return value.start, value.stop, value.step
+
+
+def _is_inner_function(value: Any) -> bool:
+    return isinstance(value, types.FunctionType) and is_made_anew(value)
+
+
+def _contents(twin: Any) -> Any:
+    if type(twin) is list:
+        return list(twin)
+    if type(twin) is AppendedList or plain(twin) is not twin:
+        return []
+    return dict(twin) if type(twin) is dict else attributes(twin)
+
+
+def same_contents(a: Any, b: Any) -> bool:
+    """Whether two lists or dicts hold the very same things, in the same order."""
+    if type(a) is dict:
+        return list(a) == list(b) and all(a[key] is b[key] for key in a)
+    return len(a) == len(b) and all(m is n for m, n in zip(a, b, strict=True))
+
+
+def is_plain(outcome: Outcome) -> bool:
+    """Whether a result needs nothing done to it, as nothing of the caller's own is in it or changed."""
+    return not outcome.changes and not _holds_marks(outcome.result)
+
+
+def _holds_marks(value: Any) -> bool:
+    if isinstance(value, (Own, New)):
+        return True
+    items = value.values() if type(value) is dict else value if isinstance(value, (list, tuple)) else ()
+    return any(map(_holds_marks, items))
+
+
+def settle(outcome: Outcome, holders: Sequence[Any]) -> Any:
+    """Make the changes in the caller's own lists, dicts and objects; returns the result with those in it."""
+    made: dict[int, Any] = {}
+    changes = {place: _inward(new, holders, made) for place, new in outcome.changes.items()}
+    result = _inward(outcome.result, holders, made)
+    for place, new in changes.items():
+        holder = holders[place]
+        if type(holder) is list:
+            holder[:] = new
+        elif type(holder) is dict:
+            holder.clear()
+            holder.update(new)
+        else:
+            assign(holder, new)
+    return result
+
+
+def _inward(value: Any, holders: Sequence[Any], made: dict[int, Any]) -> Any:
+    kind = type(value)
+    if kind is Own:
+        return holders[value.place]
+    if kind is New:
+        if value.number not in made:
+            made[value.number] = with_attributes(value.kind, _inward(value.state, holders, made))
+        return made[value.number]
+    if kind is list:
+        return [_inward(item, holders, made) for item in value]
+    if kind is dict:
+        return {key: _inward(item, holders, made) for key, item in value.items()}
+    if isinstance(value, tuple):
+        items = [_inward(item, holders, made) for item in value]
+        return tuple(items) if kind is tuple else kind(*items)
+    return value

@@ -1,0 +1,39 @@
+"""What a function reads besides its arguments stays as it is while the function is traced."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from np2tf.runtime.arguments.capture_stand_ins import standing_in
+from np2tf.runtime.arguments.captures import bind_again, current
+from np2tf.runtime.introspection.places import Place
+from np2tf.runtime.introspection.user_objects import FrozenInstances
+from np2tf.runtime.structures.constant_sets import KeptSets
+from np2tf.runtime.structures.containers import Frozen
+from np2tf.staging import StagingError
+
+
+@contextmanager
+def leaving_alone(readers: list[Place], sets: list[set[Any]]) -> Iterator[None]:
+    """Undo and refuse what a trace does to globals, closures and sets: it would not be done at every call.
+
+    The arrays there are those of the trace meanwhile.
+    """
+    with standing_in(readers):
+        before = current(readers)
+        instances = FrozenInstances(before)
+        frozen = Frozen([*before, *instances.values])
+        kept = KeptSets(sets)
+        changed = False
+        try:
+            yield
+        finally:
+            changed = frozen.restore()
+            changed = kept.restore() or changed
+            changed = instances.restore() or changed
+            changed = bind_again(readers, before) or changed
+    if changed:
+        message = "a set, or a global or closure variable, is changed as no graph can change it"
+        raise StagingError(message, "NP2TF507")

@@ -1,0 +1,313 @@
+"""`np2tf.call(f)(x)`: what is called where no text shows it is looked at while the function is traced.
+
+A callee may be a parameter, an attribute, an element of a table, or come from another module. Staging runs
+its text once and its graph many times, so it must only compute: an np2tf or NumPy function, a builtin that
+computes, a class whose objects are their attributes, or a function of Python whose source says so, which is
+translated where it stands. Anything else ends the staging before it has run.
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import importlib
+import types
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from np2tf import rules
+from np2tf.runtime.callees import assertions, known_callees
+from np2tf.runtime.callees.implicit_calls import AsItIs
+from np2tf.runtime.effects import ordered
+from np2tf.runtime.effects.appended import AppendedList
+from np2tf.runtime.environment.unjitted import CALLEE as CODE
+from np2tf.runtime.introspection.libraries import is_of_library
+from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
+from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.random.streams import Draws
+from np2tf.scipy import lookup
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._front.front import Function
+from np2tf.tnp._tensor.storage import current_region
+
+#: Function -> what is traced in its place, or why nothing can be.
+_versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
+#: Modules of Python's that put methods into classes which only compute: orders, copies.
+_MAKING_METHODS = ("dataclasses", "functools")
+#: What members of an enumeration have of their own.
+_OF_MEMBERS = frozenset({"_name_", "_value_", "__objclass__", "_sort_order_"})
+
+
+class NewCallee(Exception):
+    """A function is about to be traced of which it is not known what it reads: the trace begins again.
+
+    Attributes:
+        function: that function.
+    """
+
+    def __init__(self, function: types.FunctionType) -> None:
+        super().__init__(f"{function.__qualname__} is called")
+        self.function = function
+
+
+def call(callee: Any) -> Any:
+    """What to call in the place of `callee`: itself, unless the code around is being traced.
+
+    Raises:
+        StagingError: it does more than to compute, or nobody knows what it does.
+    """
+    return callee if current_region() is None else staged(callee)
+
+
+def staged(callee: Any) -> Any:
+    """What to trace in the place of `callee`.
+
+    Raises:
+        StagingError: it does more than to compute, or nobody knows what it does.
+    """
+    instead = ordered.counterpart(callee) or assertions.counterpart(callee)
+    if instead is not None:
+        return instead
+    name = lookup.native(callee)
+    if name is not None:
+        return lookup.implementation(name)
+    if isinstance(callee, Jitted):
+        _refuse_new(callee)
+        return callee
+    if isinstance(callee, Function):
+        return _of_numpy(callee)
+    kind = type(callee)
+    if kind is types.FunctionType:
+        return _function(callee)
+    if kind is types.MethodType:
+        return _method(callee)
+    if kind is functools.partial:
+        if getattr(callee.func, "__func__", None) is Draws.draw:
+            return callee
+        return functools.partial(staged(callee.func), *callee.args, **callee.keywords)
+    if _is_calling(callee):
+        return lambda function, *rest: callee(function and staged(function), *rest)
+    if isinstance(callee, type):
+        return _class(callee)
+    if kind is types.BuiltinMethodType and _changes_an_own_container(callee):
+        return callee
+    found = known_callees.counterpart(callee)
+    if found is callee:
+        return found
+    if found is not None:
+        return staged(found)
+    method = getattr(kind, "__call__", None)  # noqa: B004
+    if has_instances(kind) and isinstance(method, (types.FunctionType, Jitted)):
+        return types.MethodType(staged(method), callee)
+    raise _unknown(callee)
+
+
+def _is_calling(callee: Any) -> bool:
+    return any(callee is one for one in known_callees.CALLING)
+
+
+def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
+    """Whether a method changes a list or dict: what of an argument's or a variable's changes is noticed.
+
+    Raises:
+        StagingError: it would be done once for a loop or branch that is staged.
+    """
+    if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.CHANGING:
+        return False
+    entered = current_region()
+    assert entered is not None
+    if entered is not entered.trace.root:
+        raise StagingError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch", CODE)
+    return True
+
+
+def _of_numpy(callee: Function) -> Function:
+    reason = rules.against_staging(callee.qualified)
+    if reason is not None:
+        raise StagingError(f"it {reason}", "NP2TF506" if "random" in reason else CODE)
+    return callee
+
+
+def _function(function: types.FunctionType) -> Any:
+    if (function.__module__ or "").partition(".")[0] == "np2tf":
+        return function
+    found = known_callees.counterpart(function)
+    if found is not None:
+        return found if found is function else staged(found)
+    _refuse_new(function)
+    return staged_version(function)
+
+
+def staged_version(function: types.FunctionType) -> Any:
+    """The function as it is traced.
+
+    Raises:
+        StagingError: it does more than to compute, or nobody knows what it does.
+    """
+    known = _versions.get(function)
+    if known is None:
+        known = _versions[function] = _version(function)
+    if isinstance(known, StagingError):
+        raise _like(known)
+    return known
+
+
+def _version(function: types.FunctionType) -> Callable[..., Any] | StagingError:
+    # Only here: it loads the translator.
+    translator = importlib.import_module("np2tf.imports.functions.callees")
+    reason, made = translator.staged_version(function)
+    if made is not None:
+        return made  # type: ignore[no-any-return]
+    return _refused(function, reason)
+
+
+def check_class(kind: type, names: set[str]) -> None:
+    """Look at what a class runs without a call that shows: operators, properties, methods that override.
+
+    A call of `self.step` that is resolved in the class around it may be one of a class derived elsewhere.
+
+    Args:
+        kind: of an object that staged code is given.
+        names: those in the staged code.
+
+    Raises:
+        StagingError: something among that does more than to compute.
+    """
+    checked = AsItIs(staged_version, CODE)
+    defined: dict[str, list[type]] = {}
+    for base, name, member in class_members(kind, names):
+        if is_of_library(base):
+            continue
+        owners = defined.setdefault(name, [])
+        owners.append(base)
+        is_operator = name.startswith("__") and name != "__call__"
+        if is_operator or isinstance(member, (property, functools.cached_property)):
+            _check_all(member, kind, checked)
+    for name, owners in defined.items():
+        modules = {base.__module__ for base in owners}
+        if len(modules) > 1 or (len(owners) > 1 and any("<locals>" in base.__qualname__ for base in owners)):
+            for base in owners[:-1]:
+                _check_all(vars(base)[name], kind, checked)
+
+
+def _check_all(member: Any, kind: type, checked: AsItIs) -> None:
+    for function in functions_of(member):
+        if not isinstance(function, types.FunctionType) or function.__module__ in _MAKING_METHODS:
+            continue
+        if has_source(function):
+            checked.check(function, kind)
+
+
+def _refused(function: types.FunctionType, reason: str) -> StagingError:
+    place = function.__code__.co_filename, function.__code__.co_firstlineno
+    told = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
+    return StagingError(told, CODE)
+
+
+def _like(error: StagingError) -> StagingError:
+    """The same error, with no traceback of an earlier call."""
+    return StagingError(str(error), error.code, error.place)
+
+
+def _method(method: types.MethodType) -> Any:
+    owner, function = method.__self__, method.__func__
+    if is_array(owner):
+        reason = rules.against_staging(f"numpy.ndarray.{method.__name__}")
+        if reason is None:
+            return method
+        raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
+    if isinstance(owner, AppendedList):
+        return method
+    if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner) or _is_constant(owner):
+        return types.MethodType(staged(function), owner)
+    raise _unknown(method)
+
+
+def _is_only_fields(owner: Any) -> bool:
+    """Whether an object is a named tuple that can hold nothing else."""
+    return _is_named_tuple(type(owner)) and not hasattr(owner, "__dict__")
+
+
+def _is_constant(owner: Any) -> bool:
+    """Whether an object is a member of an enumeration that stands for a number, text or nothing else."""
+    if not isinstance(owner, enum.Enum) or not vars(owner).keys() <= _OF_MEMBERS:
+        return False
+    return type(owner.value) in (int, float, complex, bool, str, bytes, type(None))
+
+
+def _is_named_tuple(kind: type) -> bool:
+    return (
+        issubclass(kind, tuple)
+        and hasattr(kind, "_fields")
+        and kind.__new__.__module__ == f"namedtuple_{kind.__name__}"
+    )
+
+
+def _class(kind: type) -> Any:
+    if issubclass(kind, BaseException) or kind in known_callees.CLASSES:
+        return kind
+    if kind in known_callees.BUILTINS:
+        return known_callees.counterpart(kind)
+    if issubclass(kind, (np.generic, enum.Enum)):
+        return kind
+    if _is_named_tuple(kind):
+        return kind
+    if (
+        not has_instances(kind)
+        or kind.__new__ is not object.__new__
+        or type(kind).__call__ is not type.__call__
+    ):
+        raise _unknown(kind)
+    return _construction(kind)
+
+
+def _construction(kind: type) -> Any:
+    """What makes an object of a class: its initialiser, staged."""
+    initialise = kind.__init__  # type: ignore[misc]
+    if initialise is object.__init__:
+        return kind
+    if hasattr(kind, "__dataclass_params__") and "__init__" in vars(kind) and not has_source(initialise):
+        # It assigns the fields, and nothing else.
+        further = getattr(kind, "__post_init__", None)
+        if isinstance(further, types.FunctionType):
+            # Python calls it as it is: it must only compute, without a branch on data.
+            _refuse_new(further)
+            AsItIs(staged_version, CODE).check(further, kind)
+        return kind
+    initialise = staged(initialise)
+
+    def make(*args: Any, **kwargs: Any) -> Any:
+        made: Any = object.__new__(kind)
+        initialise(made, *args, **kwargs)
+        return made
+
+    return make
+
+
+def has_source(function: Any) -> bool:
+    """Whether a function stands in a file, and was not made of text."""
+    code = getattr(function, "__code__", None)
+    return code is not None and not code.co_filename.startswith("<")
+
+
+def _refuse_new(function: Any) -> None:
+    """End the trace if it is not known what a function reads by name.
+
+    Raises:
+        NewCallee: it is not.
+    """
+    entered = current_region()
+    assert entered is not None
+    if not entered.trace.follows(function):
+        raise NewCallee(function)
+
+
+def _unknown(callee: Any) -> StagingError:
+    name = getattr(callee, "__qualname__", None) or f"a {type(callee).__qualname__}"
+    module = getattr(callee, "__module__", None)
+    told = f"`{module}.{name}`" if isinstance(module, str) and module != "builtins" else f"`{name}`"
+    return StagingError(f"calls {told}, whose effects are unknown", CODE)

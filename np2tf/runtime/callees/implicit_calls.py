@@ -1,0 +1,133 @@
+"""Functions that Python runs by itself while a function is traced: properties, operators, `__post_init__`.
+
+They run as they are, not as `np2tf.jit` would stage them: what they print or call is not put in order. So
+they must only compute, and so must all that they call.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import inspect
+import types
+from collections.abc import Callable
+from typing import Any
+
+from np2tf.runtime.callees import known_callees
+from np2tf.runtime.effects import ordered
+from np2tf.runtime.introspection.user_objects import has_instances
+from np2tf.runtime.jit.jitted import Jitted
+from np2tf.scipy import lookup
+from np2tf.staging import StagingError
+from np2tf.tnp._front.front import Function
+
+#: Gives the staged version of a function; StagingError where there is none.
+Check = Callable[[types.FunctionType], Any]
+#: What makes an object of a class.
+_MAKING = ("__init__", "__post_init__")
+
+
+class AsItIs:
+    """Looks at functions that run as they are, and at what they call.
+
+    Args:
+        staged_version: raises a StagingError for a function whose own text does more than to compute.
+        code: of the errors.
+    """
+
+    def __init__(self, staged_version: Check, code: str) -> None:
+        self._staged_version = staged_version
+        self._code = code
+        self._seen: set[Any] = set()
+
+    def check(self, function: types.FunctionType, kind: type | None = None) -> None:
+        """Look at one function; `kind` is the class of the object that it is a method of.
+
+        What it calls that is an attribute of an object, or of a parameter, is not looked at.
+
+        Raises:
+            StagingError: it does more than to compute, or what it calls by name does.
+        """
+        if (function, kind) in self._seen:
+            return
+        self._seen.add((function, kind))
+        made = self._staged_version(function)
+        if not isinstance(made, Jitted) or not _says_np2tf(made.__wrapped__.__code__):
+            return
+        # Only here: it loads the translator.
+        operators, callees = importlib.import_module("np2tf.imports.functions.callees").asked_by(function)
+        if "print" in operators:
+            raise self._error(function, "prints")
+        for callee in callees:
+            self._check_callee(callee, function, kind)
+
+    def _check_callee(self, text: str, function: types.FunctionType, kind: type | None) -> None:
+        found = _found(text, function, kind)
+        if found is not None:
+            self._check_object(*found, text, function)
+
+    def _check_object(self, value: Any, kind: type | None, text: str, function: types.FunctionType) -> None:
+        if ordered.counterpart(value) is not None:
+            raise self._error(function, f"calls `{text}`, whose effects have an order")
+        if isinstance(value, (Jitted, Function)) or lookup.native(value) is not None:
+            return
+        if isinstance(value, functools.partial):
+            self._check_object(value.func, None, text, function)
+        elif known_callees.counterpart(value) is not None or _only_makes(value):
+            pass
+        elif isinstance(value, types.MethodType) and isinstance(value.__func__, types.FunctionType):
+            self.check(
+                value.__func__, value.__self__ if isinstance(value.__self__, type) else type(value.__self__)
+            )
+        elif isinstance(value, types.FunctionType):
+            self.check(value, kind)
+        elif isinstance(value, type) and has_instances(value):
+            for name in _MAKING:
+                making = getattr(value, name, None)
+                if isinstance(making, types.FunctionType) and not making.__code__.co_filename.startswith("<"):
+                    self.check(making, value)
+        else:
+            raise self._error(function, f"calls `{text}`, whose effects are unknown")
+
+    def _error(self, function: types.FunctionType, reason: str) -> StagingError:
+        place = function.__code__.co_filename, function.__code__.co_firstlineno
+        told = f"runs `{function.__qualname__}` ({place[0]}:{place[1]}), which is not staged: it {reason}"
+        return StagingError(told, self._code)
+
+
+def _says_np2tf(code: types.CodeType) -> bool:
+    """Whether code uses any of np2tf's operators."""
+    if "np2tf" in code.co_names or "np2tf" in code.co_freevars:
+        return True
+    return any(_says_np2tf(one) for one in code.co_consts if isinstance(one, types.CodeType))
+
+
+def _only_makes(value: Any) -> bool:
+    return isinstance(value, type) and (issubclass(value, BaseException) or value in known_callees.CLASSES)
+
+
+def _found(text: str, function: types.FunctionType, kind: type | None) -> tuple[Any, type | None] | None:
+    """What a dotted name in a function stands for, and the class that it is a method of."""
+    if text in ("type(self)", "self.__class__") and kind is not None:
+        return kind, None
+    root, *path = text.split(".")
+    if not all(part.isidentifier() for part in (root, *path)):
+        return None
+    first = function.__code__.co_varnames[:1]
+    if kind is not None and (root,) == first and len(path) == 1:
+        member = inspect.getattr_static(kind, path[0], None)
+        if isinstance(member, (staticmethod, classmethod)):
+            member = member.__func__
+        return None if member is None else (member, kind)
+    names = inspect.getclosurevars(function)
+    for space in (names.nonlocals, names.globals, names.builtins):
+        if root in space:
+            value = space[root]
+            break
+    else:
+        return None
+    for part in path:
+        if not isinstance(value, (types.ModuleType, type)):
+            return None
+        value = getattr(value, part, None)
+    return value, None

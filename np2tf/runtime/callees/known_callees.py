@@ -1,0 +1,107 @@
+"""What is known of functions that np2tf has not translated: builtins, the standard library, NumPy's own."""
+
+from __future__ import annotations
+
+import builtins
+import enum
+import functools
+import math
+import operator
+import types
+from typing import Any
+
+import numpy as np
+
+from np2tf.runtime.operators.table import OPERATORS, staging_operator
+from np2tf.tnp._front.front import FUNCTIONS, universal
+
+#: Builtins that only compute, and need no counterpart: what they are given is known while staging.
+_COMPUTING = frozenset({
+    abs, bytes, callable, chr, dict, divmod, enum.Enum, frozenset, getattr, hasattr, hash, id,
+    isinstance, issubclass, list, object, ord, pow, set, slice, sorted, str, tuple, type,
+})  # fmt: skip
+#: Builtins for which np2tf has an operator.
+BUILTINS: dict[Any, str] = {
+    getattr(builtins, name): name
+    for name in OPERATORS
+    if isinstance(getattr(builtins, name, None), (type, types.BuiltinFunctionType))
+}
+#: Classes that can be called while staging.
+CLASSES = frozenset(kind for kind in _COMPUTING if isinstance(kind, type)) - BUILTINS.keys() | {
+    types.SimpleNamespace
+}
+#: What calls its first argument.
+CALLING = (map, filter, functools.reduce)
+#: Functions of `operator` that change what they are given, or call it.
+_ACTING = frozenset({
+    "call", "delitem", "iadd", "iand", "iconcat", "ifloordiv", "ilshift", "imatmul", "imod", "imul", "ior",
+    "ipow", "irshift", "isub", "itruediv", "ixor", "setitem",
+})  # fmt: skip
+#: Methods by which lists and dicts change.
+CHANGING = frozenset(
+    {"append", "clear", "extend", "insert", "pop", "popitem", "remove", "reverse", "setdefault", "update"}
+)
+#: Methods of Python's own types that change nothing.
+_READING: dict[type, frozenset[str] | None] = {
+    **dict.fromkeys((str, bytes, bool, int, float, complex, tuple, frozenset, range)),
+    list: frozenset({"index", "count", "copy"}),
+    dict: frozenset({"get", "items", "keys", "values", "copy"}),
+    set: frozenset({"union", "intersection", "difference", "issubset", "issuperset", "isdisjoint", "copy"}),
+}  # fmt: skip
+
+
+def counterpart(callee: Any) -> Any:
+    """What to trace in the place of a function that is known to compute: often itself; None for any other."""
+    try:
+        if callee in BUILTINS:
+            return staging_operator(BUILTINS[callee])
+        if callee in _COMPUTING or callee is functools.partial:
+            return callee
+    except TypeError:  # it cannot be hashed
+        return None
+    if isinstance(callee, np.ufunc):
+        return universal(callee)
+    if isinstance(callee, FUNCTIONS):
+        return _of_module(callee) or _of_value(callee)
+    return callee if isinstance(callee, _GETTERS) else None
+
+
+#: What only reads.
+_GETTERS = (operator.itemgetter, operator.attrgetter)
+
+
+def _of_module(callee: Any) -> Any:
+    module, name = getattr(callee, "__module__", None) or "", getattr(callee, "__name__", "")
+    if module == "math" and getattr(math, name, None) is callee:
+        return getattr(staging_operator("math"), name)
+    top = module.partition(".")[0]
+    if top == "_operator" and getattr(operator, name, None) is callee:
+        return None if name in _ACTING else callee
+    if top == "numpy":
+        return _of_numpy(callee, module, name)
+    return None
+
+
+def _of_numpy(callee: Any, module: str, name: str) -> Any:
+    """np2tf's function for NumPy's."""
+    from np2tf import tnp
+
+    for path in dict.fromkeys((module.partition(".")[2], "", "linalg", "fft", "random")):
+        place: Any = tnp
+        for part in filter(None, path.split(".")):
+            place = getattr(place, part, None)
+        found = getattr(place, name, None)
+        if getattr(found, "numpy", None) is callee:
+            return found
+    return None
+
+
+def _of_value(callee: Any) -> Any:
+    """A method of one of Python's own values."""
+    owner = getattr(callee, "__self__", None)
+    if owner is None or isinstance(owner, types.ModuleType):
+        return None
+    if type(owner) in _READING:
+        allowed = _READING[type(owner)]
+        return callee if allowed is None or callee.__name__ in allowed else None
+    return None

@@ -1,0 +1,514 @@
+"""One signature of a jitted function, compiled: tracing it, calling it, and writing back what it changed."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
+from np2tf.runtime.compilation.write_back import write_all
+from np2tf.runtime.effects.output import Effect, Output, have
+from np2tf.runtime.effects.text import Text
+from np2tf.runtime.environment.call_context import is_recording
+from np2tf.runtime.environment.raw_tensors import raw
+from np2tf.runtime.random.drawn import StreamsOfCall
+from np2tf.runtime.random.streams import Draws
+from np2tf.runtime.structures.carried_values import Undefined, flatten
+from np2tf.runtime.structures.staged_list import holds_lists, python_lists
+from np2tf.runtime.tracing.garbage import not_collecting
+from np2tf.runtime.tracing.provenance import refuse_hidden_sharing
+from np2tf.runtime.tracing.trace import Trace
+from np2tf.runtime.tracing.unused_results import unused_checks
+from np2tf.runtime.xla.compiler_options import set_options
+from np2tf.runtime.xla.fast_call import Caller, borrowed
+from np2tf.runtime.xla.op_placement import against_xla, device_kind, ops_of, xla_pays
+from np2tf.runtime.xla.zero_copy_results import HandingOver
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import (
+    array_over,
+    cell_of,
+    is_array,
+    is_ordinary,
+    path_of,
+    scalar,
+    tensor_array,
+    tensor_scalar,
+    weak_scalar,
+)
+from np2tf.tnp._array.strides import laid_out, order_of_copy, order_of_memory
+from np2tf.tnp._dispatch.residency import new_arrays_on_host
+from np2tf.tnp._front.promotion_mode import mode, promoting
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._slicing.view_transforms import check_host_view, run_time_ends, view_on_host, with_ends
+from np2tf.tnp._tensor.foreign_graphs import not_foreign
+from np2tf.tnp._tensor.storage import Cell, Gapped, region, resolved, staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt
+
+set_options()
+
+#: (staged arrays, staged numbers) -> result: the function, its arguments and dependencies put together again.
+Body = Callable[[Sequence[Any], Sequence[Any]], Any]
+
+
+class Discarded(Exception):
+    """A compiled call met what a graph cannot do as NumPy does; nothing has been written back yet."""
+
+    def __init__(self) -> None:
+        super().__init__("a call was repeated, in which NumPy raises an error or an array has another dtype")
+
+
+@dataclass(frozen=True)
+class _Result:
+    """How one leaf of the result is made from the outputs: of which output, seen through which path."""
+
+    # "constant", "argument", "array", "choice", "number", "tensor", "text" (its place is behind its tensors)
+    kind: str
+    place: int = -1
+    constant: Any = None
+    path: tuple[Any, ...] = ()
+    order: tuple[int, ...] | None = None
+    weak: type | None = None
+    #: The outputs that are the run-time ends of slices in the path, and whether the part is copied out.
+    ends: tuple[int, int] = (0, 0)
+    copied: bool = False
+
+
+class Compiled:
+    """A traced function for one signature.
+
+    Attributes:
+        how: "xla" if it is one XLA program, "graph" otherwise.
+        inputs: the numbers that are inputs; the others are constants of the code.
+        is_plain: whether a result is to be given to the caller as it is.
+        is_warm: whether it has run before.
+        not_xla: why it is not one XLA program, if it is a graph.
+        loops: for each staged loop "xla" or "graph".
+        prints: whether it prints.
+        hides_gradients: whether a tape would get other gradients from it than NumPy's meaning has.
+
+    Args:
+        body: what is traced.
+        arrays, numbers: the inputs, and the numbers that are constants unless `inputs` says otherwise.
+        inputs: which numbers are inputs.
+        handles: whether the code handles exceptions, so that none may be missed.
+        generators: those that it may draw from.
+        deadline: when, by `time.monotonic`, tracing is given up.
+        bounds: the least and the greatest that inputs can be which are natural numbers.
+        pattern: the open axes of arrays, whose lengths are the last numbers.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        arrays: Sequence[Any],
+        numbers: Sequence[Any],
+        inputs: Sequence[int] = (),
+        handles: bool = False,
+        generators: Sequence[Any] = (),
+        deadline: float | None = None,
+        bounds: Mapping[int, tuple[int, int]] = MappingProxyType({}),
+        pattern: Mapping[int, tuple[OpenAxis, ...]] = MappingProxyType({}),
+    ) -> None:
+        self.inputs = tuple(inputs)
+        self._numbers, self._bounds = list(numbers), bounds
+        self._promotion = mode()
+        self._output = Output()
+        self._handles, self._generators, self._deadline = handles, generators, deadline
+        groups = {group for axes in pattern.values() for _, group in axes}
+        lengths = range(len(numbers) - len(groups), len(numbers))
+        self._open = OpenArrays(pattern, lengths, dict(bounds))
+        specs = [tf.TensorSpec(self._open.shape(k, a.shape), _dtype_of(a)) for k, a in enumerate(arrays)]
+        specs += [tf.TensorSpec((), as_tensor(numbers[k]).dtype) for k in self.inputs]
+        self.how, self.not_xla = "xla", ""
+        #: The code of loops in which there is what XLA had better not compile.
+        self._uncompiled: set[types.CodeType] = set()
+        self._loop_graphs: dict[types.CodeType, list[tf.Graph]] = {}
+        self.is_plain, self.is_warm = True, False
+        self._gradients, self.hides_gradients = is_recording(), False
+        self._buffers = True
+        try:
+            self.function = self._traced(body, arrays, specs, xla=True)
+            self.not_xla = self._against_xla()
+        except StagingError as error:
+            if error.code == "NP2TF523":
+                raise  # without end as a graph as well
+            self.not_xla = str(error)
+        if self.not_xla:
+            self.how = "graph"
+            self._uncompiled = {
+                code for code, graphs in self._loop_graphs.items() if not xla_pays(ops_of(*graphs))
+            }
+            self.function = self._traced(body, arrays, specs, xla=False)
+        self._loop_graphs = {}
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether it relies on bounds of numbers, as there are arrays whose lengths these tell."""
+        return bool(self._bounds)
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The graph that has been traced."""
+        return self.function.graph
+
+    @property
+    def op_count(self) -> int:
+        """How many ops the graph has, those in loops, branches and functions included."""
+        definition = self.graph.as_graph_def()
+        return len(definition.node) + sum(len(one.node_def) for one in definition.library.function)
+
+    def hlo(self, optimized: bool = False) -> str:
+        """What XLA is given, or makes of it, as text; empty for a graph that is not one XLA program."""
+        if self.how != "xla":
+            return ""
+        stage = "optimized_hlo" if optimized else "hlo"
+        return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
+
+    def _against_xla(self) -> str:
+        """Why the traced function had better stay a graph, in words."""
+        # XLA on CPUs corrupts memory where a function returns two arrays of shapes that depend on data.
+        if not all(output.shape.is_fully_defined() for output in self.function.outputs):
+            return "the shape of a result depends on data"
+        ops = ops_of(self.function.graph)
+        return "" if xla_pays(ops) else f"it needs {', '.join(sorted(against_xla(ops)))}"
+
+    def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Let the program make the random bits itself, as it takes more words than a buffer holds."""
+        self._buffers = False
+        try:
+            self.function = self._traced(body, arrays, self._specs, xla=True)
+        except StagingError:
+            self.retrace_as_graph(body, arrays)
+
+    def retrace_for_gradients(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Let nothing be computed of elements that do not count but what their neighbours have, too."""
+        self._gradients, self._deadline = True, None
+        try:
+            self.function = self._traced(body, arrays, self._specs, xla=self.how == "xla")
+        except StagingError:
+            self.retrace_as_graph(body, arrays)
+
+    def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
+        """Give up XLA for the whole, for what it turned out not to compile."""
+        specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
+        self.function = self._traced(body, arrays, specs, xla=False, loops=False)
+        self.how, self.not_xla = "graph", "XLA has refused the graph"
+
+    def _traced(
+        self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True
+    ) -> Any:
+        try:
+            return self._traced_once(body, arrays, specs, xla, loops, False)
+        except StagingError as error:
+            if error.code != "NP2TF530":
+                raise
+        return self._traced_once(body, arrays, specs, xla, loops, True)
+
+    def _traced_once(
+        self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool, exact: bool
+    ) -> Any:
+        self._specs = specs
+        self.loops: list[str] = []
+
+        def run(*tensors: tf.Tensor) -> list[tf.Tensor]:
+            trace = Trace(xla, compile_loops=loops and not xla, exact_types=exact)
+            self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
+            trace.uncompiled_loops |= self._uncompiled
+            trace.deadline, trace.gradients = self._deadline, self._gradients
+            cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
+            for cell, array in zip(cells, arrays, strict=True):
+                cell.argument = True
+                cell.order = order_of_memory(array)
+            trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
+            trace.output, trace.handles = self._output, self._handles
+            trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
+            numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
+            staged = [self._staged(k, array, cells[k], numbers, trace) for k, array in enumerate(arrays)]
+            with promoting(self._promotion), region(trace) as root:
+                trace.root = root
+                self._draws.begin(root)
+                result = body(staged, numbers)
+                if any(cell.poisoned for cell in cells):
+                    raise StagingError(
+                        "an argument may have been written under a name that a staged loop or branch chose",
+                        "NP2TF513",
+                    )
+                trace.shown.check()
+                self.hides_gradients = trace.gapped
+                return self._outputs(
+                    result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
+                )
+
+        self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
+        with not_collecting(), not_foreign([cell_of(array) for array in arrays if is_array(array)]):
+            function = self._polymorphic.get_concrete_function(*specs)
+        self._handing_over = HandingOver() if xla and device_kind() == "cpu" else None
+        shown = self.prints or any(made.kind == "text" for made in self._results)
+        self._call = Caller(function, self._draws.values, shown)
+        return function
+
+    def _staged(self, k: int, array: Any, cell: Cell, numbers: Sequence[Any], trace: Trace) -> Any:
+        """An array as the staged function sees it."""
+        if isinstance(array, tf.Tensor):
+            return cell.value
+        staged = tensor_scalar(cell.value) if type(array) is scalar else array_over(cell)
+        if k in self._open:
+            staged = self._open.part(k, staged, numbers)
+        trace.add_input(array, staged)
+        return staged
+
+    def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
+        known = self._numbers[k]
+        if k not in self.inputs:
+            return known
+        tensor = tensors[self.inputs.index(k)]
+        if isinstance(known, np.generic):
+            return tensor_scalar(tensor)
+        if type(known) is not int:
+            return weak_scalar(tensor, type(known))
+        return weak_scalar(tensor, int, SymInt.fresh(tensor, *self._bounds.get(k, ())))
+
+    def _outputs(self, result: Any, cells: list[Cell], written: list[int], trace: Trace) -> list[tf.Tensor]:
+        leaves, rebuild, _ = flatten(result)
+        self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
+        self._written = written
+        self._results: list[_Result] = []
+        outputs: list[tf.Tensor] = []
+        places: dict[Any, int] = {}
+        for leaf in leaves:
+            made = self._result(leaf, cells, leaves, outputs, places)
+            self._results.append(made)
+        outputs += [cells[k].value for k in written]
+        self._log = trace.log if trace.xla else None
+        logged = self._log.taken() if self._log else []
+        states = self._draws.finals()
+        violated = trace.violations.value
+        self._may_fail = violated.op.type != "Const"
+        self.prints = trace.printed.value.op.type != "Const"
+        # A graph whose tensors leave it shares no memory with its inputs.
+        self._lends = all(made.kind != "tensor" for made in self._results)
+        self._count = len(outputs)
+        # Everything that is printed hangs on the last count of prints.
+        outputs += [trace.printed.value] if self.prints else []
+        self._logged = slice(len(outputs), len(outputs) + len(logged))
+        outputs += logged
+        self._states = slice(len(outputs), len(outputs) + len(states))
+        outputs += states
+        if not trace.xla:
+            outputs += unused_checks(violated.graph, [*outputs, violated])
+        return [*outputs, violated] if self._may_fail else outputs
+
+    def _result(
+        self,
+        leaf: Any,
+        cells: list[Cell],
+        leaves: list[Any],
+        outputs: list[tf.Tensor],
+        places: dict[Any, int],
+    ) -> _Result:
+        if isinstance(leaf, Undefined):
+            bool(leaf)
+        leaf = resolved(leaf)
+        if is_array(leaf):
+            if type(leaf) is scalar:
+                outputs.append(leaf.tensor)
+                number = _Result("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
+                outputs += [] if leaf.python is None else [leaf.python]
+                return number
+            if cell_of(leaf) in cells:
+                check_host_view(path_of(leaf))
+                ends = _ends_among(outputs, path_of(leaf))
+                return _Result("argument", cells.index(cell_of(leaf)), path=path_of(leaf), ends=ends)
+            refuse_hidden_sharing(leaf, leaves, cells)
+            identity = cell_of(leaf).identity
+            if identity is not None and not path_of(leaf):
+                number, originals = identity
+                chosen = "choice", cell_of(leaf)
+                if chosen not in places:
+                    places[chosen] = len(outputs)
+                    outputs += [leaf.tensor, number]
+                choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
+                return _Result("choice", places[chosen], constant=choices)
+            shared = sum(1 for other in leaves if is_array(other) and cell_of(other) is cell_of(leaf)) > 1
+            if shared:
+                check_host_view(path_of(leaf))
+            if shared and cell_of(leaf).identity is not None:
+                raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
+            # XLA gives the whole of what is cut at a run-time length.
+            is_part = staging_for_xla() and _is_part(leaf)
+            key = cell_of(leaf) if shared or is_part else object()
+            if key not in places:
+                places[key] = len(outputs)
+                outputs.append(cell_of(leaf).value if shared or is_part else leaf.tensor)
+            if shared or is_part:
+                memory = cell_of(leaf).order
+                assert not isinstance(memory, Gapped)  # which only arguments have
+                ends = _ends_among(outputs, path_of(leaf))
+                copied = is_part and not shared
+                return _Result("array", places[key], None, path_of(leaf), memory, None, ends, copied)
+            order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
+            return _Result("array", places[key], order=order)
+        if isinstance(leaf, Text):
+            outputs += leaf.values.tensors
+            return _Result("text", len(outputs), constant=leaf)
+        if isinstance(leaf, tf.Tensor):
+            outputs.append(leaf)
+            return _Result("tensor", len(outputs) - 1)
+        if isinstance(leaf, np.ndarray):
+            raise StagingError("a host array is returned from staged code", "NP2TF507")
+        return _Result("constant", constant=leaf)
+
+    def __call__(
+        self,
+        arrays: Sequence[Any],
+        numbers: Sequence[Any],
+        generators: Sequence[Any] = (),
+        holders: Sequence[Any] = (),
+    ) -> Any:
+        """Run the compiled code, write back what it changed, return what it returned.
+
+        Raises:
+            Discarded: no argument has been changed, and nothing drawn.
+        """
+        if not self._draws.streams:
+            return self._run(arrays, numbers, holders, None)
+        with self._draws.drawing(generators) as streams:
+            return self._run(arrays, numbers, holders, streams)
+
+    def _run(
+        self,
+        arrays: Sequence[Any],
+        numbers: Sequence[Any],
+        holders: Sequence[Any],
+        streams: StreamsOfCall | None,
+    ) -> Any:
+        on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
+        take = _input if on_tensors or not self._lends else _borrowed
+        inputs = [
+            take(self._open.padded(k, array) if k in self._open else array) for k, array in enumerate(arrays)
+        ]
+        inputs += [as_tensor(numbers[k]) for k in self.inputs]
+        while True:
+            effects: list[Effect] = []
+            if self.prints:
+                outputs, effects = self._output.collect(lambda: self._call(inputs))
+            else:
+                outputs = self._call(inputs)
+            if not (self._may_fail and outputs[-1].numpy()):
+                break
+            if streams is None or not streams.call_again(outputs[self._states]):
+                raise Discarded
+        if streams is not None:
+            streams.accept(outputs[self._states])
+        if self._log is not None:
+            effects = self._log.effects([one.numpy() for one in outputs[self._logged]])
+        have(effects, holders)
+        if self.how == "xla":
+            counts.compiled += 1
+        else:
+            counts.graph += 1
+        last = self._count
+        bases: dict[int, Any] = {}
+        # Before anything is written: an output may be an input, which has borrowed an array's memory.
+        results = [self._made(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results]
+        written = list(outputs[last - len(self._written) : last])
+        for place, k in enumerate(self._written):
+            if k in self._open:
+                written[place] = self._open.counted(written[place], arrays[k])
+        write_all([arrays[k] for k in self._written], written)
+        return self._rebuild(results)
+
+    def _made(
+        self,
+        made: _Result,
+        arrays: Sequence[Any],
+        inputs: Sequence[tf.Tensor],
+        outputs: Sequence[tf.Tensor],
+        bases: dict[int, Any],
+        on_tensors: bool,
+    ) -> Any:
+        if made.kind == "constant":
+            return made.constant
+        if made.kind == "tensor":
+            return outputs[made.place]
+        if made.kind == "text":
+            count = len(made.constant.values.tensors)
+            return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
+        path = with_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
+        if made.kind == "argument":
+            # The part of an open array that counts is all of the caller's array.
+            whole = self._open.is_whole(made.place, made.path)
+            return arrays[made.place] if whole else _view_of(arrays[made.place], path)
+        if made.kind == "number":
+            value = outputs[made.place]
+            kinds, weak = made.constant, made.weak
+            if kinds is not None:
+                weak = kinds.weak if outputs[made.place + 1] else None
+                value = cast(value, kinds.dtype)
+            if weak is not None:
+                return weak(outputs[made.place].numpy())
+            return tensor_scalar(value) if on_tensors else value.numpy()[()]
+        if made.kind == "choice":
+            number = int(outputs[made.place + 1])
+            if number >= 0 and made.constant[number] >= 0:
+                return arrays[made.constant[number]]
+        if made.place not in bases:
+            value = outputs[made.place]
+            if on_tensors:
+                bases[made.place] = laid_out(value, made.order)
+            elif self._handing_over is None or made.copied:
+                bases[made.place] = np.array(memoryview(value))
+            else:
+                bases[made.place] = self._handing_over.array(made.place, outputs, inputs)
+        seen = _view_of(bases[made.place], path)
+        return seen.copy("K") if made.copied else seen
+
+
+def _is_part(array: Any) -> bool:
+    """Whether an array is a slice, of a length known only at run time, of one whose shape is known."""
+    path = path_of(array)
+    if not path or not run_time_ends(path[-1:]):
+        return False
+    return cell_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
+
+
+def _ends_among(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
+    """Make outputs of the run-time ends of slices in a path; where they are."""
+    first = len(outputs)
+    outputs += [end.tensor for end in run_time_ends(path)]
+    return first, len(outputs)
+
+
+def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
+    """`array` seen through a path of lenses, sharing its memory."""
+    if not path:
+        return array
+    if not is_array(array) and isinstance(array, np.ndarray):
+        return view_on_host(array, path)
+    if isinstance(array, tf.Tensor):
+        array = tensor_array(array)
+    for lens in path:
+        array = array.view_through(lens)
+    return array
+
+
+def _dtype_of(array: Any) -> tf.DType:
+    return tf.as_dtype(array.dtype)
+
+
+def _input(array: Any) -> tf.Tensor:
+    if is_array(array):
+        return array.tensor
+    return tf.convert_to_tensor(array)
+
+
+def _borrowed(array: Any) -> tf.Tensor:
+    """An input that may share the array's memory, as nothing of it is left when the call is over."""
+    return borrowed(array) if isinstance(array, np.ndarray) else tf.constant(array)

@@ -1,0 +1,95 @@
+"""`f.explain(*args)`: what a jitted function does with a call, for people and for programs."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.arguments.signature import Signature
+from np2tf.runtime.compilation.concrete_function import Compiled
+
+
+@dataclass
+class Explanation:
+    """What is known of one call, told without running it.
+
+    Attributes:
+        function, path, line: which function it is, and where it is written.
+        runs: "xla" (one XLA program), "graph" (TensorFlow's kernels; loops may be compiled) or "host".
+        decision: why it runs there.
+        code, reason: why it cannot be compiled, if it cannot; `np2tf explain CODE` tells the remedy.
+        not_xla: why it is not one XLA program, if it is a graph.
+        arrays: dtype and shape of every array that is an input.
+        fixed, inputs: the numbers that are constants of the code, and those that are inputs of it.
+        ops: how many ops the graph has, those in loops and branches included.
+        loops: for each staged loop "xla" or "graph".
+        host_seconds, compiled_seconds: the best call of each way, if there has been one.
+        traces: how often the function has been traced so far.
+    """
+
+    function: str
+    path: str
+    line: int
+    runs: str = "host"
+    decision: str = ""
+    code: str = ""
+    reason: str = ""
+    not_xla: str = ""
+    arrays: list[str] = field(default_factory=list)
+    fixed: list[str] = field(default_factory=list)
+    inputs: list[str] = field(default_factory=list)
+    ops: int = 0
+    loops: list[str] = field(default_factory=list)
+    host_seconds: float | None = None
+    compiled_seconds: float | None = None
+    traces: int = 0
+
+    def add_signature(self, signature: Signature) -> None:
+        """Say which arrays and numbers the call has."""
+        self.arrays = [_array_text(array) for array in signature.arrays]
+        self.fixed = [repr(number) for number in signature.numbers]
+
+    def add_code(self, compiled: Compiled, signature: Signature) -> None:
+        """Say what the call has been compiled to."""
+        self.runs = compiled.how
+        self.not_xla = compiled.not_xla
+        self.ops = compiled.op_count
+        self.loops = list(compiled.loops)
+        numbers = list(enumerate(signature.numbers))
+        self.fixed = [repr(number) for k, number in numbers if k not in compiled.inputs]
+        self.inputs = [repr(number) for k, number in numbers if k in compiled.inputs]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [f"{self.function} ({self.path}:{self.line}) runs on: {self.runs}"]
+        if self.decision:
+            lines.append(f"  decision: {self.decision}")
+        if self.reason:
+            lines.append(f"  not compiled: {self.code} {self.reason}")
+        if self.not_xla:
+            lines.append(f"  not one XLA program: {self.not_xla}")
+        for name, texts in (
+            ("arrays", self.arrays),
+            ("constants", self.fixed),
+            ("number inputs", self.inputs),
+        ):
+            if texts:
+                lines.append(f"  {name}: {', '.join(texts)}")
+        if self.ops:
+            lines.append(f"  graph: {self.ops} ops, staged loops: {', '.join(self.loops) or 'none'}")
+        for name, seconds in (("host", self.host_seconds), ("compiled", self.compiled_seconds)):
+            if seconds is not None:
+                lines.append(f"  best call, {name}: {seconds * 1000:.3g} ms")
+        lines.append(f"  traces so far: {self.traces}")
+        return "\n".join(lines)
+
+
+def _array_text(array: Any) -> str:
+    dtype = array.dtype.name if isinstance(array.dtype, tf.DType) else np.dtype(array.dtype).name
+    return f"{dtype}[{', '.join(map(str, array.shape))}]"

@@ -1,0 +1,120 @@
+"""Calls that differ in the lengths of their arrays alone: which lengths vary, and which are equal.
+
+What has been met of a function decides which axes become open (see `open_arrays`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from np2tf.runtime.arguments.signature import Signature
+from np2tf.runtime.compilation.open_arrays import OpenAxis, Pattern, Shapes, bounds_of
+from np2tf.runtime.compilation.specializations import Family
+
+#: After calls of so many different shapes lengths are left open; so many patterns are tried.
+ENOUGH_SHAPES, MOST_PATTERNS = 3, 3
+#: So many shapes are kept.
+MOST_SHAPES = 64
+#: Lengths below are static: arrays of length 1 are broadcast.
+LEAST_OPEN = 2
+
+
+class LengthsAreNeeded(Exception):
+    """The code of a function depends on lengths that are inputs."""
+
+
+@dataclass
+class Lengths:
+    """The shapes met in calls that differ in them alone.
+
+    Attributes:
+        pattern: which axes are open; empty as long as there is no reason for any.
+    """
+
+    pattern: Pattern = field(default_factory=dict)
+    _met: dict[Shapes, Family] = field(default_factory=dict)
+    _patterns: int = 0
+
+    def note(self, shapes: Shapes, family: Family) -> None:
+        """A call of these shapes has been met, which has a family of its own."""
+        if shapes in self._met or len(self._met) >= MOST_SHAPES:
+            return
+        self._met[shapes] = family
+        if len(self._met) >= ENOUGH_SHAPES and self._patterns < MOST_PATTERNS and not self._fits(shapes):
+            self._patterns += 1
+            self.pattern = _pattern(list(self._met))
+
+    def refuse(self) -> None:
+        """The function cannot do without the lengths."""
+        self.pattern, self._patterns = {}, MOST_PATTERNS
+
+    def lengths(self, shapes: Shapes) -> list[int] | None:
+        """The length of each group in a call; None where it does not fit the pattern."""
+        if not self.pattern or not self._fits(shapes):
+            return None
+        found: dict[int, int] = {}
+        for place, axes in self.pattern.items():
+            for axis, group in axes:
+                found[group] = shapes[place][axis]
+        lengths = [found[group] for group in range(len(found))]
+        return lengths if all(map(bounds_of, lengths)) else None
+
+    def seconds(self, lengths: list[int]) -> float:
+        """What calls of lengths with the same bounds have taken on the host."""
+        wanted = list(map(bounds_of, lengths))
+        taken = 0.0
+        for shapes, family in self._met.items():
+            own = self.lengths(shapes)
+            if own is not None and list(map(bounds_of, own)) == wanted:
+                taken += family.own_seconds
+        return taken
+
+    def static(self, shapes: Shapes) -> tuple[tuple[int | None, ...], ...]:
+        """The shapes of a call, with None for open axes."""
+        return tuple(
+            tuple(
+                None if any(one.axis == axis for one in self.pattern.get(place, ())) else length
+                for axis, length in enumerate(shape)
+            )
+            for place, shape in enumerate(shapes)
+        )
+
+    def _fits(self, shapes: Shapes) -> bool:
+        """Whether the lengths of a call differ from those of others on open axes alone."""
+        first = next(iter(self._met))
+        groups: dict[int, int] = {}
+        for place, (shape, known) in enumerate(zip(shapes, first, strict=True)):
+            group_of = dict(self.pattern.get(place, ()))
+            for axis, (length, other) in enumerate(zip(shape, known, strict=True)):
+                group = group_of.get(axis)
+                if group is None and length != other:
+                    return False
+                if group is not None and (length < LEAST_OPEN or groups.setdefault(group, length) != length):
+                    return False
+        return bool(self.pattern)
+
+
+def _pattern(met: Sequence[Shapes]) -> Pattern:
+    """The axes whose lengths vary, those of equal lengths in one group."""
+    pattern: Pattern = {}
+    groups: dict[tuple[int, ...], int] = {}
+    for place, shape in enumerate(met[0]):
+        axes = []
+        for axis in range(len(shape)):
+            lengths = tuple(shapes[place][axis] for shapes in met)
+            if len(set(lengths)) > 1:
+                axes.append(OpenAxis(axis, groups.setdefault(lengths, len(groups))))
+        if axes:
+            pattern[place] = tuple(axes)
+    return pattern
+
+
+def shapes_of(signature: Signature) -> Shapes | None:
+    """The shapes of a call's arrays; None where one is not the host's, or not in C order."""
+    arrays = signature.arrays
+    if not arrays or not all(type(array) is np.ndarray and array.flags.c_contiguous for array in arrays):
+        return None
+    return tuple(array.shape for array in arrays)

@@ -1,0 +1,32 @@
+"""Writing what a compiled call has changed into the caller's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.environment.raw_tensors import variables
+from np2tf.tnp._array.ndarray import is_array
+
+
+def write_all(arrays: Sequence[Any], values: Sequence[tf.Tensor]) -> None:
+    """Let every array hold its new value; one in another's memory is taken before that is written."""
+    hosts = [None if is_array(array) or type(array) in variables else array for array in arrays]
+    given: list[Any] = []
+    for k, (host, value) in enumerate(zip(hosts, values, strict=True)):
+        if host is None:
+            given.append(value)
+            continue
+        held = np.asarray(memoryview(value))
+        before = (other for other in hosts[:k] if isinstance(other, np.ndarray))
+        given.append(held.copy() if any(np.may_share_memory(held, other) for other in before) else held)
+    for array, host, value in zip(arrays, hosts, given, strict=True):
+        if host is not None:
+            host[...] = value
+        elif is_array(array):
+            array.store(value)
+        else:
+            array.assign(value)

@@ -1,0 +1,130 @@
+"""Staged branches and loops that assign attributes of objects: these are variables like any other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import tensorflow as tf
+
+from np2tf.runtime.control_flow.attribute_state import Attributes
+from np2tf.runtime.control_flow.conditionals import Branch, stage_branches
+from np2tf.runtime.control_flow.likely_changes import Likely
+from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_ROUNDS, Rounds
+from np2tf.runtime.control_flow.while_loops import EffectsInTest, StagedLoop, Step, Test, stage_loop
+from np2tf.runtime.structures.carried_values import flatten, same
+from np2tf.runtime.tracing.trace import Trace
+from np2tf.staging import StagingError
+
+T = TypeVar("T")
+
+
+def attributes_within(trace: Trace, *known: Any) -> Attributes:
+    """Those of the arguments, and of what the functions of a loop or branch know and are given."""
+    return Attributes((trace.instances, *known), may_be_missing=trace.attributes_are_named)
+
+
+def _settled(state: Attributes, attempt: Callable[[], T]) -> T:
+    """What `attempt` gives once no attribute is new to it."""
+    while True:
+        learnt = state.learnt
+        try:
+            return attempt()
+        except StagingError:
+            if state.learnt == learnt:
+                raise
+
+
+def _watched(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
+    """`run`, where there are no objects whose attributes it may set."""
+
+    def watched(*args: Any) -> T:
+        try:
+            return run(*args)
+        finally:
+            state.check_others()
+
+    return watched
+
+
+def branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
+    """`stage_branches`, with the attributes that a side assigns among its results."""
+    state = attributes_within(trace, then, otherwise)
+    if not state.instances:
+        return stage_branches(trace, test, _watched(state, then), _watched(state, otherwise))
+
+    def attempt() -> Any:
+        return stage_branches(trace, test, lambda: state.apart(then), lambda: state.apart(otherwise))
+
+    result, after = _settled(state, attempt)
+    state.write(after)
+    return result
+
+
+class Loop:
+    """`StagedLoop`, with the attributes that an iteration assigns among its variables.
+
+    `body` is the iteration as the program has it, by which the loop is known again.
+    """
+
+    def __init__(
+        self,
+        trace: Trace,
+        test: Test,
+        step: Step,
+        state: Any,
+        rounds: Rounds = UNKNOWN_ROUNDS,
+        body: Callable[..., Any] | None = None,
+    ) -> None:
+        likely = Likely(body, len(flatten(state)[0]))
+        self._attributes = attributes = attributes_within(trace, test, step, state)
+        if not attributes.instances:
+            watched = _watched(attributes, test), _watched(attributes, step)
+            self._loop = stage_loop(trace, *watched, state, rounds, likely)
+            return
+
+        def outer_test(counter: tf.Tensor, inner: Any) -> tf.Tensor:
+            def run() -> tf.Tensor:
+                attributes.write(inner[1])
+                return test(counter, inner[0])
+
+            going, after = attributes.apart(run)
+            if not all(map(same, flatten(after)[0], flatten(inner[1])[0])):
+                raise EffectsInTest
+            return going
+
+        def outer_step(counter: tf.Tensor, inner: Any) -> Any:
+            def run() -> Any:
+                attributes.write(inner[1])
+                return step(counter, inner[0])
+
+            return attributes.apart(run)
+
+        def attempt() -> StagedLoop:
+            inner = state, attributes.read()
+            return stage_loop(trace, outer_test, outer_step, inner, rounds, likely)
+
+        self._loop = _settled(attributes, attempt)
+
+    @property
+    def runs_once(self) -> bool:
+        """Whether it is certain that the loop runs."""
+        return self._loop.runs_once
+
+    @property
+    def changes_type(self) -> bool:
+        """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
+        return self._loop.changes_type
+
+    @property
+    def changes_dtype(self) -> bool:
+        """Whether an array has another dtype before the loop, or after an iteration, than inside."""
+        return self._loop.changes_dtype
+
+    def run(self) -> Any:
+        """Build the loop; returns the state after it."""
+        result = self._loop.run()
+        if not self._attributes.instances:
+            return result
+        self._attributes.write(result[1])
+        return result[0]

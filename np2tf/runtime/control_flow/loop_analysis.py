@@ -1,0 +1,87 @@
+"""What is learnt of a loop before it is staged: how often it runs, what it changes, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.structures.carried_values import Carried
+from np2tf.runtime.structures.containers import Path
+from np2tf.tnp._array.ndarray import scalar
+from np2tf.tnp._tensor.storage import Cell, aliases
+from np2tf.tnp._tensor.symint import distance
+
+
+@dataclass(frozen=True)
+class Rounds:
+    """How often a loop runs: at most so many times, or exactly so many."""
+
+    most: int | None
+    exact: bool
+
+
+UNKNOWN_ROUNDS = Rounds(None, False)
+
+
+@dataclass
+class Plan:
+    """What the throw-away traces have shown."""
+
+    forms: list[Carried | None]
+    ends: list[Carried | None] = field(default_factory=list)
+    cells: list[Cell] = field(default_factory=list)
+    fresh: dict[int, Cell] = field(default_factory=dict)
+    exits: dict[int, Cell] = field(default_factory=dict)
+    written: set[Cell] = field(default_factory=set)
+    #: The graph that an iteration was traced into, and those of the loops and branches inside.
+    graphs: list[tf.Graph] = field(default_factory=list)
+    new: set[int] = field(default_factory=set)
+    kept: dict[Path, Path] = field(default_factory=dict)
+    steps: dict[int, int] = field(default_factory=dict)
+    #: The variables that an iteration leaves, or binds to an array of its own.
+    staying: set[int] = field(default_factory=set)
+
+    def mutable(self) -> list[int]:
+        """Carried arrays that are written to, under whichever name they go in the course of the loop."""
+        found = {k for k, cell in self.fresh.items() if cell in self.written}
+        place = {id(cell): k for k, cell in self.fresh.items()}
+        moves = [
+            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
+        ]
+        while True:
+            more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
+            if more == found:
+                return sorted(found)
+            found = more
+
+    def passed_on(self, k: int) -> list[int]:
+        """The variables whose arrays of before the loop `k` is after one round, after two, and so on."""
+        place = {id(cell): j for j, cell in self.fresh.items()}
+        found: list[int] = []
+        j = place.get(id(self.exits.get(k)))
+        while j is not None and j not in found:
+            found.append(j)
+            j = place.get(id(self.exits.get(j)))
+        return found
+
+    def holds(self, k: int) -> bool:
+        """Whether a carried array holds others that the loop knows by name: it is the rows of a list."""
+        if k in self.staying and k not in self.mutable():
+            return False
+        exit_cell = self.exits.get(k)
+        named = {*self.fresh.values(), *self.exits.values()} - {exit_cell}
+        return exit_cell is not None and bool(named & set(aliases(exit_cell)))
+
+
+def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:
+    """By how much one iteration changes Python integers, where that is the same in every iteration."""
+    found = {}
+    for k, (entry, leaf) in enumerate(zip(before, after, strict=True)):
+        if all(type(one) is scalar and one.weak is int and one.known is not None for one in (entry, leaf)):
+            amount = distance(entry.known, leaf.known)
+            if amount is not None:
+                found[k] = amount
+    return found

@@ -1,0 +1,325 @@
+"""What earlier processes of a program have found out about its functions: where they run fastest.
+
+One entry of the cache holds this for one program on one kind of machine. It is read when the first function
+is timed, and written when the process ends; what has been made with other versions is not used. It says when
+something is compiled, and nothing else: results do not depend on it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import importlib
+import importlib.util
+import os
+import platform
+import sys
+import types
+from contextlib import suppress
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from np2tf.config import config
+from np2tf.counts import Fallback
+from np2tf.runtime.decisions.digests import digest_of_code
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, clock
+from np2tf.runtime.xla.compiler_options import with_loop_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+#: Counts up when what is kept changes its form.
+FORMAT = 1
+#: Compiling at the first call must save so many times what it costs.
+PAYS = 1.5
+#: The processes whose seconds are kept: the shorter one says what the next is expected to take.
+PROCESSES = 2
+#: Once so many processes have followed what is known, and measured nothing, it is forgotten.
+FOLLOWED = 8
+#: So many functions are kept of a program, and so many kinds of calls of a function.
+FUNCTIONS, KINDS = 500, 16
+#: Seconds on the host from which on the cache is loaded, where no module has been imported translated.
+NOTICED = 0.05
+_STORE = "np2tf.imports.cache.store"
+#: Under these settings functions run as they do for anybody; under others nothing is kept or followed.
+_USUAL = {"tier": "auto", "jit": "on", "eager": "auto", "floats": "float64", "promotion": "numpy"}
+
+
+class Refusal(NamedTuple):
+    """Why calls cannot be compiled, and the file that says so, as it was then."""
+
+    function: str
+    code: str
+    reason: str
+    path: str
+    line: int
+    size: int
+    changed: int
+
+    @classmethod
+    def made(cls, why: Fallback) -> Refusal:
+        """A refusal of now."""
+        return cls(why.function, why.code, why.reason, why.path, why.line, *_stamp(why.path))
+
+    @property
+    def holds(self) -> bool:
+        """Whether the file is what it was."""
+        return (self.size, self.changed) == _stamp(self.path)
+
+    @property
+    def fallback(self) -> Fallback:
+        """The same for those who count."""
+        return Fallback(self.function, self.reason, self.code, self.path, self.line)
+
+
+class Way(NamedTuple):
+    """What is known of calls of one kind.
+
+    Attributes:
+        host, compiled: seconds of a call; 0.0 where it is not known.
+        varying, pinned: which of the numbers vary, and which of these must be known while staging.
+        numbers: how many there are.
+        refusal: why there is no compiled code.
+    """
+
+    host: float = 0.0
+    compiled: float = 0.0
+    varying: tuple[int, ...] = ()
+    pinned: tuple[int, ...] = ()
+    numbers: int = 0
+    refusal: Refusal | None = None
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether compiled code is known to be slower than the host."""
+        return 0.0 < self.host < self.compiled
+
+
+class Record(NamedTuple):
+    """What is known of a function, or of a loop.
+
+    Attributes:
+        spent: seconds that the host would have taken in the latest processes, without compiled code.
+        cost, tries: what traces and first calls have taken in a process, in seconds, and how many there were.
+        ratio: of the seconds that compiled code takes to those of the host; -1.0 where it is not known.
+        followed: how many processes have measured nothing since.
+        ways: by the digest of calls.
+    """
+
+    spent: tuple[float, ...]
+    cost: float
+    tries: int
+    ratio: float
+    followed: int
+    ways: dict[str, Way]
+
+    @property
+    def expected(self) -> float:
+        """Seconds that the host will take in this process, as far as one can tell."""
+        return min(self.spent, default=0.0)
+
+    @property
+    def saving(self) -> float:
+        """Seconds that are saved by compiling at the first call, if it pays."""
+        if self.ratio < 0.0:
+            return 0.0
+        saved = self.expected * (1.0 - self.ratio)
+        return saved - self.cost if saved > PAYS * self.cost else 0.0
+
+    def to_data(self) -> tuple[Any, ...]:
+        """The record as plain data."""
+        ways = {name: (*way[:-1], way.refusal and tuple(way.refusal)) for name, way in self.ways.items()}
+        return *self[:-1], ways
+
+    @classmethod
+    def from_data(cls, data: Any) -> Record:
+        """The record that `to_data` was given.
+
+        Raises:
+            TypeError, ValueError, AttributeError: it was none.
+        """
+        made = cls._make(data)
+        ways = {}
+        for name, known in made.ways.items():
+            way = Way._make(known)
+            ways[name] = way._replace(refusal=None if way.refusal is None else Refusal._make(way.refusal))
+        float(made.expected + made.cost + made.ratio + made.tries + made.followed)
+        return made._replace(ways=ways)
+
+
+class Decisions:
+    """The records of this process's program.
+
+    Attributes:
+        is_usual: whether the settings are such that functions run as they do for anybody.
+    """
+
+    def __init__(self) -> None:
+        self.is_usual = True
+        self._records: dict[str, Record] | None = None
+        self._outcomes: list[Callable[[], tuple[str, Record | None]]] = []
+        self._process = 0
+
+    def notice_setting(self, name: str, value: str) -> None:
+        """Take note of a setting; an unusual one counts to the end of the process."""
+        self.is_usual = self.is_usual and value == _USUAL[name]
+
+    def leave_alone(self) -> None:
+        """Neither follow nor keep anything in this process: times are not what they would be."""
+        self.is_usual = False
+
+    @property
+    def is_at_hand(self) -> bool:
+        """Whether reading costs nothing that would be noticed: nothing is loaded for a short program."""
+        return self._records is not None or _STORE in sys.modules or clock.spent >= NOTICED
+
+    @property
+    def records(self) -> dict[str, Record]:
+        """What earlier processes have left, by function."""
+        if self._records is None:
+            self._process = os.getpid()
+            self._records = _read() if self.is_usual else {}
+        return self._records
+
+    def record_of(self, code: types.CodeType) -> Record | None:
+        """What is known of a function."""
+        if not self.records or not self.is_usual:
+            return None
+        found = self.records.get(key_of(code))
+        if found is None:
+            return None
+        stale = [name for name, way in found.ways.items() if way.refusal and not way.refusal.holds]
+        if stale:
+            ways = {name: way for name, way in found.ways.items() if name not in stale}
+            found = found._replace(ways=ways)
+        return found
+
+    @property
+    def imports(self) -> bool:
+        """Whether importing TensorFlow pays, by what all functions together save."""
+        return sum(record.saving for record in self.records.values()) > IMPORT_SECONDS
+
+    @property
+    def spent(self) -> float:
+        """Seconds that the host has taken in the functions that are known, in the longest process."""
+        return sum(max(record.spent, default=0.0) for record in self.records.values())
+
+    def keep(self, outcome: Callable[[], tuple[str, Record | None]]) -> None:
+        """Ask at the end of the process what is known of a function then, and keep that."""
+        if len(self._outcomes) >= FUNCTIONS:
+            return
+        if not self._outcomes:
+            atexit.register(self.store)
+        self._outcomes.append(outcome)
+
+    def store(self) -> None:
+        """Write what has been found out; other processes may have written meanwhile."""
+        if not self.is_usual or not self._outcomes or self._process != os.getpid():
+            return
+        cache = _cache()
+        if cache is None:
+            return
+        found: dict[str, Record | None] = {}
+        for outcome in self._outcomes:
+            try:
+                key, record = outcome()
+            except RuntimeError:  # a thread that still runs has changed what is looked at
+                continue
+            before = found.get(key)
+            found[key] = record if before is None or record is None else _both(before, record)
+        records = _read()
+        for key, record in found.items():
+            records.pop(key, None)
+            if record is not None:
+                records[key] = record
+        latest = list(records.items())[-FUNCTIONS:]
+        value = {"of": versions(), "functions": {key: one.to_data() for key, one in latest}}
+        cache.store(entry(), value)
+
+
+def _both(one: Record, other: Record) -> Record:
+    """What is known of a function that has been made twice, of both."""
+    spent = tuple(a + b for a, b in zip(one.spent[:1], other.spent[:1], strict=False))
+    ways = dict(list({**one.ways, **other.ways}.items())[-KINDS:])
+    ratio = max(one.ratio, other.ratio)
+    return Record(
+        (*spent, *one.spent[1:]),
+        one.cost + other.cost,
+        one.tries + other.tries,
+        ratio,
+        min(one.followed, other.followed),
+        ways,
+    )
+
+
+@lru_cache(maxsize=4096)
+def key_of(code: types.CodeType) -> str:
+    """What a function is kept under."""
+    return digest_of_code(code)
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """A file's size and time of change."""
+    try:
+        status = os.stat(path)
+    except (OSError, ValueError):
+        return 0, 0
+    return status.st_size, status.st_mtime_ns
+
+
+def _cache() -> Any:
+    """The cache of decisions, or None where it is turned off."""
+    # Only here: who imports a module translated has loaded it already.
+    return importlib.import_module(_STORE).decisions()
+
+
+def _read() -> dict[str, Record]:
+    """The records of the program; none where there is no whole entry of these versions."""
+    cache = _cache()
+    found = cache.load(entry()) if cache is not None else None
+    with suppress(TypeError, ValueError, KeyError, AttributeError):
+        if found and found["of"] == versions():
+            return {key: Record.from_data(data) for key, data in found["functions"].items()}
+    return {}
+
+
+@lru_cache(maxsize=1)
+def entry() -> str:
+    """The name of the entry: of the program, the machine and the settings that change what is compiled."""
+    main = sys.modules.get("__main__")
+    program = getattr(main, "__file__", None)
+    what = os.path.abspath(program) if program else f"in {os.getcwd()}"
+    told = (FORMAT, what, _machine(), config.bounds, with_loop_limit(os.environ.get("XLA_FLAGS", "")))
+    return blake2b(repr(told).encode("utf-8", "backslashreplace"), digest_size=20).hexdigest()
+
+
+def _machine() -> tuple[Any, ...]:
+    """The processor, the number of its cores, and whether there is an accelerator."""
+    model = b""
+    with suppress(OSError), open("/proc/cpuinfo", "rb") as file:
+        lines = file.read(4096).split(b"\n")
+        model = next((line for line in lines if line.startswith(b"model name")), b"")
+    seen = os.environ.get("CUDA_VISIBLE_DEVICES"), os.path.exists("/dev/nvidia0")
+    return platform.machine(), model, os.cpu_count(), *seen
+
+
+@lru_cache(maxsize=1)
+def versions() -> tuple[Any, ...]:
+    """Of all that times depend on. TensorFlow's is told by its file: importing it takes seconds."""
+    tensorflow = importlib.util.find_spec("tensorflow")
+    numpy = importlib.import_module("numpy").__version__
+    translator = importlib.import_module("np2tf.imports.cache.fingerprint").fingerprint()
+    return numpy, translator, _stamp(tensorflow.origin or "") if tensorflow else (), *_stamps()
+
+
+def _stamps() -> Iterable[tuple[str, int, int]]:
+    """Of the parts of np2tf that the translator's fingerprint leaves out: how many files, and the latest."""
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    for part in ("runtime", "tnp", "scipy"):
+        files = [file for file in os.scandir(os.path.join(package, part)) if file.name.endswith(".py")]
+        yield part, len(files), max(file.stat().st_mtime_ns for file in files)
+
+
+decisions = Decisions()
+for _name in _USUAL:
+    config.follow(_name, lambda value, name=_name: decisions.notice_setting(name, value))  # type: ignore[misc]

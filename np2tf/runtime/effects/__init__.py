@@ -1,0 +1,4 @@
+"""Effects of staged code in their order: prints, text, log records, appends; had when a call is accepted.
+
+May import `introspection` and `tnp`. Staging of control flow stays out.
+"""

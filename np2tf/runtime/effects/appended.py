@@ -1,0 +1,84 @@
+"""Lists that staged code only appends to: each `append` is an effect, had when the call has been accepted.
+
+So neither their length nor their items are looked at: the code is the same for every length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import numpy as np
+
+from np2tf.runtime.effects.output import Append, put_in_order
+from np2tf.runtime.effects.text import Captured
+from np2tf.tnp._array.ndarray import scalar
+from np2tf.tnp._front.operand_kinds import PLAIN
+from np2tf.tnp._tensor.storage import current_region
+
+
+class ListIsRead(Exception):
+    """A list is read, or holds what may change, that code was thought only to append to: begin again.
+
+    Attributes:
+        attribute: the name under which the code has it.
+    """
+
+    def __init__(self, attribute: str) -> None:
+        super().__init__(f"the list `{attribute}` is read")
+        self.attribute = attribute
+
+
+class AppendedList:
+    """Stands for a list of the caller's while a function is traced.
+
+    Args:
+        place: the list's index among the lists, dicts and objects of the call.
+        attribute: the name under which the code has it.
+    """
+
+    __slots__ = ("_attribute", "_place")
+
+    def __init__(self, place: int, attribute: str) -> None:
+        self._place, self._attribute = place, attribute
+
+    def append(self, item: Any) -> None:
+        """Append a number, text, or a tuple of these to the list at every run.
+
+        Raises:
+            ListIsRead: it is an array, list or object, which may be changed later on.
+            StagingError: nobody takes the code's effects.
+        """
+        if not _is_immutable(item):
+            _refuse(self)
+        captured = Captured((item,))
+        entered = current_region()
+        assert entered is not None
+
+        def make(known: Sequence[np.ndarray]) -> Append:
+            return Append(self._place, captured.of([np.array(one) for one in known])[0])
+
+        put_in_order(entered.trace, captured, make, is_text=False)
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        _refuse(self)
+
+
+def _refuse(self: AppendedList, *args: Any) -> NoReturn:
+    raise ListIsRead(self._attribute)
+
+
+_READS = (
+    "len bool iter getitem setitem delitem contains reversed add radd iadd mul rmul imul "
+    "eq ne lt le gt ge repr str format array copy deepcopy reduce_ex reduce"
+)
+for _name in _READS.split():
+    setattr(AppendedList, f"__{_name}__", _refuse)
+
+
+def _is_immutable(item: Any) -> bool:
+    if isinstance(item, tuple):
+        return type(item) is tuple and all(map(_is_immutable, item))
+    return type(item) is scalar or type(item) in PLAIN or isinstance(item, np.generic)

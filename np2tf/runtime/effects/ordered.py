@@ -1,0 +1,136 @@
+"""Effects that staged code has in their order: log records, warnings, progress bars, as prints.
+
+A graph calls back to the host, where what is to be done is kept until the call is accepted: a discarded call
+is repeated there, with its effects.
+"""
+
+from __future__ import annotations
+
+import logging
+import types
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from np2tf.runtime.effects.output import put_in_order
+from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.introspection.user_frames import callers, warn
+from np2tf.staging import StagingError
+from np2tf.tnp._tensor.storage import current_region
+
+_LEVELS = {
+    "debug": logging.DEBUG,
+    "info": logging.INFO,
+    "warning": logging.WARNING,
+    "warn": logging.WARNING,
+    "error": logging.ERROR,
+    "critical": logging.CRITICAL,
+    "fatal": logging.CRITICAL,
+}
+
+
+def counterpart(callee: Any) -> Callable[..., None] | None:
+    """What to trace in the place of a function whose effects can be put in order; None for any other."""
+    if callee is warnings.warn or callee is warn:
+        return _warn
+    owner = getattr(callee, "__self__", None)
+    if isinstance(callee, types.MethodType) and type(owner) is logging.Logger:
+        return _method_of_logger(owner, callee.__name__)
+    name = getattr(callee, "__name__", "")
+    if getattr(callee, "__module__", None) == "logging" and getattr(logging, name, None) is callee:
+        return _method_of_logger(logging.getLogger(), name)
+    if isinstance(callee, type) and callee.__module__.partition(".")[0] == "tqdm":
+        return lambda iterable, *args, **kwargs: _progress(callee, iterable, args, kwargs)
+    return None
+
+
+def _method_of_logger(logger: logging.Logger, name: str) -> Callable[..., Any] | None:
+    if name == "isEnabledFor":
+        return logger.isEnabledFor
+    if name == "log":
+        return lambda level, *given, **named: _log(logger, level, given, named)
+    if name in _LEVELS:
+        return lambda *given, **named: _log(logger, _LEVELS[name], given, named)
+    return None
+
+
+def _log(logger: logging.Logger, level: int, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """``logger.log(level, message, *args)``: nothing at all where the level is off.
+
+    Raises:
+        StagingError: the record tells of more than the message and its place.
+    """
+    if not logger.isEnabledFor(level):
+        return
+    if named:
+        raise StagingError(f"logs with `{next(iter(named))}`", "NP2TF539")
+    caller = callers(_trace().depth)[0]
+
+    def handle(message: Any, *args: Any) -> None:
+        record = logger.makeRecord(
+            logger.name, level, caller.path, caller.line, message, args, None, caller.function
+        )
+        logger.handle(record)
+
+    in_order(handle, given)
+
+
+def _warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None) -> None:
+    """``warnings.warn(message)``, of a line that is traced, or of one that calls what is traced.
+
+    Raises:
+        StagingError: the warning tells of more than its text and its place.
+    """
+    if source is not None or stacklevel < 1:
+        raise StagingError("warns of more than a text and a line", "NP2TF539")
+    kind = category or (type(message) if isinstance(message, Warning) else UserWarning)
+    inside = callers(_trace().depth)
+    if stacklevel > len(inside):
+        in_order(lambda text: warn(text, kind, stacklevel - len(inside)), (message,))
+        return
+    caller = inside[stacklevel - 1]
+
+    def of_a_traced_line(text: Any) -> None:
+        registry = caller.names.setdefault("__warningregistry__", {})
+        module = caller.names.get("__name__")
+        warnings.warn_explicit(text, kind, caller.path, caller.line, module, registry)
+
+    in_order(of_a_traced_line, (message,))
+
+
+def _progress(bar: Any, iterable: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What a progress bar is drawn around; the bar is drawn when the loop is over."""
+    try:
+        total = len(iterable)
+    except TypeError:
+        raise StagingError("draws a progress bar around what has no length", "NP2TF539") from None
+
+    def draw(count: Any) -> None:
+        for _ in bar(range(int(count)), *args, **kwargs):
+            pass
+
+    in_order(draw, (total,))
+    return iterable
+
+
+def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
+    """Call `effect` with the values of `args` at every run, behind what has been put in order before.
+
+    Raises:
+        StagingError: the code is staged for XLA, which cannot call back, or an argument may change.
+    """
+    captured = Captured(args, depth=1)
+
+    def make(known: Sequence[np.ndarray]) -> Callable[[], None]:
+        values = captured.of([np.array(one) for one in known])
+        return lambda: effect(*values)
+
+    put_in_order(_trace(), captured, make)
+
+
+def _trace() -> Any:
+    entered = current_region()
+    assert entered is not None
+    return entered.trace

@@ -1,0 +1,133 @@
+"""What a compiled call prints, and its other effects on the host: kept until it is accepted.
+
+A discarded call is repeated on the host.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+
+if TYPE_CHECKING:
+    from np2tf.runtime.effects.text import Captured
+    from np2tf.runtime.tracing.trace import Trace
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One print: its text, the name of the stream in `sys`, and whether to flush it."""
+
+    text: str
+    stream: str
+    flush: bool
+
+    def show(self) -> None:
+        """Print."""
+        builtins.print(self.text, end="", file=getattr(sys, self.stream), flush=self.flush)
+
+
+@dataclass(frozen=True)
+class Append:
+    """An item that goes to the end of one of the caller's lists, the `place`-th of what holds others."""
+
+    place: int
+    item: Any
+
+
+#: What is had of the caller once the call is accepted.
+Effect = Callable[[], None] | Append
+
+
+def have(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
+    """Have the effects of a call, in order; `holders` are the caller's lists, dicts and objects."""
+    for effect in effects:
+        if isinstance(effect, Append):
+            holders[effect.place].append(effect.item)
+        else:
+            effect()
+
+
+@dataclass
+class Output:
+    """The effects of one compiled function; its graph hands them over, from threads of TensorFlow."""
+
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _parts: list[Effect] = field(default_factory=list)
+    _context: Context = field(default_factory=Context)
+
+    def collect(self, run: Callable[[], Any]) -> tuple[Any, list[Effect]]:
+        """What `run()` returns, and the effects that are to be had."""
+        with self._lock:
+            self._parts = []
+            self._context = copy_context()  # np.printoptions of the caller
+            return run(), self._parts
+
+    def add(self, make: Callable[[], Iterable[Effect]]) -> None:
+        """Take effects; they are made in the context of the call."""
+        self._parts += self._context.copy().run(make)
+
+
+def put_in_order(
+    trace: Trace,
+    captured: Captured,
+    make: Callable[[Sequence[np.ndarray]], Effect],
+    is_text: bool = True,
+) -> None:
+    """Have an effect at every run, behind what has been put in order before.
+
+    Args:
+        trace: the function that is being staged.
+        captured: what the effect tells of.
+        make: gives the effect, of the values of the staged parts of `captured`.
+        is_text: whether it shows these values, so that their last digits count.
+
+    Raises:
+        StagingError: nobody takes the code's effects, or XLA compiles it and the effect is not for a log.
+    """
+    if trace.at_once or trace.output is None:
+        raise StagingError("it prints or has other effects in an order, which only a graph can")
+    output = trace.output
+    if captured.tensors and is_text:
+        trace.shown.make_text()
+    # Those of a `with np.printoptions(…)` that is being traced; others are the caller's.
+    now: dict[str, Any] = {**np.get_printoptions()}
+    options = {name: value for name, value in now.items() if value != trace.options[name]}
+
+    def made(known: Sequence[np.ndarray]) -> Effect:
+        with np.printoptions(**options):
+            return make(known)
+
+    if trace.xla:
+        trace.effect_log().add(captured.tensors, made, is_text)
+        return
+
+    def add(count: np.ndarray, *known: np.ndarray) -> np.ndarray:
+        output.add(lambda: [made(known)])
+        return count + np.int32(1)
+
+    done = tf.numpy_function(add, [trace.printed.value, *captured.tensors], tf.int32)
+    trace.printed.write(tf.ensure_shape(done, ()))
+
+
+def put_logged(trace: Trace) -> None:
+    """In a graph, have the effects of a loop that XLA has compiled, behind what has been put in order."""
+    output, log = trace.output, trace.log
+    assert output is not None
+    assert log is not None
+
+    def add(count: np.ndarray, *values: np.ndarray) -> np.ndarray:
+        output.add(lambda: log.effects(values))
+        return count + np.int32(1)
+
+    done = tf.numpy_function(add, [trace.printed.value, *log.taken()], tf.int32)
+    trace.printed.write(tf.ensure_shape(done, ()))

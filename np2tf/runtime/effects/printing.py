@@ -1,0 +1,61 @@
+"""`np2tf.print`: the builtin; in a graph, a call back to the host, where NumPy makes the text."""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.effects.output import Printed, put_in_order
+from np2tf.runtime.effects.text import Captured
+from np2tf.staging import StagingError
+from np2tf.tnp._tensor.storage import current_region
+
+
+def print(
+    *values: Any, sep: str | None = " ", end: str | None = "\n", file: Any = None, flush: bool = False
+) -> None:
+    """``print(*values)``, at every run, and as NumPy prints.
+
+    What a compiled call prints comes out when the call is over: until then it may be discarded, to be
+    repeated on the host.
+
+    Raises:
+        StagingError: a staged print goes elsewhere than to `sys.stdout` and `sys.stderr`.
+    """
+    entered = current_region()
+    if entered is None and tf.executing_eagerly():
+        builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
+        return
+    stream = _stream(file)
+    between, last = " " if sep is None else sep, "\n" if end is None else end
+    captured = Captured(values, depth=1)
+
+    def line(known: Sequence[np.ndarray]) -> str:
+        return between.join(map(str, captured.of(known))) + last
+
+    if entered is None:  # somebody else's tf.function
+        _call_host(lambda *known: Printed(line(known), stream, flush).show(), captured.tensors)
+        return
+    put_in_order(entered.trace, captured, lambda known: Printed(line(known), stream, flush).show)
+
+
+def _stream(file: Any) -> str:
+    """The name in `sys` of the stream that is meant."""
+    if file is None or (file is sys.stdout and file is not sys.stderr):
+        return "stdout"
+    if file is sys.stderr and file is not sys.stdout:
+        return "stderr"
+    raise StagingError("a staged print goes to a file of its own", "NP2TF531")
+
+
+def _call_host(call: Callable[..., None], tensors: list[tf.Tensor]) -> None:
+    def run(*known: np.ndarray) -> np.ndarray:
+        call(*known)
+        return np.zeros((), np.int32)
+
+    tf.numpy_function(run, tensors, tf.int32)

@@ -1,0 +1,162 @@
+"""The surroundings of a call: whether TensorFlow is there, records, builds a graph or is given a tensor.
+
+Nothing here loads TensorFlow but `load`. A program that has not imported it has no tensors and no tapes; once
+it is there, what every call asks is kept at hand (`tensorflow`).
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Iterable
+from itertools import islice
+from time import perf_counter
+from typing import Any
+
+from np2tf.config import config
+from np2tf.runtime.environment.clock import clock
+from np2tf.runtime.operators import table as operators
+from np2tf.tnp._front import loading
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.operand_kinds import surroundings
+
+_CONTAINERS: frozenset[type] = frozenset({list, tuple, dict})
+#: A long list is of one kind, as a rule: so many items of it are looked at.
+LOOKED_AT = 8
+
+
+class _NoGraphs:
+    stack: tuple[Any, ...] = ()
+
+
+class _TensorFlow:
+    """What is asked of TensorFlow at every call.
+
+    Attributes:
+        is_known: whether it is there, so that the other attributes hold.
+        is_followed: whether the half of np2tf that needs it is there, too, and has been taken note of.
+        tensors: the types of tensors and of arrays on tensors.
+        suspects: these, and the containers that may hold some.
+        no_tape: tells whether no gradient tape records in this thread.
+        graphs: the stack of the graphs that this thread builds, as its attribute `stack`.
+    """
+
+    __slots__ = ("graphs", "is_followed", "is_known", "no_tape", "suspects", "tensors")
+
+    def __init__(self) -> None:
+        self.is_known = self.is_followed = False
+        self.tensors: frozenset[type] = frozenset()
+        self.suspects = _CONTAINERS
+        self.no_tape: Any = lambda: True
+        self.graphs: Any = _NoGraphs()
+
+    def look(self) -> None:
+        """Take note of TensorFlow, if the program has imported it, and of what np2tf has loaded for it."""
+        if not self.is_known and surroundings.found():
+            self._note_tensorflow()
+        if quick.tensors and not self.is_followed:
+            self._note_own()
+
+    def _note_tensorflow(self) -> None:
+        from tensorflow.python.framework import ops
+        from tensorflow.python.ops.resource_variable_ops import ResourceVariable
+
+        self.no_tape, self.graphs = surroundings.has_no_tape, surroundings.graphs
+        self._add({ops.EagerTensor, ops.SymbolicTensor, ResourceVariable})
+        self.is_known = True
+
+    def _note_own(self) -> None:
+        from np2tf.tnp._array.ndarray import ndarray, scalar
+
+        self._add({ndarray, scalar})
+        self.is_followed = True
+
+    def _add(self, types: Iterable[type]) -> None:
+        self.tensors = self.tensors.union(types)
+        self.suspects = self.tensors | _CONTAINERS
+
+
+tensorflow = _TensorFlow()
+
+
+class _Tier:
+    """The settings that keep calls from the host, for those who ask at every call.
+
+    Attributes:
+        is_auto: calls may stay on the host.
+    """
+
+    __slots__ = ("is_auto",)
+
+    is_auto: bool
+
+    def follow(self, _: str) -> None:
+        """Take note of the settings."""
+        self.is_auto = config.tier == "auto" and config.promotion == "numpy"
+
+
+tier = _Tier()
+config.follow("tier", tier.follow)
+config.follow("promotion", tier.follow)
+
+
+loading.when_loaded(operators.use_staging)
+
+
+def load() -> None:
+    """Load TensorFlow, and the half of np2tf that needs it."""
+    if not quick.tensors:
+        begun = perf_counter()
+        loading.load()
+        clock.compiling += perf_counter() - begun
+    tensorflow.look()
+
+
+def is_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether NumPy itself may run a call with these arguments: no tensor, tape or graph is in sight."""
+    return quick.host and is_on_numpy(args, kwargs)
+
+
+def is_on_numpy(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """The same, where calls of the op library may be intercepted: a report is taken."""
+    if not quick.numpy:
+        return False
+    if not tensorflow.is_followed:
+        if "tensorflow" not in sys.modules:
+            return True
+        tensorflow.look()
+    if not tensorflow.no_tape() or tensorflow.graphs.stack:
+        return False
+    return not has_tensor(args) and not (kwargs and has_tensor(kwargs.values()))
+
+
+def has_tensor(values: Iterable[Any]) -> bool:
+    """Whether a tensor, or an array on one, is among the values or in a list, tuple or dict among them."""
+    tensors = tensorflow.tensors
+    for value in values:
+        kind = type(value)
+        if kind in tensors:
+            return True
+        if kind in _CONTAINERS:
+            items = value.values() if kind is dict else value
+            if not tensors.isdisjoint(map(type, islice(items, LOOKED_AT))):
+                return True
+    return False
+
+
+@functools.cache
+def has_accelerator() -> bool:
+    """Whether TensorFlow would run the compiled code on something else than the CPU."""
+    import tensorflow as tf
+
+    return any(device.device_type != "CPU" for device in tf.config.list_logical_devices())
+
+
+def compiles_at_once() -> bool:
+    """Whether the host must not be tried: it is slower than the accelerator, or hidden from the tape."""
+    return is_recording() or has_accelerator()
+
+
+def is_recording() -> bool:
+    """Whether a gradient tape may be watching."""
+    return not tensorflow.no_tape()

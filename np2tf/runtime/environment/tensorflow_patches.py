@@ -1,0 +1,63 @@
+"""What np2tf changes in AutoGraph and Keras, as soon as they are there: docs/tensorflow.md lists all of it.
+
+Neither notices anything but where code that np2tf has translated, or an array of ours, is concerned.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakSet
+
+from np2tf.runtime.environment.raw_tensors import AUTOGRAPH, NAMES
+from np2tf.runtime.environment.tensorflow_import import when_there
+from np2tf.tnp._array.ndarray import as_raw
+
+#: The code of functions that have been translated where they stand, and of the functions inside.
+_translated: WeakSet[types.CodeType] = WeakSet()
+_MARK = next(iter(NAMES))
+
+
+def note_translated(code: types.CodeType) -> None:
+    """Let AutoGraph leave a function's code alone, and that of the functions inside."""
+    _translated.add(code)
+    for inner in code.co_consts:
+        if isinstance(inner, types.CodeType):
+            note_translated(inner)
+
+
+def _is_left_alone(function: Any) -> bool:
+    """Whether AutoGraph, which converts what it finds in the source file, would undo a translation."""
+    function = getattr(function, "__func__", function)
+    if str(getattr(function, "__module__", "")).partition(".")[0] == "np2tf":
+        return True
+    code = getattr(function, "__code__", None)
+    if code is None or AUTOGRAPH in code.co_names or AUTOGRAPH in code.co_freevars:
+        return False
+    return _MARK in function.__globals__ or code in _translated
+
+
+def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:
+    @functools.wraps(is_unsupported)
+    def leaving_alone(function: Any) -> bool:
+        return _is_left_alone(function) or is_unsupported(function)
+
+    sys.modules["tensorflow.python.autograph.impl.conversion"].is_unsupported = leaving_alone  # type: ignore[attr-defined]
+
+
+def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
+    @functools.wraps(compute_output_spec)
+    def of_tensors(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        def given(*inputs: Any, **named: Any) -> Any:
+            return as_raw(fn(*inputs, **named))
+
+        return compute_output_spec(given, *args, **kwargs)
+
+    sys.modules["keras.src.backend"].compute_output_spec = of_tensors  # type: ignore[attr-defined]
+
+
+when_there("tensorflow.python.autograph.impl.conversion", "is_unsupported", _patch_autograph)
+when_there("keras.src.backend", "compute_output_spec", _patch_keras)

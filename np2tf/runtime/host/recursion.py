@@ -1,0 +1,153 @@
+"""Functions that call themselves: how far a trace follows them, and how deep they may go on the host.
+
+While tracing, such a call becomes part of the graph: it must end by numbers and shapes, known then.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import types
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from np2tf.runtime.introspection.code_names import codes_within
+from np2tf.staging import StagingError
+
+if TYPE_CHECKING:
+    from np2tf.tnp._tensor.storage import Region
+
+#: So many calls of functions within themselves become part of one graph, so deep within one another, and
+#: from within so many staged branches and loops of their own.
+MOST_CALLS, DEEPEST, MOST_STAGED = 100, 32, 3
+#: On the host an operator and a helper may stand between a call and the next one, which NumPy's code has not.
+FRAMES_PER_CALL = 8
+#: So many functions are followed to see whether one calls itself by way of others.
+MOST_FUNCTIONS = 100
+
+
+class Calls:
+    """The calls of jitted functions that one trace has entered."""
+
+    def __init__(self) -> None:
+        self._open: dict[Any, list[Region]] = {}
+        self._again = 0
+
+    @contextmanager
+    def entering(self, function: Any, region: Region) -> Iterator[None]:
+        """Within the with block, trace a call of `function`.
+
+        Raises:
+            StagingError: it calls itself without an end in sight.
+        """
+        within = self._open.setdefault(function, [])
+        if within:
+            self._again += 1
+            if len({id(one) for one in [*within, region]}) > MOST_STAGED + 1:
+                name = function.__wrapped__.__qualname__
+                raise StagingError(f"data decide how often {name} calls itself", "NP2TF523")
+            if self._again > MOST_CALLS or len(within) > DEEPEST:
+                name = function.__wrapped__.__qualname__
+                raise StagingError(f"{name} calls itself too often for a graph", "NP2TF523")
+        within.append(region)
+        try:
+            yield
+        finally:
+            within.pop()
+
+
+class HostCalls(threading.local):
+    """The calls of one function that are running on the host in this thread, one within another.
+
+    Attributes:
+        depth: how many are running.
+        calls_itself: whether the function seems to.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.depth = 0
+        self.calls_itself = _calls_itself(function)
+
+    def run(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
+        """``function(*args, **kwargs)``, where calls within calls go as deep as they do without np2tf."""
+        self.depth += 1
+        try:
+            if self.depth != 1 or not self.calls_itself:
+                return function(*args, **kwargs)
+            with _deep_stack:
+                return function(*args, **kwargs)
+        finally:
+            self.depth -= 1
+
+
+def deeply(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls itself by way of `np2tf.jit`, and may do so as deep as it could without."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if _deep_stack.users:
+            return function(*args, **kwargs)
+        with _deep_stack:
+            return function(*args, **kwargs)
+
+    return call
+
+
+def _calls_itself(function: Callable[..., Any]) -> bool:
+    """Whether a function, or one inside it, seems to: directly, or by way of functions of its module."""
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return False
+    alone = any(one.co_name in _names(one) for one in codes_within(code))
+    return alone or code.co_name in _names_of_called(function)
+
+
+def _names_of_called(function: Callable[..., Any]) -> set[str]:
+    """The names that a function and all functions that it reads as globals use."""
+    names: set[str] = set()
+    pending, seen = [function], {id(function)}
+    while pending and len(seen) < MOST_FUNCTIONS:
+        one = pending.pop()
+        used = _names(one.__code__)  # type: ignore[attr-defined]
+        names |= used
+        space = one.__globals__  # type: ignore[attr-defined]
+        for name in used & space.keys():
+            other = getattr(space[name], "__wrapped__", space[name])
+            if isinstance(other, types.FunctionType) and id(other) not in seen:
+                seen.add(id(other))
+                pending.append(other)
+    return names
+
+
+def _names(code: types.CodeType) -> set[str]:
+    """The globals, variables around it and attributes that a function, or one inside it, reads."""
+    return {name for one in codes_within(code) for name in (*one.co_names, *one.co_freevars)}
+
+
+class _DeepStack:
+    """A context in which Python's own limit to recursion allows for np2tf's frames between the user's.
+
+    Attributes:
+        users: how many are in it.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.users = 0
+        self._before = 0
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if not self.users:
+                self._before = sys.getrecursionlimit()
+                sys.setrecursionlimit(self._before * FRAMES_PER_CALL)
+            self.users += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self.users -= 1
+            if not self.users:
+                sys.setrecursionlimit(self._before)
+
+
+_deep_stack = _DeepStack()

@@ -1,0 +1,51 @@
+"""Whether a call is about arrays at all: functions whose text shows none may be called with anything."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Iterable
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from np2tf.runtime.introspection.code_names import all_names
+from np2tf.runtime.introspection.user_objects import attributes, is_instance
+from np2tf.tnp._front.front import Function
+
+#: So deep, and so many items wide, the arguments are searched.
+DEEPEST, WIDEST = 3, 16
+
+
+def says_numpy(values: Iterable[Any]) -> bool:
+    """Whether there is NumPy, np2tf.tnp or a function of theirs among what a function reads by name."""
+    return any(
+        isinstance(value, (Function, np.ufunc))
+        or (isinstance(value, types.ModuleType) and value.__name__ in ("np2tf.tnp", "numpy"))
+        for value in values
+    )
+
+
+def code_says_numpy(function: Callable[..., Any]) -> bool:
+    """Whether the function's own code reads such a thing."""
+    code, space = getattr(function, "__code__", None), getattr(function, "__globals__", {})
+    return code is not None and says_numpy(space.get(name) for name in all_names(code))
+
+
+def holds_array(values: Iterable[Any], depth: int = DEEPEST) -> bool:
+    """Whether there is an array of NumPy's among values, in what contains them or is made of them."""
+    return any(_is_or_holds(value, depth) for value in islice(values, WIDEST))
+
+
+def _is_or_holds(value: Any, depth: int) -> bool:
+    if isinstance(value, np.ndarray):
+        return True
+    if depth == 0 or value is None or isinstance(value, (str, int, float)):
+        return False
+    if isinstance(value, (list, tuple)):
+        return holds_array(value, depth - 1)
+    if isinstance(value, dict):
+        return holds_array(value.values(), depth - 1)
+    if isinstance(value, types.MethodType):
+        return _is_or_holds(value.__self__, depth)
+    return is_instance(value) and holds_array(attributes(value).values(), depth - 1)

@@ -1,0 +1,99 @@
+"""Places where values are found by name, and can be replaced: globals, closures, defaults, attributes."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from functools import partial
+from operator import getitem, setitem
+from typing import Any
+
+from np2tf.runtime.introspection.user_objects import assign, functions_of
+
+
+class Place:
+    """Where a value is found, and can be replaced.
+
+    Attributes:
+        holder, name: the namespace or object that holds it, and under which name, key or number.
+        read: returns it; raises an error where there is nothing (yet).
+        bind: replaces it; None where that is impossible.
+    """
+
+    __slots__ = ("bind", "holder", "name", "read")
+
+    def __init__(
+        self, holder: Any, name: Any, read: Callable[[], Any], bind: Callable[[Any], None] | None
+    ) -> None:
+        self.holder = holder
+        self.name = name
+        self.read = read
+        self.bind = bind
+
+    @property
+    def key(self) -> tuple[int, Any]:
+        """Equal for the same place."""
+        return id(self.holder), self.name
+
+    @property
+    def value(self) -> Any:
+        """The value there now, None where there is none."""
+        try:
+            return self.read()
+        except (KeyError, AttributeError, ValueError, IndexError):
+            return None
+
+
+def entry(holder: Any, name: Any) -> Place:
+    """A global variable, an element of a list, or a value of a dict."""
+    return Place(holder, name, partial(getitem, holder, name), partial(setitem, holder, name))
+
+
+def attribute(holder: Any, name: str, can_be_set: bool = True) -> Place:
+    """An attribute of a module or class."""
+    bind = partial(setattr, holder, name) if can_be_set else None
+    return Place(holder, name, partial(getattr, holder, name), bind)
+
+
+def definition(kind: type, name: str) -> Place:
+    """The function behind a member of a class, and the class that defines it if none is."""
+    return Place(kind, (name,), partial(_defined, kind, name), None)
+
+
+def _defined(kind: type, name: str) -> Any:
+    for base in kind.__mro__:
+        members = vars(base)
+        if name in members:
+            return next(functions_of(members[name]), base)
+    return None
+
+
+def closure_variable(cell: types.CellType) -> Place:
+    """A variable of an enclosing function."""
+    return Place(cell, "", lambda: cell.cell_contents, partial(setattr, cell, "cell_contents"))
+
+
+def held_by(instance: Any, name: str) -> Place:
+    """An attribute that an object has of its own, whatever its class does when it is read or set."""
+
+    def read() -> Any:
+        own = getattr(instance, "__dict__", {})
+        return own[name] if name in own else getattr(instance, name)
+
+    return Place(instance, name, read, lambda value: assign(instance, {name: value}))
+
+
+def defaults(function: types.FunctionType) -> list[Place]:
+    """The default values of the parameters."""
+    by_position = function.__defaults__ or ()
+    return [_default(function, k) for k in range(len(by_position))] + [
+        entry(function.__kwdefaults__, name) for name in function.__kwdefaults__ or ()
+    ]
+
+
+def _default(function: types.FunctionType, k: int) -> Place:
+    def bind(value: Any) -> None:
+        before = function.__defaults__ or ()
+        function.__defaults__ = (*before[:k], value, *before[k + 1 :])
+
+    return Place(function, k, lambda: (function.__defaults__ or ())[k], bind)

@@ -1,0 +1,74 @@
+"""The objects that a piece of staged code can get at, from what its functions know and are given."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.introspection.user_objects import attributes, is_foreign, is_instance
+from np2tf.tnp._array.ndarray import is_array
+
+_LEAVES = (int, float, complex, bool, str, bytes, type(None), np.ndarray, np.generic, tf.Tensor)
+
+
+class Reach:
+    """What can be reached from some values.
+
+    Attributes:
+        instances: the objects that consist of their attributes, in order of discovery.
+        others: other things of the user's that have attributes: functions, classes, objects with storage
+            of their own.
+    """
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        self.instances: list[Any] = []
+        self.others: list[Any] = []
+        self._seen: set[int] = set()
+        pending = list(values)[::-1]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, _LEAVES) or is_array(value) or id(value) in self._seen:
+                continue
+            self._seen.add(id(value))
+            pending += list(self._inside(value))[::-1]
+
+    def _inside(self, value: Any) -> Iterator[Any]:
+        """What a value holds; it is noted if it has attributes."""
+        if isinstance(value, dict):
+            yield from value.values()
+        elif isinstance(value, (list, tuple, set, frozenset)):
+            yield from value
+        elif isinstance(value, types.MethodType):
+            yield value.__self__
+            yield value.__func__
+        elif isinstance(value, types.FunctionType):
+            yield from self._known(value)
+        elif isinstance(value, type):
+            self.others += [] if is_foreign(value.__module__) else [value]
+        elif is_instance(value):
+            self.instances.append(value)
+            yield from attributes(value).values()
+        elif hasattr(value, "__wrapped__"):
+            yield value.__wrapped__
+        elif hasattr(value, "__dict__") and not _is_foreign(value):
+            self.others.append(value)
+            yield from vars(value).values()
+
+    def _known(self, function: types.FunctionType) -> Iterator[Any]:
+        if not is_foreign(function.__module__):
+            self.others.append(function)
+        for cell in function.__closure__ or ():
+            try:
+                yield cell.cell_contents
+            except ValueError:  # not bound yet
+                continue
+        yield from function.__defaults__ or ()
+        yield from (function.__kwdefaults__ or {}).values()
+
+
+def _is_foreign(value: Any) -> bool:
+    return isinstance(value, types.ModuleType) or is_foreign(type(value).__module__)

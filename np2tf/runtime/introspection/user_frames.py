@@ -1,0 +1,110 @@
+"""The user's code on the stack: between its frames stand those of np2tf and TensorFlow."""
+
+from __future__ import annotations
+
+import ast
+import linecache
+import os
+import sys
+import types
+import warnings
+from typing import Any, NamedTuple
+
+_OWN = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+class Caller(NamedTuple):
+    """A line of the user's that runs.
+
+    Attributes:
+        path, line: where it stands.
+        function: the name of the function around it.
+        names: the globals of its module.
+    """
+
+    path: str
+    line: int
+    function: str
+    names: dict[str, Any]
+
+
+def warn(message: Any, category: Any = None, stacklevel: int = 1, source: Any = None, **named: Any) -> None:
+    """``warnings.warn(…)``: `stacklevel` counts the user's frames alone, as if np2tf were not there.
+
+    Source: https://docs.python.org/3/library/warnings.html#warnings.warn
+    """
+    level, left = 1, stacklevel
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and left > 0:
+        if not _is_of_import(frame):
+            level += 1
+            left -= not _is_own(frame)
+        frame = frame.f_back
+    warnings.warn(message, category, level + left, source, **named)
+
+
+def depth() -> int:
+    """How many frames there are on the stack, up to the one that asks."""
+    return len(_frames(sys._getframe(1)))
+
+
+def callers(above: int = 0) -> list[Caller]:
+    """The user's functions that run in this thread, innermost first; one with its helpers counts once.
+
+    Args:
+        above: the depth of the stack where they begin.
+    """
+    found: dict[tuple[str, int], Caller] = {}
+    frames = _frames(sys._getframe(1))
+    for frame in frames[: len(frames) - above]:
+        if _is_own(frame) or _is_of_tensorflow(frame) or _is_of_import(frame):
+            continue
+        code = frame.f_code
+        name, first = _function_at(code.co_filename, frame.f_lineno, frame.f_globals) or (
+            code.co_name,
+            code.co_firstlineno,
+        )
+        found.setdefault(
+            (code.co_filename, first), Caller(code.co_filename, frame.f_lineno, name, frame.f_globals)
+        )
+    return list(found.values())
+
+
+def _frames(innermost: types.FrameType) -> list[types.FrameType]:
+    frame: types.FrameType | None = innermost
+    found = []
+    while frame is not None:
+        found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def _is_own(frame: types.FrameType) -> bool:
+    return frame.f_code.co_filename.startswith(_OWN)
+
+
+def _is_of_tensorflow(frame: types.FrameType) -> bool:
+    return str(frame.f_globals.get("__name__")).partition(".")[0] == "tensorflow"
+
+
+def _is_of_import(frame: types.FrameType) -> bool:
+    """Whether `warnings.warn` does not count a frame either."""
+    return "importlib" in frame.f_code.co_filename and "_bootstrap" in frame.f_code.co_filename
+
+
+def _function_at(path: str, line: int, names: dict[str, Any]) -> tuple[str, int] | None:
+    """The user's function around a line, and its first line: a loop's helper has a name of its own."""
+    try:
+        tree = ast.parse("".join(linecache.getlines(path, names)))
+    except SyntaxError:
+        return None
+    around = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, _FUNCTIONS) and node.lineno <= line <= (node.end_lineno or line)
+    ]
+    if not around:
+        return None
+    # Outer ones come first.
+    return getattr(around[-1], "name", "<lambda>"), around[-1].lineno

@@ -1,0 +1,5 @@
+"""Sources of random bits in a graph, and the numbers that are made of them.
+
+May import `runtime/xla` and this folder. Generators, streams and NumPy's signatures belong to
+`runtime/random`.
+"""

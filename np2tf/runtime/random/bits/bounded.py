@@ -1,0 +1,170 @@
+"""Integers below a bound, by rejection: Lemire's multiplication, or the lowest bits that are small enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+from np2tf.runtime.random.bits.buffered import TAKEN, Buffered, Words32
+from np2tf.runtime.random.bits.sources import Source
+from np2tf.runtime.random.bits.words import masked, multiplied, right, u64
+
+#: So many integers are accepted by comparing all with all.
+_FEW = 24
+_HALF, _WORD = 2**32 - 1, 2**64 - 1
+#: Gives the next integer from 0 to the most, both included.
+Bounded = Callable[[Source, tf.Tensor], tf.Tensor]
+#: Gives integers, and whether they are right.
+_AtOnce = Callable[[], tuple[tf.Tensor, tf.Tensor]]
+
+
+def by_multiplication(source: Source, most: tf.Tensor) -> tf.Tensor:
+    """As `Generator` does it."""
+    return _of_width(source, most, _scaled_half, _scaled_word)
+
+
+def by_mask(source: Source, most: tf.Tensor) -> tf.Tensor:
+    """As `RandomState` does it."""
+    return _of_width(source, most, lambda s, m: _masked(s.half, s, m), lambda s, m: _masked(s.word, s, m))
+
+
+def _of_width(source: Source, most: tf.Tensor, half: Bounded, word: Bounded) -> tf.Tensor:
+    """By 32 bits where they suffice; a bound of zero takes no bits."""
+    known = tf.get_static_value(most)
+    if known is not None:
+        if known == 0:
+            return u64(0)
+        return half(source, most) if known <= _HALF else word(source, most)
+
+    def wide() -> list[tf.Tensor]:
+        return source.choose(most > u64(_HALF), lambda: [word(source, most)], lambda: [half(source, most)])
+
+    return source.choose(most > u64(0), wide, lambda: [u64(0)])[0]
+
+
+def _scaled_half(source: Source, most: tf.Tensor) -> tf.Tensor:
+    span = most + u64(1)
+    # 2**32 modulo the span; a span of 2**32 itself rejects nothing.
+    threshold = tf.math.floormod(u64(2**32) - span, span)
+
+    def good(product: tf.Tensor) -> tf.Tensor:
+        return masked(product, _HALF) >= threshold
+
+    (product,) = source.until(good, lambda: [source.half() * span], [u64(0)])
+    return right(product, 32)
+
+
+def _scaled_word(source: Source, most: tf.Tensor) -> tf.Tensor:
+    span = most + u64(1)
+    everything = tf.equal(span, u64(0))
+    divisor = tf.where(everything, u64(1), span)
+    threshold = tf.math.floormod(u64(_WORD) - most, divisor)
+
+    def draw() -> list[tf.Tensor]:
+        word = source.word()
+        low, high = multiplied(word, span)
+        return [low, tf.where(everything, word, high)]
+
+    def good(low: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
+        return everything | (low >= threshold)
+
+    return source.until(good, draw, [u64(0), u64(0)])[1]
+
+
+def _masked(bits: Callable[[], tf.Tensor], source: Source, most: tf.Tensor) -> tf.Tensor:
+    mask = most
+    for shift in (1, 2, 4, 8, 16, 32):
+        mask = tf.bitwise.bitwise_or(mask, right(mask, shift))
+
+    def draw() -> list[tf.Tensor]:
+        return [tf.bitwise.bitwise_and(bits(), mask)]
+
+    return source.until(lambda value: value <= most, draw, [u64(0)])[0]
+
+
+def integers(source: Source, bounded: Bounded, most: tf.Tensor, count: int | None) -> tf.Tensor:
+    """So many integers from 0 to the most; one number where no count is given."""
+
+    def one() -> tf.Tensor:
+        return tf.bitcast(bounded(source, most), tf.int64)
+
+    if count is None:
+        return one()
+
+    def one_by_one() -> list[tf.Tensor]:
+        return [source.each(count, one, tf.int64)]
+
+    at_once = _at_once(source, bounded, tf.get_static_value(most), count)
+    if at_once is None:
+        return one_by_one()[0]
+    before = dict(source.parts)
+    suffices, found = at_once()
+    after, source.parts = source.parts, before
+
+    def found_at_once() -> list[tf.Tensor]:
+        source.parts = after
+        return [tf.bitcast(found, tf.int64)]
+
+    return source.choose(suffices, found_at_once, one_by_one)[0]
+
+
+def _at_once(source: Source, bounded: Bounded, most: Any, count: int) -> _AtOnce | None:
+    """What draws so many integers at once, if anything does."""
+    if count < 2 or most is None or not 0 < most <= _HALF:
+        return None
+    if bounded is by_multiplication and isinstance(source, Buffered):
+        return partial(_scaled_at_once, source, int(most), count)
+    if bounded is by_mask and isinstance(source, Words32) and count <= _FEW:
+        return partial(_masked_at_once, source, int(most), count)
+    return None
+
+
+def _scaled_at_once(source: Buffered, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Whether nothing is rejected, and the integers if so."""
+    products = source.halves(count) * u64(most + 1)
+    threshold = (2**32 - most - 1) % (most + 1)
+    return tf.reduce_all(masked(products, _HALF) >= u64(threshold)), right(products, 32)
+
+
+def _masked_at_once(source: Words32, most: int, count: int) -> tuple[tf.Tensor, tf.Tensor]:
+    """Whether so many of three times as many are accepted, and these."""
+    tried, taken = 3 * count + 8, source.parts[TAKEN]
+    values = masked(source.halves(tried), (1 << most.bit_length()) - 1)
+    accepted = values <= u64(most)
+    place = tf.range(tried, dtype=tf.int64)
+    # How many have been accepted up to each: few enough to be compared with one another.
+    number = tf.reduce_sum(tf.cast(accepted & (place[:, None] >= place), tf.int64), 1)
+    wanted = tf.range(1, count + 1, dtype=tf.int64)
+    first = tf.reduce_sum(tf.cast(number < wanted[:, None], tf.int64), 1)
+    source.parts[TAKEN] = taken + first[-1] + 1
+    return number[-1] >= count, tf.gather(values, first)
+
+
+def permutation(source: Source, bounded: Bounded, count: int, stop: int = 1) -> tf.Tensor:
+    """The numbers below `count`, shuffled from the end down to `stop`."""
+
+    def step(i: tf.Tensor, order: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        j = tf.bitcast(bounded(source, tf.bitcast(i, tf.uint64)), tf.int64)
+        one, other = tf.gather(order, j), tf.gather(order, i)
+        order = gen_xla_ops.xla_dynamic_update_slice(order, one[None], i[None])
+        return i - 1, gen_xla_ops.xla_dynamic_update_slice(order, other[None], j[None])
+
+    start = [tf.constant(count - 1, tf.int64), tf.range(count, dtype=tf.int64)]
+    return source.repeat(lambda i, _: i >= stop, step, start)[1]
+
+
+def few_of_many(source: Source, bounded: Bounded, count: int, population: int) -> tf.Tensor:
+    """Different numbers below `population`, by Floyd's algorithm; not shuffled."""
+
+    def step(k: tf.Tensor, chosen: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        last = k + (population - count)
+        value = tf.bitcast(bounded(source, tf.bitcast(last, tf.uint64)), tf.int64)
+        new = tf.where(tf.reduce_any(tf.equal(chosen, value)), last, value)
+        return k + 1, gen_xla_ops.xla_dynamic_update_slice(chosen, new[None], k[None])
+
+    start = [tf.constant(0, tf.int64), tf.fill([count], tf.constant(-1, tf.int64))]
+    return source.repeat(lambda k, _: k < count, step, start)[1]

@@ -1,0 +1,329 @@
+"""Sources of random bits in the graph: PCG64 and MT19937 in operations on integers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+from np2tf.runtime.random.bits.packing import Packing
+from np2tf.runtime.random.bits.words import LOW_32, Wide, left, masked, plus, right, times, u64, wide
+
+_PCG_MULTIPLIER = 0x2360ED051FC65DA44385DF649FCCF645
+_MT_SIZE, _MT_SHIFT = 624, 397
+#: So many numbers are made of whole keys at once: for fewer a key would be in vain, as a rule.
+_AT_ONCE = range(64, 2**14)
+
+
+#: What has been traced of `Source.called`.
+_functions: dict[Hashable, Any] = {}
+
+
+class Source:
+    """Random bits from a state that changes as they are taken.
+
+    Attributes:
+        parts: the state as it is now, by the names of its parts.
+        constants: tensors that the bits are made of and that no draw changes.
+    """
+
+    def __init__(self, parts: dict[str, tf.Tensor], constants: Sequence[tf.Tensor] = ()) -> None:
+        self.parts = dict(parts)
+        self.constants = tuple(constants)
+        self._names = list(parts)
+
+    @classmethod
+    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """NumPy's state as the graph has it."""
+        return parts
+
+    @classmethod
+    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """The graph's state as NumPy has it."""
+        return parts
+
+    def word(self) -> tf.Tensor:
+        """The next 64 bits."""
+        raise NotImplementedError
+
+    def half(self) -> tf.Tensor:
+        """The next 32 bits, in a word of 64."""
+        raise NotImplementedError
+
+    def double(self) -> tf.Tensor:
+        """The next number from [0, 1)."""
+        return fraction(self.word())
+
+    def doubles(self, count: int) -> tf.Tensor:
+        """So many of them."""
+        return self.each(count, self.double, tf.float64)
+
+    def each(self, count: int, one: Callable[[], tf.Tensor], dtype: tf.DType) -> tf.Tensor:
+        """An array of what `one` gives, called so often."""
+        if count <= 1:
+            return tf.stack([one()]) if count else tf.zeros(0, dtype)
+        array = tf.TensorArray(dtype, count, element_shape=())
+
+        def step(k: tf.Tensor, array: tf.TensorArray) -> tuple[tf.Tensor, tf.TensorArray]:
+            return k + 1, array.write(k, one())
+
+        return self.repeat(lambda k, _: k < count, step, (tf.constant(0), array))[1].stack()
+
+    def repeat(self, going: Callable[..., tf.Tensor], step: Callable[..., Any], values: Sequence[Any]) -> Any:
+        """`tf.while_loop` over values and the state."""
+        count, start = len(self._names), [*self._state(), *values]
+        packing = Packing(start)
+
+        def test(*packed: Any) -> tf.Tensor:
+            return going(*packing.unpack(packed)[count:])
+
+        def body(*packed: Any) -> list[Any]:
+            state = packing.unpack(packed)
+            self._enter(state[:count])
+            after = step(*state[count:])
+            return packing.pack([*self._state(), *after])
+
+        after = packing.unpack(tf.while_loop(test, body, packing.pack(start)))
+        self._enter(after[:count])
+        return after[count:]
+
+    def until(
+        self, good: Callable[..., tf.Tensor], draw: Callable[[], list[tf.Tensor]], like: Sequence[tf.Tensor]
+    ) -> list[tf.Tensor]:
+        """Draw until the values are good; `like` are tensors of their types."""
+
+        def step(_: tf.Tensor, *before: tf.Tensor) -> list[tf.Tensor]:
+            values = draw()
+            return [good(*values), *values]
+
+        start = [tf.constant(False), *like]
+        found: list[tf.Tensor] = self.repeat(lambda done, *_: ~done, step, start)
+        return found[1:]
+
+    def choose(self, test: tf.Tensor, then: Callable[[], Any], otherwise: Callable[[], Any]) -> Any:
+        """`tf.cond` with sides that may take bits, and return lists of tensors."""
+        before, count = self._state(), len(self._names)
+
+        def side(make: Callable[[], Any]) -> list[tf.Tensor]:
+            self._enter(before)
+            made = make()
+            values = [*self._state(), *made]
+            packings.append(Packing(values))
+            return packings[0].pack(values)
+
+        packings: list[Packing] = []
+        packed = tf.cond(test, lambda: side(then), lambda: side(otherwise))
+        after = packings[0].unpack(packed)
+        self._enter(after[:count])
+        return after[count:]
+
+    def called(
+        self, key: Hashable, make: Callable[..., list[tf.Tensor]], operands: Sequence[tf.Tensor] = ()
+    ) -> list[tf.Tensor]:
+        """What `make` gives for this source, by a call of a function that is traced once per process.
+
+        Args:
+            key: tells it from what else is made of a source.
+            operands: of `make`, after the source.
+        """
+        state = self._state()
+        given = [*state, *self.constants, *operands]
+        specs = tuple(tf.TensorSpec(part.shape, part.dtype) for part in given)
+        known = type(self), tuple(self._names), specs, key
+        function = _functions.get(known)
+        if function is None:
+
+            def run(*given: tf.Tensor) -> list[tf.Tensor]:
+                parts = dict(zip(self._names, given, strict=False))
+                last = len(given) - len(operands)
+                source = type(self)(parts, given[len(parts) : last])
+                made = make(source, *given[last:])
+                return [*source._state(), *made]
+
+            with tf.init_scope():
+                function = tf.function(run, autograph=False).get_concrete_function(*specs)
+            _functions[known] = function
+        after = function(*given)
+        self._enter(after[: len(state)])
+        return list(after[len(state) :])
+
+    def _state(self) -> list[tf.Tensor]:
+        return [self.parts[name] for name in self._names]
+
+    def _enter(self, state: Sequence[tf.Tensor]) -> None:
+        self.parts = dict(zip(self._names, state, strict=True))
+
+
+class OfWords64(Source):
+    """A source of words of 64 bits; 32 bits are half a word.
+
+    Attributes:
+        place: the name of the part of the state that tells which word is next.
+    """
+
+    place: str
+
+    def half(self) -> tf.Tensor:
+        """The next 32 bits: the lower half of a word, then the upper half."""
+        kept, upper, before = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[self.place]
+        # To choose afterwards is quicker than to branch.
+        word = self.word()
+        self.parts[self.place] = tf.where(kept, before, self.parts[self.place])
+        self.parts["uinteger"] = tf.where(kept, upper, tf.stack([right(word, 32), u64(0)]))
+        self.parts["has_uint32"] = tf.stack([tf.cast(~kept, tf.uint64), u64(0)])
+        return tf.where(kept, upper[0], masked(word, LOW_32))
+
+
+class OfWords32(Source):
+    """A source of words of 32 bits, two of which are needed for most purposes."""
+
+    def word(self) -> tf.Tensor:
+        """The next 64 bits: the upper half first."""
+        upper = self.half()
+        return left(upper, 32) + self.half()
+
+    def double(self) -> tf.Tensor:
+        """The next number from [0, 1): of 27 and of 26 bits."""
+        upper = right(self.half(), 5)
+        return fraction_of_halves(upper, right(self.half(), 6))
+
+
+class Pcg64(OfWords64):
+    """O'Neill's PCG XSL RR 128/64."""
+
+    place = "state"
+
+    def word(self) -> tf.Tensor:
+        """The next 64 bits."""
+        state = plus(times(_pair(self.parts["state"]), wide(_PCG_MULTIPLIER)), _pair(self.parts["inc"]))
+        self.parts["state"] = tf.stack(state)
+        return _output(state)
+
+    def doubles(self, count: int) -> tf.Tensor:
+        """All at once: the state after k steps is a linear function of that before."""
+        if count <= 1:
+            return super().doubles(count)
+        multiplier, increment = wide(_PCG_MULTIPLIER), _pair(self.parts["inc"])
+        low, high = plus(times(_pair(self.parts["state"]), multiplier), increment)
+        low, high = low[None], high[None]
+        made = 1
+        while made < count:
+            # (multiplier, increment) takes a state `made` steps ahead.
+            more = plus(times((low, high), multiplier), increment)
+            low, high = tf.concat([low, more[0]], 0), tf.concat([high, more[1]], 0)
+            increment = plus(times(increment, multiplier), increment)
+            multiplier = times(multiplier, multiplier)
+            made *= 2
+        low, high = low[:count], high[:count]
+        self.parts["state"] = tf.stack([low[-1], high[-1]])
+        return fraction(_output((low, high)))
+
+
+class Mt19937(OfWords32):
+    """The Mersenne Twister of Matsumoto and Nishimura."""
+
+    @classmethod
+    def unfolded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """The key that is being taken from, and the one after it."""
+        keys = tf.concat([parts["key"], _twisted(parts["key"])], 0)
+        rest = {name: part for name, part in parts.items() if name not in ("key", "pos")}
+        return {"keys": keys, "place": tf.stack([parts["pos"][0], u64(0)]), **rest}
+
+    @classmethod
+    def folded(cls, parts: dict[str, tf.Tensor]) -> dict[str, tf.Tensor]:
+        """The key that is being taken from, as NumPy has it."""
+        place, second = parts["place"][0], parts["place"][1] > u64(0)
+        keys = parts["keys"]
+        rest = {name: part for name, part in parts.items() if name not in ("keys", "place")}
+        key = tf.where(second, keys[_MT_SIZE:], keys[:_MT_SIZE])
+        return {"key": key, "pos": tf.stack([place, u64(0)]), **rest}
+
+    def half(self) -> tf.Tensor:
+        """The next 32 bits. Without a branch, the number at that place of the next key is made as well."""
+        keys, place = self.parts["keys"], tf.bitcast(self.parts["place"], tf.int64)
+        spent = place[0] >= _MT_SIZE
+        at = tf.where(spent, tf.constant(0, tf.int64), place[0])
+        now = tf.where(spent, 1 - place[1], place[1]) * _MT_SIZE
+        then = _MT_SIZE - now
+        # `keys[…]` would make XLA compile the program again for every state.
+        number = tf.gather(keys, now + at)
+        last, late = at + 1 >= _MT_SIZE, at + _MT_SHIFT >= _MT_SIZE
+        lower = tf.gather(keys, tf.where(last, then, now + at + 1))
+        other = tf.gather(keys, tf.where(late, then - _MT_SIZE, now) + at + _MT_SHIFT)
+        made = _mixed(number, lower, other)
+        self.parts["keys"] = gen_xla_ops.xla_dynamic_update_slice(keys, made[None], (then + at)[None])
+        self.parts["place"] = tf.bitcast(tf.stack([at + 1, now // _MT_SIZE]), tf.uint64)
+        return tf.cast(_tempered(number), tf.uint64)
+
+    def doubles(self, count: int) -> tf.Tensor:
+        """All at once, as whole keys are."""
+        words, spare = 2 * count, _MT_SIZE
+        if count not in _AT_ONCE:
+            return super().doubles(count)
+        parts = self.folded(self.parts)
+        keys = [parts["key"]]
+        while spare * (len(keys) - 1) < words:
+            keys.append(_twisted(keys[-1]))
+        start = tf.cast(parts["pos"][0], tf.int64)
+        pairs = tf.cast(
+            _tempered(tf.gather(tf.concat(keys, 0), start + tf.range(words, dtype=tf.int64))), tf.uint64
+        )
+        stop = start + words
+        number = (stop - 1) // _MT_SIZE
+        parts["key"] = tf.gather(tf.stack(keys), number)
+        parts["pos"] = tf.stack([tf.cast(stop - number * _MT_SIZE, tf.uint64), u64(0)])
+        self.parts = self.unfolded(parts)
+        return fraction_of_halves(right(pairs[::2], 5), right(pairs[1::2], 6))
+
+
+def _pair(part: tf.Tensor) -> Wide:
+    return part[0], part[1]
+
+
+def _output(state: Wide) -> tf.Tensor:
+    """The halves joined, and turned by the upper six bits."""
+    low, high = state
+    mixed, turn = tf.bitwise.bitwise_xor(low, high), right(high, 58)
+    back = masked(u64(64) - turn, 63)
+    return tf.bitwise.bitwise_or(tf.bitwise.right_shift(mixed, turn), tf.bitwise.left_shift(mixed, back))
+
+
+def fraction_of_halves(upper: tf.Tensor, lower: tf.Tensor) -> tf.Tensor:
+    """A number from [0, 1) of 27 and of 26 bits."""
+    # Whole numbers below 2**53: every step is exact.
+    whole = left(upper, 26) + lower
+    return tf.cast(tf.bitcast(whole, tf.int64), tf.float64) * 2.0**-53
+
+
+def _tempered(key: tf.Tensor) -> tf.Tensor:
+    key = tf.bitwise.bitwise_xor(key, right(key, 11))
+    key = tf.bitwise.bitwise_xor(key, masked(left(key, 7), 0x9D2C5680))
+    key = tf.bitwise.bitwise_xor(key, masked(left(key, 15), 0xEFC60000))
+    return tf.bitwise.bitwise_xor(key, right(key, 18))
+
+
+def _twisted(key: tf.Tensor) -> tf.Tensor:
+    """The next key. Each number is made of three, of which two are old until 227 are new."""
+    first, lag = _MT_SIZE - _MT_SHIFT, 2 * (_MT_SIZE - _MT_SHIFT)
+    a = _mixed(key[:first], key[1 : first + 1], key[_MT_SHIFT:])
+    b = _mixed(key[first:lag], key[first + 1 : lag + 1], a)
+    c = _mixed(key[lag:-1], key[lag + 1 :], b[: _MT_SIZE - 1 - lag])
+    last = _mixed(key[-1:], a[:1], b[_MT_SHIFT - 1 - first : _MT_SHIFT - first])
+    return tf.concat([a, b, c, last], 0)
+
+
+def _mixed(upper: tf.Tensor, lower: tf.Tensor, other: tf.Tensor) -> tf.Tensor:
+    joined = masked(upper, 0x80000000) + masked(lower, 0x7FFFFFFF)
+    odd = tf.where(masked(joined, 1) > 0, tf.constant(0x9908B0DF, tf.uint32), tf.constant(0, tf.uint32))
+    return tf.bitwise.bitwise_xor(tf.bitwise.bitwise_xor(other, right(joined, 1)), odd)
+
+
+def fraction(word: tf.Tensor) -> tf.Tensor:
+    """A number from [0, 1) of the upper 53 bits."""
+    return tf.cast(tf.bitcast(right(word, 11), tf.int64), tf.float64) * 2.0**-53
+
+
+#: The name of a bit generator -> its bits in the graph.
+SOURCES: dict[str, type[Source]] = {"PCG64": Pcg64, "MT19937": Mt19937}

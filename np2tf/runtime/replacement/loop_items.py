@@ -1,0 +1,50 @@
+"""The arrays that a loop runs over, where they can be told from what it is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+#: kind of loop (`np2tf.imports.loops.items`) -> the types of what it must run over, outermost first
+_TYPES: dict[str, tuple[type, ...]] = {
+    "items": (),
+    "enumerate": (enumerate,),
+    "zip": (zip,),
+    "enumerate zip": (enumerate, zip),
+    "reversed": (reversed,),
+}
+
+
+def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
+    """The arrays that the elements of a loop come from that has not begun; None if that is not all."""
+    found = [iterable]
+    for expected in _TYPES[kind]:
+        (one,) = found
+        if type(one) is not expected:
+            return None
+        given: Any = one.__reduce__()[1]
+        if expected is enumerate:
+            inner, first = given
+            if first != 0:
+                return None
+            found = [inner]
+        else:
+            found = list(given)
+    if kind in ("enumerate", "zip", "enumerate zip"):
+        found = [_behind(one) for one in found]
+    if all(type(one) is np.ndarray and one.ndim for one in found):
+        return tuple(found)
+    return None
+
+
+#: The type of an iterator over an array.
+_ITERATOR = type(iter(np.zeros(1)))
+
+
+def _behind(iterator: Any) -> Any:
+    """The array that an iterator begins with, if it is one over an array."""
+    if type(iterator) is not _ITERATOR:
+        return None
+    made: Any = iterator.__reduce__()
+    return made[1][0] if made[2:] in ((), (0,)) else None

@@ -1,0 +1,244 @@
+"""The loops of the program that are watched, and what is known of them."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import types
+from typing import TYPE_CHECKING, Any
+
+from np2tf.counts import Fallback, TakenOver, counts
+from np2tf.runtime.decisions.decisions import FOLLOWED, Record, Refusal, Way, decisions, key_of
+from np2tf.runtime.decisions.digests import digest_of_call
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs
+from np2tf.runtime.replacement.loop_function import LoopFunction
+from np2tf.tnp._front.fast_flags import quick
+
+if TYPE_CHECKING:
+    from np2tf.runtime.jit.jitted import Jitted
+
+#: A loop that is over before it would be hot is watched only once in so many times.
+UNWATCHED = 15
+#: So for a `while` once that has been so some times in a row: nobody knows how many rounds it will have.
+SURELY_SHORT = 3
+#: Seconds that a loop is expected to take to compile, until some have been.
+EXPECTED = 0.8
+#: A loop that compiled code could not go on with so often stays on the host.
+MOST_DISCARDED = 100
+#: A loop of short runs is entered as compiled code once all of them together have taken so many times what
+#: compiling it is expected to cost: by then its function, and the loop around it, have had their chance.
+PATIENT = 3.0
+#: It is looked at no more after so many runs in a row that belonged on the host.
+ENOUGH_RUNS = 20
+
+
+class WatchedLoop:
+    """A loop of the program, and its function.
+
+    Attributes:
+        refused: whether it has turned out that it cannot be compiled, or is no faster.
+        least: seconds that tracing it takes at least.
+        per_round: seconds that its rounds took, on average, when the clock was last looked at.
+        compiling: seconds of translating and tracing it.
+        unwatched: how often it has run since without anybody looking.
+        short: how often it has been watched, and not been found to be hot, since it was.
+        is_while: whether nobody knows how many rounds it has.
+        ratio: of the seconds that its rounds take as compiled code to those on the host; -1.0 where it is not
+            known.
+        cost: what compiling it has taken, in seconds; 0.0 if it has not been.
+        changing: the places of the arguments that are other numbers every time.
+        host_seconds: that it has taken on the host, all runs together.
+        outer: the loops around it.
+    """
+
+    def __init__(self, known: LoopFunction, code: types.CodeType) -> None:
+        self.known = known
+        self.refused = False
+        self.least = self.per_round = self.compiling = 0.0
+        self.unwatched = self.short = 0
+        self.is_while = known.kind == "while"
+        self._discarded = 0
+        count = len(known.parameters) + known.items
+        changing = {k for k, name in enumerate(known.parameters) if name in known.results}
+        self.changing = frozenset({*changing, count, count + 1})
+        self.ratio, self.cost = -1.0, 0.0
+        self.host_seconds = self._latest = 0.0
+        self.outer: list[WatchedLoop] = []
+        self._stayed = 0
+        self._ways: dict[str, Way] = {}
+        self._code = code
+        self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
+
+    def may_be_watched(self, least: float) -> bool:
+        """Whether to watch it this time, where it is hot if its rounds take `least` seconds."""
+        if self.refused:
+            return False
+        if self.is_due:
+            return True
+        was_short = self.short > SURELY_SHORT if self.is_while else 0.0 < self.per_round < least
+        if was_short and self.unwatched < UNWATCHED:
+            self.unwatched += 1
+            self.host_seconds += self._latest
+            return False
+        self.unwatched = 0
+        self.short += 1
+        return True
+
+    @property
+    def is_due(self) -> bool:
+        """Whether to enter it as compiled code, although its runs are short."""
+        loading = 0.0 if quick.tensors else IMPORT_SECONDS
+        if not self._may_be_entered or self.host_seconds < PATIENT * (self.expected + loading):
+            return False
+        return not any(loop._may_be_entered for loop in self.outer)
+
+    @property
+    def _may_be_entered(self) -> bool:
+        """Whether its runs are long enough to be calls, and nothing is known against that."""
+        is_of_calls = not self.is_while and not self.known.in_module and self._latest >= LONG_CALL
+        return is_of_calls and not self.refused and self._stayed < ENOUGH_RUNS
+
+    def ran(self, seconds: float) -> None:
+        """Note that a run has taken so many seconds on the host."""
+        self._latest = seconds
+        self.host_seconds += seconds
+        hot.count += self._may_be_entered
+
+    def stayed(self, is_final: bool) -> None:
+        """Note whether a run that could have been entered belongs on the host for good."""
+        self._stayed = self._stayed + 1 if is_final else 0
+
+    def stay(self) -> None:
+        """Do not enter it."""
+        self._stayed = ENOUGH_RUNS
+
+    def shown(self, done: int, seconds: float) -> TakenOver:
+        """Note for a report that it goes on as compiled code after so many rounds, and seconds."""
+        known = self.known
+        found = counts.loops.get(known.key)
+        if found is None:
+            found = counts.loops[known.key] = TakenOver(known.of, self.path, known.line, round=done)
+        found.times += 1
+        found.host += seconds
+        found.compiling += self.compiling
+        self.compiling = 0.0
+        return found
+
+    def was_discarded(self) -> None:
+        """Note that compiled code could not do some rounds, which happens where one raises."""
+        self._discarded += 1
+        self.refused = self.refused or self._discarded >= MOST_DISCARDED
+
+    @functools.cached_property
+    def record(self) -> Record | None:
+        """What an earlier process has found out."""
+        found = decisions.record_of(self._code)
+        if found is not None:
+            decisions.keep(self._outcome)
+        return found
+
+    def is_refused(self, given: tuple[Any, ...]) -> bool:
+        """Whether it is known from an earlier process that it cannot be compiled with these arguments."""
+        way = None if self.record is None else self.record.ways.get(digest_of_call(given, {}))
+        if way is None or way.refusal is None:
+            return False
+        counts.fell_back(way.refusal.fallback)
+        return True
+
+    @property
+    def expected(self) -> float:
+        """Seconds that compiling it takes at least."""
+        if self.record is None:
+            return max(loop_costs.mean, self.least)
+        # Without a ratio, it has been given up.
+        return max(self.record.cost if self.record.ratio >= 0.0 else 2 * self.record.cost, self.least)
+
+    def note(self, cost: float) -> None:
+        """Note what compiling it has cost."""
+        if not self.cost and self.record is None:
+            decisions.keep(self._outcome)
+        self.cost += cost
+
+    def refuse(self, given: tuple[Any, ...], why: Fallback) -> None:
+        """Note why it cannot be compiled with these arguments."""
+        self._ways[digest_of_call(given, {})] = Way(refusal=Refusal.made(why))
+
+    def _outcome(self) -> tuple[str, Record | None]:
+        """What the next process is to know."""
+        before = self.record
+        if not self.cost and before is not None:
+            left = before._replace(followed=before.followed + 1)
+            return key_of(self._code), None if left.followed > FOLLOWED else left
+        return key_of(self._code), Record((), self.cost, 1, self.ratio, 0, self._ways)
+
+    @property
+    def path(self) -> str:
+        """The file that it stands in."""
+        return self._code.co_filename
+
+    @property
+    def translated(self) -> list[Jitted]:
+        """What has been made of it, for each module that it has run in."""
+        return [jitted for _, jitted in self._made.values() if jitted is not None]
+
+    def functions(self, names: dict[str, Any]) -> tuple[types.FunctionType, Jitted | None]:
+        """The loop's function as the source has it, with these globals, and translated."""
+        made = self._made.get(id(names))
+        if made is None:
+            plain = types.FunctionType(self._code, names, self.known.of)
+            plain.__qualname__ = f"{self.known.of}: loop"
+            plain.__module__ = names.get("__name__", "")
+            made = self._made[id(names)] = plain, _translated(plain, self.known)
+        return made
+
+
+class _Hot:
+    """How often a loop has been found to be hot, or may become so."""
+
+    count = 0
+
+
+hot = _Hot()
+#: Of compiling loops.
+loop_costs = Costs(EXPECTED)
+#: By what the instrumented code calls them.
+loops: dict[str, WatchedLoop] = {}
+
+
+def compiled_loops(of: str, path: str) -> int:
+    """How often loops of a function have gone on as compiled code, by its name and its file."""
+    return sum(
+        jitted.compiled_count + jitted.graph_count
+        for loop in loops.values()
+        if loop.known.of == of and loop.path == path
+        for jitted in loop.translated
+    )
+
+
+def leave_on_host(of: str, path: str) -> None:
+    """Enter no loops of a function, by its name and its file: as one XLA program with them it was slower."""
+    for loop in loops.values():
+        if loop.known.of == of and loop.path == path:
+            loop.stay()
+
+
+def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+    """Note the functions of a module's loops."""
+    found = [WatchedLoop(LoopFunction(*known), code) for known, code in made]
+    loops.update({loop.known.key: loop for loop in found})
+    for loop in found:
+        inside = range(loop.known.line, max(loop.known.lines) + 1)
+        for other in found:
+            if other is not loop and other.known.of == loop.known.of and other.known.line in inside:
+                other.outer.append(loop)
+
+
+def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+    # Only here: it loads the translator.
+    translator = importlib.import_module("np2tf.imports.functions.callees")
+    try:
+        return translator.staged_loop(plain, known)  # type: ignore[no-any-return]
+    except Exception as error:  # np2tf's own fault is no reason to break off a loop that works without it
+        told = f"{type(error).__name__}: {error}"
+        counts.fell_back(Fallback(known.of, told, "NP2TF905", plain.__code__.co_filename, known.line))
+        return None

@@ -1,0 +1,229 @@
+"""Taking a report: every entry into the op library and into compiled code is timed while one is asked for.
+
+Nothing here is on anybody's way when no report is asked for: the timing functions are put in the places of
+the functions that they time, and taken out again.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from time import perf_counter
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.counts import Fallback, counts
+from np2tf.runtime.compilation.compiling import Compiler
+from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.loop_compiler import LoopCompiler
+from np2tf.runtime.decisions.decisions import decisions
+from np2tf.runtime.host.host_function import HostFunction
+from np2tf.runtime.introspection.error_causes import code_of, place_of
+from np2tf.runtime.jit.jitted import Jitted
+from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
+from np2tf.tnp._entry import entry_points
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._warnings.user_lines import site
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.inside = False
+        self.calling: list[Jitted] = []
+
+
+class Watch:
+    """Times what runs, from its making until `stop`."""
+
+    def __init__(self) -> None:
+        self.report = Report()
+        self._state = _State()
+        self._called: set[int] = set()
+        self._kept: list[Compiled] = []
+        self._undo = [entry_points.replace(self._operation), self._methods()]
+        decisions.leave_alone()
+        counts.loops.clear()
+        self._started = perf_counter()
+
+    def stop(self) -> Report:
+        """The report; nothing is timed any more."""
+        self.report.seconds = perf_counter() - self._started
+        self.report.loops = sorted(counts.loops.values(), key=lambda loop: (loop.path, loop.line))
+        while self._undo:
+            self._undo.pop()()
+        return self.report
+
+    # -- operations ------------------------------------------------------------------------------------------
+
+    def _operation(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        state, report = self._state, self.report
+        host_only = getattr(function, "host_only", False)
+
+        @functools.wraps(function)
+        def timed(*args: Any, **kwargs: Any) -> Any:
+            if state.inside or current_region() is not None or not tf.executing_eagerly():
+                return function(*args, **kwargs)
+            eager, host = counts.eager, counts.host
+            state.inside = True
+            start = perf_counter()
+            try:
+                return function(*args, **kwargs)
+            finally:
+                seconds = perf_counter() - start
+                state.inside = False
+                if counts.eager > eager and counts.host == host:
+                    report.eager.add(seconds)
+                else:
+                    report.host.add(seconds)
+                    why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
+                    report.add_place(seconds, name, *site(), why)
+
+        return timed
+
+    # -- jitted functions ------------------------------------------------------------------------------------
+
+    def _methods(self) -> Callable[[], None]:
+        """Time the methods through which jitted functions run; returns what undoes it."""
+        timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
+            (Jitted, "__call__", self._entered),
+            (HostFunction, "run_timed", self._on_host),
+            (Compiler, "left_on_host", self._left),
+            (Compiler, "unjitted", self._fell_back),
+            (LoopCompiler, "get_ready", self._in_loop),
+            (LoopCompiler, "run_now", self._in_loop),
+            (LoopCompiler, "enter", self._in_loop),
+            (Compiled, "__init__", self._traced),
+            (Compiled, "retrace_as_graph", self._traced),
+            (Compiled, "__call__", self._ran),
+        )
+        before = [(owner, name, vars(owner)[name]) for owner, name, _ in timed]
+        for owner, name, make in timed:
+            setattr(owner, name, _around(make, vars(owner)[name]))
+
+        def undo() -> None:
+            for owner, name, function in before:
+                setattr(owner, name, function)
+
+        return undo
+
+    def _function(self, jitted: Jitted | None) -> Function:
+        code = getattr(getattr(jitted, "__wrapped__", None), "__code__", None)
+        if jitted is None or code is None:
+            return self.report.functions.setdefault(None, Function("<unknown>", "<unknown>", 0))
+        found = self.report.functions.get(code)
+        if found is None:
+            made = Function(jitted.__wrapped__.__qualname__, code.co_filename, code.co_firstlineno)
+            found = self.report.functions[code] = made
+        return found
+
+    def _current(self) -> Function:
+        calling = self._state.calling
+        return self._function(calling[-1] if calling else None)
+
+    @contextmanager
+    def _entered(self, jitted: Jitted, *_: Any) -> Iterator[None]:
+        self._state.calling.append(jitted)
+        if current_region() is not None:
+            self._function(jitted).inlined += 1
+        # What it calls is not part of the operation that called it, such as vectorize.
+        inside, self._state.inside = self._state.inside, False
+        try:
+            yield
+        finally:
+            self._state.calling.pop()
+            self._state.inside = inside
+
+    @contextmanager
+    def _in_loop(self, compiler: Compiler, *_: Any) -> Iterator[None]:
+        """A loop goes on as compiled code: its function's, if that is jitted, and by itself elsewhere."""
+        calling = self._state.calling
+        if calling:
+            yield
+            return
+        calling.append(compiler._jitted)
+        try:
+            yield
+        finally:
+            calling.pop()
+
+    @contextmanager
+    def _on_host(self, *_: Any) -> Iterator[None]:
+        function, start = self._current(), perf_counter()
+        # What its loops have taken as compiled code is not the host's.
+        elsewhere = function.seconds - function.host.seconds
+        try:
+            yield
+        finally:
+            elsewhere = function.seconds - function.host.seconds - elsewhere
+            function.host.add(max(perf_counter() - start - elsewhere, 0.0))
+
+    @contextmanager
+    def _left(self, compiler: Compiler, fallback: Fallback | None, *_: Any) -> Iterator[None]:
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            if fallback is not None:
+                self._unjitted(perf_counter() - start, fallback)
+
+    @contextmanager
+    def _fell_back(self, compiler: Compiler, error: Exception, *_: Any) -> Iterator[None]:
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            seconds = perf_counter() - start
+            reason = str(error) or type(error).__name__
+            path, line = place_of(error, compiler.code)
+            self._unjitted(seconds, Fallback(compiler.name, reason, code_of(error), path, line))
+
+    def _unjitted(self, seconds: float, found: Fallback) -> None:
+        self.report.add_unjitted(seconds, found.function, found.path, found.line, found.reason, found.code)
+
+    @contextmanager
+    def _traced(self, *_: Any) -> Iterator[None]:
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            seconds = perf_counter() - start
+            self.report.compiling.add(seconds)
+            self._current().compiling.add(seconds)
+
+    @contextmanager
+    def _ran(self, compiled: Compiled, *_: Any) -> Iterator[None]:
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            seconds = perf_counter() - start
+            total, function = self.report, self._current()
+            if id(compiled) in self._called:
+                kind = "compiled" if compiled.how == "xla" else "graph"
+                getattr(total, kind).add(seconds)
+                getattr(function, kind).add(seconds)
+            else:
+                self._first(compiled, seconds, total, function)
+
+    def _first(self, compiled: Compiled, seconds: float, total: Report, function: Function) -> None:
+        """The first call counts as a call of no length: its time is that of XLA's compilation, mostly."""
+        self._called.add(id(compiled))
+        self._kept.append(compiled)
+        kind = "compiled" if compiled.how == "xla" else "graph"
+        for part in (total, function):
+            getattr(part, kind).calls += 1
+            part.compiling.seconds += seconds
+
+
+def _around(scope: Callable[..., Any], function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, within the with block that `scope` makes of its arguments."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with scope(*args):
+            return function(*args, **kwargs)
+
+    return call

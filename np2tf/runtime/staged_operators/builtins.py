@@ -1,0 +1,212 @@
+"""Python's own functions of numbers and sequences, for staged values: `np2tf.int`, `np2tf.sum`, `np2tf.len` …
+
+With Python and host values they are the builtins themselves.
+"""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.staged_operators.control import and_, cond, for_loop, or_
+from np2tf.runtime.staged_operators.iterables import sequence
+from np2tf.runtime.structures.staged_list import StagedList
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.symint import SymInt
+
+#: Staged integers are smaller than this, so that the sum of two of them fits 64 bits; Python's have no limit.
+LIMIT = 2**62
+
+
+def is_staged(value: Any) -> builtins.bool:
+    """Whether a number or array is known only at run time."""
+    if not is_array(value):
+        return False
+    tensor = value.tensor
+    return not hasattr(tensor, "numpy") and tf.get_static_value(tensor) is None
+
+
+def _single(value: Any) -> tf.Tensor:
+    tensor = value.tensor
+    if tensor.shape.num_elements() != 1:
+        raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+    return tf.reshape(tensor, [])
+
+
+def int(*args: Any, **kwargs: Any) -> Any:
+    """``int(x)``: of a staged float, the integer towards zero."""
+    if len(args) != 1 or kwargs or not is_staged(args[0]):
+        return builtins.int(*args, **kwargs)
+    if type(args[0]) is scalar and args[0].weak is builtins.int:
+        return args[0]
+    return whole(_single(args[0]))
+
+
+def whole(tensor: tf.Tensor) -> Any:
+    """A number that is to be a Python integer; one too large for that discards the call."""
+    if tensor.dtype.is_floating:
+        wide = tf.cast(tensor, tf.float64)
+        record_violation(tf.logical_not(tf.abs(wide) < float(LIMIT)))
+        made = tf.cast(wide, tf.int64)
+        return weak_scalar(made, builtins.int, SymInt.fresh(made, -LIMIT, LIMIT))
+    if tensor.dtype.is_complex:
+        raise TypeError(
+            "int() argument must be a string, a bytes-like object or a real number, not 'complex'"
+        )
+    made = tf.cast(tensor, tf.int64)
+    if tensor.dtype == tf.bool:
+        return weak_scalar(made, builtins.int, SymInt.fresh(made, 0, 1))
+    if tensor.dtype.size < 8:
+        return weak_scalar(made, builtins.int, SymInt.fresh(made, tensor.dtype.min, tensor.dtype.max))
+    record_violation((made >= LIMIT) | (made <= -LIMIT))
+    return weak_scalar(made, builtins.int, SymInt.fresh(made, -LIMIT, LIMIT))
+
+
+def float(*args: Any) -> Any:
+    """``float(x)``."""
+    if len(args) != 1 or not is_staged(args[0]):
+        return builtins.float(*args)
+    tensor = _single(args[0])
+    if tensor.dtype.is_complex:
+        raise TypeError("float() argument must be a string or a real number, not 'complex'")
+    return weak_scalar(tf.cast(tensor, tf.float64), builtins.float)
+
+
+def complex(*args: Any, **kwargs: Any) -> Any:
+    """``complex(x)``."""
+    if len(args) != 1 or kwargs or not is_staged(args[0]):
+        return builtins.complex(*args, **kwargs)
+    return weak_scalar(tf.cast(_single(args[0]), tf.complex128), builtins.complex)
+
+
+def bool(*args: Any) -> Any:
+    """``bool(x)``."""
+    if len(args) == 1 and isinstance(args[0], StagedList) and is_array(args[0].count):
+        return args[0].count > 0
+    if len(args) != 1 or not is_staged(args[0]):
+        return builtins.bool(*args)
+    return cond(args[0], lambda: True, lambda: False)
+
+
+def round(number: Any, ndigits: Any = None) -> Any:
+    """``round(x)``: to an integer, halves to even."""
+    if not is_staged(number):
+        return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
+    if ndigits is not None or not number.tensor.dtype.is_floating:
+        raise StagingError("round(x, n) of a number known only at run time", "NP2TF503")
+    return whole(tf.round(_single(number)))
+
+
+def len(value: Any) -> Any:
+    """``len(x)``, which may be known only at run time."""
+    if isinstance(value, StagedList):
+        return value.count
+    if is_array(value) and value.shape and is_array(value.shape[0]):
+        return value.shape[0]
+    return builtins.len(value)
+
+
+def _values(iterable: Any) -> tf.Tensor | None:
+    """The items of a sequence as rows of one tensor; None where they are to be taken one by one."""
+    if isinstance(iterable, StagedList):
+        return iterable.values() if iterable.element.outline == "leaf" else None
+    if is_staged(iterable) and iterable.shape:
+        return iterable.tensor
+    return None
+
+
+def sum(iterable: Any, start: Any = 0) -> Any:
+    """``sum(x)``: over the first axis, in the items' own dtype."""
+    values = _values(iterable)
+    if values is None:
+        return builtins.sum(iterable, start)
+    if isinstance(iterable, StagedList) and iterable.element.forms[0].weak is not None:
+        (total,) = for_loop(iterable, lambda item, total: (total + item,), (start,))
+        return total
+    if values.dtype == tf.bool:
+        values = tf.cast(values, tf.int64)
+    if values.shape[0] == 0:
+        return start
+    total = tf.reduce_sum(values, 0)
+    return start + (tensor_array(total) if total.shape.rank else tensor_scalar(total))
+
+
+def any(iterable: Any) -> Any:
+    """``any(x)``."""
+    values = _values(iterable)
+    if values is None or values.shape.rank != 1:
+        return _one_by_one(iterable, or_, False, builtins.any)
+    return weak_scalar(tf.reduce_any(tf.cast(values, tf.bool)), builtins.bool)
+
+
+def all(iterable: Any) -> Any:
+    """``all(x)``."""
+    values = _values(iterable)
+    if values is None or values.shape.rank != 1:
+        return _one_by_one(iterable, and_, True, builtins.all)
+    return weak_scalar(tf.reduce_all(tf.cast(values, tf.bool)), builtins.bool)
+
+
+def _one_by_one(iterable: Any, joined: Any, empty: Any, builtin: Any) -> Any:
+    if current_region() is None:
+        return builtin(iterable)
+    result: Any = empty
+    for item in iterable:
+        result = joined(result, lambda item=item: bool(item))
+        if result is (not empty):
+            return result
+    return result
+
+
+def list_of(element: Any, iterable: Any, where: Any = None) -> Any:
+    """``[element(item) for item in iterable if where(item)]``.
+
+    A function of several parameters takes a tuple's items as its arguments.
+    """
+    parts = element.__code__.co_argcount > 1
+    if parts:
+        made, wanted = element, where
+        element = lambda item: made(*item)  # noqa: E731
+        where = None if wanted is None else (lambda item: wanted(*item))
+    if current_region() is None or (sequence(iterable) is None and where is None):
+        return [element(item) for item in iterable if where is None or where(item)]
+
+    def append(item: Any, items: Any) -> Any:
+        items.append(element(item))
+        return items
+
+    def step(item: Any, items: Any) -> Any:
+        if where is None:
+            return (append(item, items),)
+        return (cond(where(item), lambda items: append(item, items), lambda items: items, items),)
+
+    (items,) = for_loop(iterable, step, ([],))
+    return items
+
+
+def extreme(iterable: Any, operation: Any, worst: Any) -> Any:
+    """The first of the smallest or largest items; None where they are to be taken one by one."""
+    values = _values(iterable)
+    if values is None or values.shape.rank != 1 or values.dtype.is_complex or values.dtype == tf.bool:
+        return None
+    if not values.shape[0]:
+        if values.shape[0] is None:
+            record_violation(tf.equal(tf.size(values), 0))
+        else:
+            return None
+    if values.dtype.is_floating:
+        # A comparison with NaN is False: a first NaN stays, a later one is passed over.
+        first = values[0]
+        others = tf.where(tf.math.is_nan(values), tf.constant(worst * np.inf, values.dtype), values)
+        best = tf.where(tf.math.is_nan(first), first, operation(others, 0))
+    else:
+        best = operation(values, 0)
+    if isinstance(iterable, StagedList):
+        return iterable.element.item([best])
+    return tensor_scalar(best)

@@ -1,0 +1,262 @@
+"""The control flow operators that translated code calls: Python for Python values, graphs for staged ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain, islice
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.control_flow.attribute_staging import Loop, branches
+from np2tf.runtime.control_flow.loop_analysis import Rounds
+from np2tf.runtime.control_flow.while_loops import EffectsInTest
+from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
+from np2tf.runtime.staged_operators.iterables import Staged, sequence
+from np2tf.runtime.structures.containers import Unchanged, containers, copied, kept, put_back
+from np2tf.runtime.structures.staged_list import StagedList
+from np2tf.runtime.tracing.trace import Trace
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, weak_scalar
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.symint import SymInt
+
+#: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
+UNROLL = 8
+#: A loop that cannot be staged may still be unrolled up to here.
+MAX_UNROLL = 64
+#: So many iterations, at most, are made before a loop to learn the types of its variables.
+_MAX_AHEAD = 2
+
+
+def _trace() -> Trace:
+    entered = current_region()
+    return entered.trace if entered is not None else Trace(xla=False)
+
+
+def _staged_test(value: Any) -> tf.Tensor | None:
+    """The boolean tensor of a test that is known only at run time, None for any other."""
+    if is_array(value):
+        tensor = value.tensor
+    elif isinstance(value, tf.Tensor):
+        tensor = value
+    elif isinstance(value, StagedList) and is_array(value.count):
+        tensor = value.count.tensor
+    else:
+        return None
+    if hasattr(tensor, "numpy") or tf.get_static_value(tensor) is not None:
+        return None
+    if tensor.shape.rank not in (0, None) and tensor.shape.num_elements() != 1:
+        raise ValueError(
+            "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+        )
+    flat = tf.reshape(tensor, [])
+    return flat if flat.dtype == tf.bool else tf.not_equal(flat, tf.zeros((), flat.dtype))
+
+
+def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
+    """``then(*operands)`` if `test` is true, else ``otherwise(*operands)``.
+
+    With a test that is known only at run time both become the branches of a `tf.cond`; what they return is
+    widened to a common dtype, and arrays that either one writes to are written to on that side alone. A call
+    of a jitted function in which an array has another dtype for that is repeated on the host.
+
+    Raises:
+        StagingError: the branches cannot be staged with Python's meaning kept.
+    """
+    staged = _staged_test(test)
+    if staged is None:
+        return then(*operands) if test else otherwise(*operands)
+    if not containers(operands):
+        return branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
+    places: list[Any] = []
+
+    def side(branch: Callable[..., Any]) -> Any:
+        # Both sides are staged: what one of them does to a list must not be seen by the other.
+        own = copied(operands)
+        unchanged = Unchanged(own)
+        result = branch(*own)
+        places.append(kept(own, result))
+        unchanged.check(except_for=places[-1])
+        return result
+
+    result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
+    agreed = dict(set.intersection(*(set(one.items()) for one in places)))
+    if any(set(one.values()) != set(agreed.values()) for one in places):
+        raise StagingError("a list or dict is another one on each side of a branch", "NP2TF513")
+    return put_back(result, containers(operands), agreed)
+
+
+def while_loop(
+    keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """``while keep_going(*state): state = step(*state)``; returns the state after the loop.
+
+    From the first test on that is known only at run time, the loop is staged as `tf.while_loop`.
+
+    Raises:
+        StagingError: the loop cannot be staged with Python's meaning kept.
+    """
+    while True:
+        test = keep_going(*state)
+        if _staged_test(test) is not None:
+            break
+        if not test:
+            return state
+        state = step(*state)
+
+    try:
+        return _staged_while(keep_going, step, tuple(state), body=step)
+    except EffectsInTest:
+        return _rotated(test, keep_going, step, tuple(state))
+
+
+def _staged_while(
+    keep_going: Callable[..., Any],
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    body: Callable[..., Any],
+) -> tuple[Any, ...]:
+    """The loop, known again by its `body`; the test becomes that of the `tf.while_loop`."""
+
+    def test(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
+        return _test_tensor(keep_going(*inner))
+
+    for _ in range(_MAX_AHEAD + 1):
+        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(*inner)), state, body=body)
+        if not loop.changes_dtype:
+            return loop.run()  # type: ignore[no-any-return]
+        state = _once(keep_going(*state), step, state)
+    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+
+
+def _rotated(
+    test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
+) -> tuple[Any, ...]:
+    """The loop with its test at the end of each iteration; a variable tells the outcome."""
+
+    def told(test: Any) -> Any:
+        return weak_scalar(_test_tensor(test), bool)
+
+    def iteration(_: Any, *inner: Any) -> tuple[Any, ...]:
+        after = tuple(step(*inner))
+        return told(keep_going(*after)), *after
+
+    return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), body=step)[1:]
+
+
+def _once(test: Any, step: Callable[..., Any], state: Sequence[Any]) -> tuple[Any, ...]:
+    """An iteration before the loop, if there is one: its arrays get the dtypes they have from then on."""
+    return cond(test, lambda *inner: tuple(step(*inner)), lambda *inner: inner, *state)  # type: ignore[no-any-return]
+
+
+def _test_tensor(test: Any) -> tf.Tensor:
+    staged = _staged_test(test)
+    return tf.constant(bool(test)) if staged is None else staged
+
+
+def for_loop(
+    iterable: Any,
+    step: Callable[..., Any],
+    state: tuple[Any, ...],
+    keep_going: Callable[..., Any] | None = None,
+) -> tuple[Any, ...]:
+    """``for item in iterable: state = step(item, *state)``; returns the state after the loop.
+
+    Args:
+        iterable: any iterable; ranges and arrays become staged loops while staging, unless they are short.
+        step: (item, *state) -> state, as a tuple.
+        state: the loop's variables.
+        keep_going: tested on the state before every step; the loop ends when it is false.
+
+    Raises:
+        StagingError: the loop cannot be staged with Python's meaning kept.
+    """
+    state = tuple(state)
+    if current_region() is None and tf.executing_eagerly():
+        return _in_python(iterable, step, state, keep_going)
+    items = sequence(iterable)
+    if items is None:
+        return _in_python(iterable, step, state, keep_going)
+    if isinstance(items.length, int) and items.length <= UNROLL:
+        return _in_python(items, step, state, keep_going)
+    return _staged_for(items, step, state, keep_going)
+
+
+def _in_python(
+    iterable: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+) -> Any:
+    remaining = iter(iterable)
+    for item in remaining:
+        if keep_going is not None:
+            test = keep_going(*state)
+            staged = _staged_test(test)
+            if staged is not None:
+                return _unrolled(chain([item], remaining), step, state, keep_going)
+            if not test:
+                break
+        state = step(item, *state)
+    return state
+
+
+def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+    """A Python loop with a test that is staged: each iteration becomes a branch."""
+    for item in items:
+        state = cond(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), lambda *s: s, *state)
+    return state
+
+
+def _staged_for(
+    items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+) -> Any:
+    length = items.length
+    first = 0
+    while True:
+        offset = first
+
+        def at(counter: tf.Tensor, offset: int = offset) -> Any:
+            top = length - 1 if isinstance(length, int) else None
+            return items.item(weak_scalar(counter + offset, int, SymInt.fresh(counter + offset, offset, top)))
+
+        def test(counter: tf.Tensor, inner: Any, offset: int = offset) -> tf.Tensor:
+            more = counter + offset < length
+            return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
+
+        most = length - first if isinstance(length, int) else items.most
+        rounds = Rounds(most, isinstance(length, int) and keep_going is None)
+        try:
+            loop = Loop(
+                _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds, step
+            )
+            # An iteration before the loop gives its variables the types that they have from then on.
+            ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
+            if first == _MAX_AHEAD and loop.changes_dtype:
+                raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+            if not ahead or first == _MAX_AHEAD:
+                return loop.run()
+        except StagingError as error:
+            if not isinstance(length, int) or length > MAX_UNROLL or error.code == TOO_LONG_TO_TRACE:
+                raise
+            # The iterations before it have been made, with all that they write.
+            return _in_python(islice(iter(items), first, None), step, state, keep_going)
+        runs = loop.runs_once or test(tf.constant(0, tf.int64), state)
+        state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state)
+        first += 1
+
+
+def and_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left and right()``."""
+    staged = _staged_test(left)
+    return (left and right()) if staged is None else cond(left, right, lambda: left)
+
+
+def or_(left: Any, right: Callable[[], Any]) -> Any:
+    """``left or right()``."""
+    staged = _staged_test(left)
+    return (left or right()) if staged is None else cond(left, lambda: left, right)
+
+
+def not_(value: Any) -> Any:
+    """``not value``."""
+    staged = _staged_test(value)
+    return (not value) if staged is None else weak_scalar(tf.logical_not(staged), bool)

@@ -1,0 +1,161 @@
+"""`range`, `enumerate`, `zip` and `reversed` whose operands may be staged: what `for_loop` runs over.
+
+With Python operands these are the builtins themselves.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.structures.staged_list import StagedList
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, scalar, weak_scalar
+from np2tf.tnp._operands.python_scalars import known_int
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.symint import SymInt
+from np2tf.tnp._tensor.symint import high as upper
+from np2tf.tnp._tensor.symint import low as lower
+
+
+@dataclass(frozen=True)
+class Staged:
+    """An iterable of a length that may be known at run time only, indexable by a staged counter."""
+
+    length: Any
+    item: Callable[[Any], Any]
+    most: int | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        if not isinstance(self.length, int):
+            raise StagingError("iteration over a range that is known only at run time")
+        return (self.item(k) for k in builtins.range(self.length))
+
+
+def _is_staged_number(value: Any) -> bool:
+    return type(value) is scalar and tf.get_static_value(value.tensor) is None
+
+
+def range(*ends: Any) -> Any:
+    """``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
+
+    Raises:
+        StagingError: the step is known only at run time.
+        TypeError, ValueError: as the builtin.
+    """
+    if not any(_is_staged_number(end) for end in ends):
+        return builtins.range(*(end.__index__() if is_array(end) else end for end in ends))
+    start, stop = (0, ends[0]) if len(ends) == 1 else ends[:2]
+    step = ends[2] if len(ends) == 3 else 1
+    if _is_staged_number(step):
+        raise StagingError("a range whose step is known only at run time", "NP2TF517")
+    step = int(step)
+    first, last = known_int(start), known_int(stop)
+    span = (stop - start) if step > 0 else (start - stop)
+    size = abs(step)
+    count = (span + (size - 1)) // size
+    tensor = tf.maximum(count.tensor, 0) if is_array(count) else max(count, 0)
+    low = lower(first) if step > 0 else _above(lower(last))
+    high = _below(upper(last)) if step > 0 else upper(first)
+
+    def item(k: Any) -> Any:
+        value = start + k * step
+        return (
+            weak_scalar(value.tensor, int, SymInt.fresh(value.tensor, low, high))
+            if is_array(value)
+            else value
+        )
+
+    return Staged(tensor, item, _positive(upper(known_int(count))))
+
+
+def _positive(bound: int | None) -> int | None:
+    return None if bound is None else max(bound, 0)
+
+
+def _below(bound: int | None) -> int | None:
+    return None if bound is None else bound - 1
+
+
+def _above(bound: int | None) -> int | None:
+    return None if bound is None else bound + 1
+
+
+def sequence(iterable: Any) -> Staged | None:
+    """`iterable` as something a staged loop can index, or None where only Python can run over it."""
+    if isinstance(iterable, Staged):
+        return iterable
+    if isinstance(iterable, builtins.range):
+        return Staged(len(iterable), lambda k: _range_item(iterable, k))
+    if isinstance(iterable, StagedList):
+        count = iterable.count
+        return Staged(
+            count if isinstance(count, int) else count.tensor, iterable.__getitem__, iterable.capacity
+        )
+    if is_array(iterable) and not tf.executing_eagerly() and iterable.shape:
+        length = iterable.shape[0]
+        if current_region() is not None or not isinstance(length, int):
+            return Staged(length if isinstance(length, int) else length.tensor, iterable.__getitem__)
+    return None
+
+
+def _range_item(values: builtins.range, k: Any) -> Any:
+    if not is_array(k):
+        return values[k]
+    value = values.start + k * values.step
+    ends = sorted((values[0], values[-1])) if len(values) else (values.start, values.start)
+    return weak_scalar(value.tensor, int, SymInt.fresh(value.tensor, ends[0], ends[1]))
+
+
+def _combined(*iterables: Any) -> list[Staged] | None:
+    """A sequence for each iterable, None where the builtin must do."""
+    if not any(is_array(one) or isinstance(one, (Staged, StagedList)) for one in iterables):
+        return None
+    parts = [sequence(one) for one in iterables]
+    if any(part is None for part in parts):
+        return None
+    return [part for part in parts if part is not None]
+
+
+def enumerate(iterable: Any, start: int = 0) -> Any:
+    """``enumerate(iterable, start)``."""
+    parts = _combined(iterable)
+    if parts is None:
+        return builtins.enumerate(iterable, start)
+    return Staged(parts[0].length, lambda k: (start + k, parts[0].item(k)), parts[0].most)
+
+
+def zip(*iterables: Any, strict: bool = False) -> Any:
+    """``zip(*iterables)``."""
+    parts = _combined(*iterables)
+    if parts is None:
+        return builtins.zip(*iterables, strict=strict)
+    lengths = [part.length for part in parts]
+    if all(isinstance(length, int) for length in lengths):
+        if strict and len(set(lengths)) > 1:
+            raise ValueError("zip() arguments have different lengths")
+        shortest = min(lengths)
+    elif strict:
+        raise StagingError("zip(strict=True) of sequences whose lengths are known only at run time")
+    else:
+        shortest = functools.reduce(tf.minimum, [tf.cast(length, tf.int64) for length in lengths])
+    bounds = [
+        length if isinstance(length, int) else part.most for length, part in builtins.zip(lengths, parts)
+    ]
+    most = min((bound for bound in bounds if bound is not None), default=None)
+    return Staged(shortest, lambda k: tuple(part.item(k) for part in parts), most)
+
+
+def reversed(iterable: Any) -> Any:
+    """``reversed(iterable)``."""
+    parts = _combined(iterable)
+    if parts is None:
+        return builtins.reversed(iterable)
+    (items,) = parts
+    count: Any = items.length if isinstance(items.length, int) else weak_scalar(items.length, int)
+    return Staged(items.length, lambda k: items.item(count - 1 - k), items.most)

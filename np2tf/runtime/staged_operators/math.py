@@ -1,0 +1,127 @@
+"""`np2tf.math`: Python's `math`, whose functions also take numbers that are known only at run time.
+
+With Python numbers they are `math`'s own. A staged argument outside of a function's domain, or a result too
+large for a float, discards the compiled call; on the host `math` then raises.
+"""
+
+from __future__ import annotations
+
+import math as _math
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.runtime.staged_operators.builtins import float as as_float
+from np2tf.runtime.staged_operators.builtins import is_staged, whole
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import weak_scalar
+from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
+from np2tf.tnp._tensor.index_bounds import record_violation
+
+_FLOATS: dict[str, Callable[..., tf.Tensor]] = {
+    "sqrt": tf.sqrt,
+    "exp": tf.exp,
+    "expm1": tf.math.expm1,
+    "log1p": tf.math.log1p,
+    "log2": lambda x: _log2(x),
+    "log10": lambda x: _log10(x),
+    "sin": tf.sin,
+    "cos": tf.cos,
+    "tan": tf.tan,
+    "asin": tf.asin,
+    "acos": tf.acos,
+    "atan": tf.atan,
+    "atan2": tf.atan2,
+    "sinh": tf.sinh,
+    "cosh": tf.cosh,
+    "tanh": tf.tanh,
+    "asinh": tf.asinh,
+    "acosh": tf.acosh,
+    "atanh": tf.atanh,
+    "erf": tf.math.erf,
+    "erfc": tf.math.erfc,
+    "fabs": tf.abs,
+    "pow": tf.pow,
+    "hypot": lambda *xs: tf.sqrt(tf.add_n([x * x for x in xs])),
+    "degrees": lambda x: x * (180 / _math.pi),
+    "radians": lambda x: x * (_math.pi / 180),
+    "fmod": lambda x, y: tf.truncatemod(x, y),
+    "log": lambda x, *base: tf.math.log(x) / tf.math.log(base[0]) if base else tf.math.log(x),
+}
+_POWERS = [float(f"1e{k}") for k in range(-307, 309)]
+
+
+def _log2(x: tf.Tensor) -> tf.Tensor:
+    """The exponent plus the logarithm of the fraction, so that powers of two come out whole."""
+    bits = tf.bitcast(x, tf.int64)
+    exponent = tf.bitwise.bitwise_and(tf.bitwise.right_shift(bits, 52), 0x7FF) - 1023
+    fraction = tf.bitcast(
+        tf.bitwise.bitwise_or(tf.bitwise.bitwise_and(bits, 0xFFFFFFFFFFFFF), 1023 << 52), tf.float64
+    )
+    exact = tf.cast(exponent, tf.float64) + tf.math.log(fraction) / _math.log(2)
+    return tf.where((x >= 2.0**-1022) & tf.math.is_finite(x), exact, tf.math.log(x) / _math.log(2))
+
+
+def _log10(x: tf.Tensor) -> tf.Tensor:
+    """A quotient of logarithms; powers of ten come out whole."""
+    result = tf.math.log(x) / _math.log(10)
+    nearest = tf.round(result)
+    place = tf.cast(tf.where(tf.abs(nearest) < 307, nearest, 0.0), tf.int32) + 307
+    return tf.where(tf.gather(tf.constant(_POWERS, tf.float64), place) == x, nearest, result)
+
+
+_INTEGERS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
+    "floor": tf.floor,
+    "ceil": tf.math.ceil,
+    "trunc": lambda x: tf.where(x < 0, tf.math.ceil(x), tf.floor(x)),
+}
+_TESTS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
+    "isnan": tf.math.is_nan,
+    "isinf": tf.math.is_inf,
+    "isfinite": tf.math.is_finite,
+}
+
+
+def _staged(name: str, args: tuple[Any, ...]) -> Any:
+    if name in _INTEGERS and is_weak(args[0]) and weak_kind(args[0]) is int:
+        return args[0]
+    tensors = [
+        as_float(arg).tensor if is_staged(arg) else tf.constant(float(arg), tf.float64) for arg in args
+    ]
+    if name in _TESTS:
+        return weak_scalar(_TESTS[name](*tensors), bool)
+    if name in _INTEGERS:
+        return whole(_INTEGERS[name](*tensors))
+    if name not in _FLOATS:
+        raise StagingError(f"math.{name} of a number known only at run time", "NP2TF503")
+    result = _FLOATS[name](*tensors)
+    # As in C: a NaN out of numbers is an argument outside of the domain, an infinity out of finite numbers a
+    # pole or an overflow.
+    nan_in = tf.reduce_any([tf.math.is_nan(one) for one in tensors])
+    finite_in = tf.reduce_all([tf.math.is_finite(one) for one in tensors])
+    record_violation((tf.math.is_nan(result) & ~nan_in) | (tf.math.is_inf(result) & finite_in))
+    return weak_scalar(result, float)
+
+
+def _function(name: str) -> Callable[..., Any]:
+    builtin = getattr(_math, name)
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and any(map(is_staged, args)):
+            return _staged(name, args)
+        return builtin(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = builtin.__doc__
+    return call
+
+
+_made: dict[str, Any] = {}
+
+
+def __getattr__(name: str) -> Any:
+    found = getattr(_math, name)
+    if not callable(found):
+        return found
+    return _made.setdefault(name, _function(name))

@@ -1,0 +1,64 @@
+"""Functions in a graph that somebody else traces, where the length of an array may be known only at run time.
+
+`np2tf.jit` knows all lengths when it stages, so translated code calls ``range(len(x))`` as its source does.
+Python's builtins demand integers; here those of np2tf stand for them.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from np2tf.runtime.staged_operators import builtins as scalars
+from np2tf.runtime.staged_operators import extrema, iterables
+
+
+class _Staged(type):
+    """What stands for a type of Python's: it makes what np2tf's operator makes; instances are the type's."""
+
+    builtin: type
+    operator: Callable[..., Any]
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        return cls.operator(*args, **kwargs)
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        return isinstance(value, cls.builtin)
+
+
+def _type(builtin: type) -> Any:
+    operator = staticmethod(getattr(iterables, builtin.__name__))
+    return _Staged(builtin.__name__, (), {"builtin": builtin, "operator": operator})
+
+
+def _function(builtin: Callable[..., Any], operator: Callable[..., Any]) -> Callable[..., Any]:
+    """With keywords, such as ``key=``, it is Python's."""
+
+    @functools.wraps(builtin)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return builtin(*args, **kwargs) if kwargs else operator(*args)
+
+    return call
+
+
+_STAGED = {
+    **{builtin.__name__: _type(builtin) for builtin in (enumerate, range, reversed, zip)},
+    "len": scalars.len,
+    "max": _function(max, extrema.max),
+    "min": _function(min, extrema.min),
+}
+
+
+def of_unknown_lengths(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, and the functions inside of it, with builtins that take lengths known only at run time."""
+    if not isinstance(function, types.FunctionType):
+        return function
+    named = {**function.__globals__, "__builtins__": {**vars(builtins), **_STAGED}}
+    made = types.FunctionType(
+        function.__code__, named, function.__name__, function.__defaults__, function.__closure__
+    )
+    made.__kwdefaults__ = function.__kwdefaults__
+    return functools.update_wrapper(made, function)

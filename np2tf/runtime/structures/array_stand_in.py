@@ -1,0 +1,151 @@
+"""What the names of arrays are bound to while a function that reads them is traced.
+
+A `StandIn` is the traced array to the thread that traces, and NumPy's array to every other thread: these go
+on reading the same globals. Its class is not derived from np.ndarray: of such an array C code (np.asarray,
+LAPACK) reads the memory without asking, and a trace would freeze in the graph what is there. Of this one it
+has to ask for the memory, by `__array__` or the like.
+"""
+
+from __future__ import annotations
+
+import operator
+import threading
+from collections.abc import Callable
+from typing import Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._tensor.storage import Representative, current_region
+
+
+class StandIn(Representative):
+    """An array of NumPy's, seen by each thread as it may see it; see `array_stand_in`."""
+
+    __slots__ = ("__weakref__", "_np2tf_buffer")
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, buffer: np.ndarray) -> None:
+        object.__setattr__(self, "_np2tf_buffer", buffer)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """np.ndarray to ``isinstance``, as for both arrays that this may be."""
+        return np.ndarray
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(seen(self), name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(seen(self), name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(seen(self), name)
+
+    def staged(self) -> Any:
+        """The array of the trace that this thread is at; the buffer where it is at none.
+
+        Raises:
+            StagingError: the buffer is no input of the trace.
+        """
+        return seen(self)
+
+    def __array_ufunc__(self, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """Apply NumPy's ufunc to the arrays that are seen."""
+        return getattr(ufunc, method)(*_all_seen(inputs), **_all_seen(kwargs))
+
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        """Call NumPy's function on the arrays that are seen."""
+        return function(*_all_seen(args), **_all_seen(kwargs))
+
+    def __tf_tensor__(self, dtype: Any = None, name: str | None = None) -> tf.Tensor:
+        """The tensor that TensorFlow makes of the array that is seen."""
+        return tf.convert_to_tensor(seen(self), dtype, name=name)
+
+
+def seen(value: Any) -> Any:
+    """`value`, or for a stand-in the array that it is in this thread.
+
+    Raises:
+        StagingError: it is no input of the function that is being traced.
+    """
+    if type(value) is not StandIn:
+        return value
+    entered = current_region()
+    return value._np2tf_buffer if entered is None else entered.trace.array_of(value._np2tf_buffer)
+
+
+#: The classes of what stands for something of NumPy's while a function is traced.
+STAND_INS: set[type] = {StandIn}
+
+
+def plain(value: Any) -> Any:
+    """`value`, or for a stand-in what it stands for: an array or generator of NumPy's."""
+    return value._np2tf_buffer if type(value) in STAND_INS else value
+
+
+def _all_seen(value: Any) -> Any:
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(map(_all_seen, value))
+    if kind is dict:
+        return {key: _all_seen(item) for key, item in value.items()}
+    return seen(value)
+
+
+#: The stand-in of each array by its id, so that an array under two names is one object while it is traced.
+_made: WeakValueDictionary[int, StandIn] = WeakValueDictionary()
+_making = threading.Lock()
+
+
+def stand_in(buffer: np.ndarray) -> StandIn:
+    """The one stand-in for an array; it keeps the array alive, and with that its id."""
+    with _making:
+        found = _made.get(id(buffer))
+        if found is None:
+            found = _made[id(buffer)] = StandIn(buffer)
+        return found
+
+
+# -- Python's protocols, which ask the class -----------------------------------------------------------------
+
+#: They make or describe classes and objects, or are defined above.
+_OWN = frozenset({
+    *("__class__", "__class_getitem__", "__delattr__", "__doc__", "__getattribute__", "__hash__", "__init__"),
+    *("__init_subclass__", "__new__", "__setattr__", "__subclasshook__", "__array_finalize__"),
+    *vars(StandIn),
+})  # fmt: skip
+
+
+def _forwarding(name: str) -> Callable[..., Any]:
+    """The method of the array that is seen."""
+
+    def method(self: StandIn, *args: Any, **kwargs: Any) -> Any:
+        return getattr(seen(self), name)(*map(seen, args), **kwargs)
+
+    return method
+
+
+def _in_place(name: str) -> Callable[..., Any]:
+    """The same for ``x += y``, after which the name is to be bound to the stand-in still."""
+    update = getattr(operator, name)
+
+    def method(self: StandIn, other: Any) -> Any:
+        target = seen(self)
+        result = update(target, seen(other))
+        return self if result is target else result
+
+    return method
+
+
+def _install() -> None:
+    for name in dir(np.ndarray):
+        special = name.startswith("__") and name.endswith("__")
+        if special and name not in _OWN and callable(getattr(np.ndarray, name)):
+            in_place = name[2] == "i" and f"__{name[3:]}" in dir(np.ndarray) and hasattr(operator, name)
+            setattr(StandIn, name, _in_place(name) if in_place else _forwarding(name))
+
+
+_install()

@@ -1,0 +1,318 @@
+"""The values that flow through staged loops and branches: what each is, and what two of them have in common.
+
+A structure (tuple, list, dict) is flattened to leaves. A leaf that a loop or branch may change is *carried*
+as a tensor; `Carried` says how: as an array, as a number with a NumPy dtype, or as a Python number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.runtime.operators.undefined import Undefined
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import (
+    cell_of,
+    is_array,
+    is_ordinary,
+    ndarray,
+    path_of,
+    scalar,
+    tensor_scalar,
+    weak_scalar,
+)
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.strides import laid_out, order_of_copy
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.promotion import has_tf_dtype, result_type_of, tf_dtype
+from np2tf.tnp._operands.python_scalars import is_weak, weak_kind, weak_tensor
+from np2tf.tnp._operands.widened import as_carried
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._tensor.symint import SymInt
+
+
+class GuardedCell(Cell):
+    """The cell of a name that may be unbound, which is known at run time only.
+
+    Reading it while it is unbound is a violation: the call is repeated on the host, where Python raises
+    UnboundLocalError. Carrying it on through loops and branches (`Carried.tensors`) is not reading.
+    """
+
+    __slots__ = ("bound", "name")
+
+    def __init__(self, value: tf.Tensor, bound: tf.Tensor, name: str) -> None:
+        super().__init__(value)
+        self.bound = bound
+        self.name = name
+
+    @property
+    def value(self) -> tf.Tensor:
+        """The value; reading it where the name is unbound discards the call."""
+        record_violation(tf.logical_not(self.bound))
+        return super().value
+
+    def write(self, value: tf.Tensor) -> None:
+        """Write through the name, which must be bound for that."""
+        _ = self.value
+        super().write(value)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """How a leaf is carried.
+
+    Attributes:
+        dtype, shape: of the tensor.
+        weak: the type of a Python number, None for a value with a NumPy dtype.
+        number: whether this is a number, and not an array of rank 0.
+        optional: the name of a variable that may be unbound; a flag is then carried with the value.
+        undecided: of a number that is Python's on some paths; a flag says on which. `dtype` holds both.
+        order: how the array is laid out in memory; None, C order, also if it differs from path to path.
+    """
+
+    dtype: np.dtype[Any]
+    shape: tuple[int | None, ...]
+    weak: type | None = None
+    number: bool = False
+    optional: str | None = None
+    undecided: Undecided | None = None
+    order: tuple[int, ...] | None = None
+
+    def tensors(self, value: Any) -> list[tf.Tensor]:
+        """`value` as the tensors that are carried: itself, and what else is known of it at run time only."""
+        guard = _guard(value)
+        tensors = [self.tensor(value) if guard is None else tf.cast(guard._value, tf_dtype(self.dtype))]
+        if self.undecided is not None:
+            tensors.append(_is_python(value))
+        if self.optional is not None:
+            tensors.append(tf.constant(not isinstance(value, Undefined)) if guard is None else guard.bound)
+        return tensors
+
+    def of(self, tensors: Iterator[tf.Tensor]) -> Any:
+        """The value that stands for the next carried tensors in staged code."""
+        tensor = next(tensors)
+        if self.undecided is not None:
+            value: Any = undecided_scalar(tensor, self.undecided, next(tensors))
+        else:
+            value = self.value(tensor)
+        if self.optional is not None:
+            value.move_to(GuardedCell(cell_of(value)._value, next(tensors), self.optional))
+        return value
+
+    def specs(self) -> list[tf.TensorSpec]:
+        """Shapes and dtypes of the carried tensors."""
+        flags = (self.undecided is not None) + (self.optional is not None)
+        return [tf.TensorSpec(self.shape, tf_dtype(self.dtype)), *[tf.TensorSpec((), tf.bool)] * flags]
+
+    def tensor(self, value: Any) -> tf.Tensor:
+        """`value` as the tensor that is carried."""
+        if isinstance(value, Undefined):
+            return tf.zeros([size or 0 for size in self.shape], tf_dtype(self.dtype))
+        if self.weak is not None:
+            return weak_tensor(value, self.weak)
+        if self.undecided is not None:
+            return _wide(value, self.undecided)
+        return cast(as_tensor(value), self.dtype)
+
+    def value(self, tensor: tf.Tensor) -> Any:
+        """The array or number that stands for the carried tensor in staged code."""
+        if self.weak is not None:
+            known = SymInt.fresh(tensor) if self.weak is int else None
+            return weak_scalar(tensor, self.weak, known)
+        return tensor_scalar(tensor) if self.number else laid_out(tensor, self.order)
+
+
+def _guard(value: Any) -> GuardedCell | None:
+    """The guarded cell of a value that may be unbound."""
+    cell = cell_of(value) if is_array(value) else None
+    return cell if isinstance(cell, GuardedCell) and not path_of(value) else None
+
+
+def returned(result: Any) -> Any:
+    """What a function gives its caller: a call in which a name in it is unbound is discarded."""
+    for one in result if type(result) is tuple else (result,):
+        guard = _guard(one)
+        if guard is not None:
+            record_violation(tf.logical_not(guard.bound))
+    return result
+
+
+def _is_python(value: Any) -> tf.Tensor:
+    if type(value) is scalar and value.undecided is not None:
+        return value.python
+    return tf.constant(is_weak(value))
+
+
+def _wide(value: Any, kinds: Undecided) -> tf.Tensor:
+    """A number in the type that holds Python's and NumPy's."""
+    if is_weak(value):
+        return weak_tensor(value, kinds.weak)
+    if type(value) is scalar and value.undecided is not None:
+        return cast(value.tensor, kinds.wide)
+    return cast(cast(as_tensor(value), kinds.dtype), kinds.wide)
+
+
+def carried(value: Any) -> Carried | None:
+    """How `value` would be carried; None for what is no number or array."""
+    guard = _guard(value)
+    if guard is not None:
+        number = type(value) is scalar
+        weak, kinds = (value.weak, value.undecided) if number else (None, None)
+        dtype = np.dtype(guard._value.dtype.as_numpy_dtype)
+        return Carried(dtype, _static_shape(guard._value), weak, number, guard.name, kinds)
+    if is_weak(value):
+        kind = weak_kind(value)
+        return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True)
+    if isinstance(value, np.generic):
+        return Carried(value.dtype, (), None, True) if has_tf_dtype(value.dtype) else None
+    if type(value) is np.ndarray:
+        return Carried(value.dtype, value.shape, order=_order(value)) if has_tf_dtype(value.dtype) else None
+    if is_array(value):
+        value = as_carried(value)
+        tensor = value.tensor
+        number = type(value) is scalar
+        return Carried(
+            value.dtype,
+            _static_shape(tensor),
+            None,
+            number,
+            undecided=value.undecided if number else None,
+            order=_order(value),
+        )
+    if isinstance(value, tf.Tensor):
+        return Carried(np.dtype(value.dtype.as_numpy_dtype), _static_shape(value))
+    return None
+
+
+def _order(value: Any) -> tuple[int, ...] | None:
+    return None if is_ordinary(value) else order_of_copy(value, "K")
+
+
+_WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.complex128}
+
+
+def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
+    if tensor.shape.rank is None:
+        raise StagingError("an array of unknown rank in a staged loop or branch")
+    return tuple(tensor.shape.as_list())
+
+
+def join(a: Carried, b: Carried, what: str) -> Carried:
+    """How a leaf is carried that is sometimes like `a` and sometimes like `b`, widened as NumPy would.
+
+    Raises:
+        StagingError: the two have different ranks.
+    """
+    if a == b:
+        return a
+    if a.optional != b.optional:
+        name = a.optional or b.optional
+        return join(replace(a, optional=name), replace(b, optional=name), what)
+    if len(a.shape) != len(b.shape):
+        raise StagingError(
+            f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510"
+        )
+    shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
+    if a.weak is not None and b.weak is not None:
+        kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)
+        return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True, a.optional)
+    dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
+    if a.number and b.number and dtype.kind != "b" and any(form.weak or form.undecided for form in (a, b)):
+        kinds = _undecided(dtype, a, b)
+        return Carried(kinds.wide, (), None, True, a.optional, kinds)
+    return Carried(dtype, shape, None, a.number and b.number, a.optional)
+
+
+def is_widened(form: Carried | None, common: Carried | None) -> bool:
+    """Whether an array is carried in another dtype than it has; numbers, which stay equal, are no arrays."""
+    if form is None or common is None or form.number or common.number:
+        return False
+    return form.dtype != common.dtype
+
+
+def _undecided(dtype: np.dtype[Any], *forms: Carried) -> Undecided:
+    """What a number is that is sometimes Python's and sometimes of a dtype.
+
+    Raises:
+        StagingError: none of TensorFlow's types holds both.
+    """
+    weak = [form.undecided.weak if form.undecided is not None else form.weak for form in forms]
+    of_dtype = {"f": float, "c": complex}.get(dtype.kind, int)
+    kind = max((one for one in (*weak, of_dtype) if one is not None), key=_WEAK_ORDER.index)
+    kinds = Undecided(kind, dtype)
+    if not np.can_cast(dtype, kinds.wide):
+        raise refused(kinds)
+    return kinds
+
+
+_WEAK_ORDER = (bool, int, float, complex)
+
+
+def _promotion_kind(form: Carried) -> Any:
+    if form.undecided is not None:
+        return form.undecided.dtype
+    return form.weak if form.weak in (int, float, complex) else form.dtype
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two leaves are certainly the same value: the same object, view, or equal Python constant."""
+    if a is b:
+        return True
+    if is_array(a) and is_array(b):
+        return _same_memory(a, b)
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, (int, float, complex, bool, str, bytes)):
+        return a == b and repr(a) == repr(b)
+    return isinstance(a, Undefined)
+
+
+def _same_memory(a: ndarray, b: ndarray) -> bool:
+    return type(a) is type(b) and cell_of(a) is cell_of(b) and path_of(a) == path_of(b)
+
+
+# -- structures ----------------------------------------------------------------------------------------------
+
+
+def flatten(value: Any) -> tuple[list[Any], Callable[[Sequence[Any]], Any], Any]:
+    """Leaves of a nested tuple, list or dict; a function to rebuild it of leaves; a comparable outline."""
+    kind = type(value)
+    if isinstance(value, Rows):
+        return value.flat()
+    if kind is dict:
+        keys = list(value)
+        leaves, rebuild, outline = flatten([value[key] for key in keys])
+        return leaves, lambda new: dict(zip(keys, rebuild(new), strict=True)), (dict, tuple(keys), outline)
+    if kind is list or isinstance(value, tuple):
+        parts = [flatten(item) for item in value]
+        ends = np.cumsum([0, *[len(leaves) for leaves, _, _ in parts]])
+
+        def rebuild(new: Sequence[Any]) -> Any:
+            items = [
+                part[1](new[start:stop]) for part, start, stop in zip(parts, ends, ends[1:], strict=False)
+            ]
+            return kind(items) if kind in (list, tuple) else kind(*items)
+
+        return (
+            [leaf for leaves, _, _ in parts for leaf in leaves],
+            rebuild,
+            (kind, tuple(o for _, _, o in parts)),
+        )
+    return [value], lambda new: new[0], "leaf"
+
+
+def like(value: Any, pattern: Any) -> Any:
+    """`value` with every unbound name in it spread over the structure that `pattern` has in its place."""
+    if isinstance(value, Undefined):
+        leaves, rebuild, _ = flatten(pattern)
+        return rebuild([value] * len(leaves))
+    if type(value) is type(pattern) and isinstance(value, (tuple, list)) and len(value) == len(pattern):
+        items = [like(item, part) for item, part in zip(value, pattern, strict=True)]
+        return type(value)(items) if type(value) in (tuple, list) else type(value)(*items)
+    return value

@@ -1,0 +1,180 @@
+"""Where plain lists become staged ones: in loops and branches that make them longer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import reduce
+from typing import Any
+
+from np2tf.runtime.structures.carried_values import flatten, like
+from np2tf.runtime.structures.item_spec import Element
+from np2tf.runtime.structures.staged_list import StagedList
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import array_over, is_ordinary, ndarray, path_of
+from np2tf.tnp._array.strides import order_of_copy
+from np2tf.tnp._operands.widened import as_carried
+from np2tf.tnp._tensor.storage import Cell
+
+
+def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
+    """`a` with `change` applied to the lists in it and what stands in their places in `b`."""
+    lists = (list, StagedList)
+    if type(a) in lists and type(b) in lists:
+        if type(a) is list and type(b) is list and len(a) == len(b):
+            return [_zipped(m, n, change) for m, n in zip(a, b, strict=True)]
+        return change(a, b)
+    if type(a) is type(b) and isinstance(a, tuple) and len(a) == len(b):
+        items = [_zipped(m, n, change) for m, n in zip(a, b, strict=True)]
+        return type(a)(items) if type(a) is tuple else type(a)(*items)
+    if type(a) is dict and type(b) is dict and list(a) == list(b):
+        return {key: _zipped(a[key], b[key], change) for key in a}
+    return a
+
+
+def _element(*lists: Any) -> Element:
+    """The form of the items of several lists."""
+    forms = [
+        form
+        for one in lists
+        for form in ([one.element] if isinstance(one, StagedList) else map(Element.of, one))
+    ]
+    return reduce(Element.joined, forms)
+
+
+def _staged(one: Any, element: Element) -> StagedList:
+    if isinstance(one, StagedList):
+        return one if one.element.same_as(element) else one.widened(element)
+    return StagedList.of(one, element)
+
+
+def read_views(state: Any) -> Any:
+    """What an iteration has made of the state, its views read: another graph may ask for their shapes."""
+    leaves, rebuild, _ = flatten(state)
+    return rebuild([_read(leaf) if type(leaf) is ndarray and path_of(leaf) else leaf for leaf in leaves])
+
+
+def _read(view: ndarray) -> ndarray:
+    view = as_carried(view)
+    cell = Cell(view.tensor)
+    cell.order = None if is_ordinary(view) else order_of_copy(view, "K")
+    return array_over(cell)
+
+
+def is_ready(entry: Any, after: Any) -> bool:
+    """Whether the lists of a loop's state have the form and the room that one iteration needs."""
+    ready = True
+
+    def change(before: Any, behind: Any) -> Any:
+        nonlocal ready
+        known = isinstance(before, StagedList) and before.element.same_as(_element(before, behind))
+        need = _need_of(before, behind) if known else None
+        ready = ready and known and need is not None and (before.room is None or need <= before.room)
+        return before
+
+    _zipped(entry, after, change)
+    return ready
+
+
+def ready_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
+    """The state that a loop is entered with, lists that it makes longer ready for that.
+
+    Args:
+        entry: the state before the loop.
+        after: what one iteration made of it.
+        rounds: how many iterations there are at most, None if nobody knows.
+    """
+
+    def change(before: Any, behind: Any) -> Any:
+        element = _element(before, behind)
+        known = isinstance(before, StagedList) and before.element.same_as(element)
+        ready = (
+            before if known else _staged(before.base if isinstance(before, StagedList) else before, element)
+        )
+        need = _need_of(ready, behind)
+        if need is None or rounds is None:
+            return ready if need == 0 else ready.elastic()
+        return _reserved(ready, need, rounds)
+
+    return _zipped(entry, after, change)
+
+
+def _capacity(one: Any) -> int | None:
+    return one.capacity if isinstance(one, StagedList) else len(one)
+
+
+def _need_of(ready: StagedList, behind: Any) -> int | None:
+    """How many rows one iteration takes; None where that cannot be told."""
+    capacity, room = _capacity(behind), behind.room if isinstance(behind, StagedList) else 0
+    if ready.room is None:
+        return 0
+    if capacity is None or room is None or ready.capacity is None:
+        return None
+    return max(capacity - ready.capacity + ready.room - room, 0)
+
+
+def _reserved(ready: StagedList, need: int, rounds: int) -> StagedList:
+    """With rows for every iteration."""
+    base = ready.base if ready.base.element.same_as(ready.element) else ready
+    have = base.room or 0
+    made = base.extended(max(need * rounds - have, 0))
+    made = made.with_leaves([*made.buffers, made.count])
+    made.base, made.room, made.left = base, need, max(have - need * rounds, 0)
+    return made
+
+
+def behind_loop(state: Any) -> Any:
+    """The state after a loop: its lists have the room that is left."""
+
+    def change(one: Any, _: Any) -> Any:
+        if isinstance(one, StagedList):
+            one.room, one.base = one.left, one
+        return one
+
+    return _zipped(state, state, change)
+
+
+def fitted(value: Any, pattern: Any) -> Any:
+    """`value` with unbound names and lists given the structure that `pattern` has in their place."""
+
+    def change(one: Any, wanted: Any) -> Any:
+        if type(wanted) is list:
+            return one
+        made = _staged(one, wanted.element)
+        if wanted.room is None:
+            made = made.elastic()
+        elif made.capacity is None or made.capacity > wanted.capacity:
+            raise StagingError("a list grows in another way from one iteration to the next", "NP2TF307")
+        else:
+            made = made.extended(wanted.capacity - made.capacity)
+        made = made.copy()
+        made.room, made.left = wanted.room, wanted.left
+        return made
+
+    return _zipped(like(value, pattern), pattern, change)
+
+
+def met(a: Any, b: Any) -> Any:
+    """The structure of what is like `a` or like `b`: lists that differ are staged, with room for either.
+
+    Of `b`, which stands in another graph, only the sizes are looked at.
+    """
+
+    def change(one: Any, other: Any) -> Any:
+        made = _staged(one, _element(one, other))
+        rooms: list[Any] = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
+        if None in rooms:
+            return made.elastic()
+        sizes: list[Any] = [_rows(side) for side in (one, other)]
+        made = made.extended(max(sizes) - sizes[0]).copy()
+        made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
+        made.left = made.room
+        return made
+
+    return _zipped(a, b, change)
+
+
+def _rows(one: Any) -> int:
+    capacity = _capacity(one)
+    if capacity is None:
+        raise StagingError("a list whose rows vary on one side of a branch only", "NP2TF307")
+    return capacity

@@ -1,0 +1,32 @@
+"""Values of a loop's body that XLA computes once, and not again in each kernel that uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import tensorflow as tf
+
+from np2tf.tnp._array.write_ordering import pinned
+
+
+def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+    """Keep `tensors` for all that uses them so far.
+
+    Args:
+        counter: the loop's, an integer that is never negative. results: what the body returns.
+
+    Returns:
+        What the body returns then.
+    """
+    uses = [
+        (consumer, k, n)
+        for n, tensor in enumerate(tensors)
+        for consumer in tensor.consumers()
+        for k, used in enumerate(consumer.inputs)
+        if used is tensor
+    ]
+    values = pinned(counter, tensors)
+    for consumer, k, n in uses:
+        consumer._update_input(k, values[n])
+    replaced = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
+    return [replaced.get(id(result), result) for result in results]

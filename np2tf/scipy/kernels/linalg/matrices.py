@@ -1,0 +1,114 @@
+"""Operands of scipy.linalg, norms, and matrices that are made of vectors and blocks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import native, refused, require_finite
+from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._operands.conversion import cast, promote
+from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp.linalg import norms
+from np2tf.tnp.linalg.checks import floating
+from np2tf.tnp.linalg.products import rank_of
+
+
+def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.Tensor, ...]:
+    """The operands in the dtype that LAPACK computes in.
+
+    Raises:
+        StagingError: TensorFlow's functions lack the dtype, or there is nothing to compute.
+    """
+    for operand in operands:
+        if operand.dtype in (tf.float16, tf.bfloat16):
+            raise refused(f"{name} of {operand.dtype.name}")
+        if operand.shape.num_elements() in (0, None):
+            raise refused(f"{name} of no numbers, or of a number of them that is not known")
+    found = floating(*operands)
+    require_finite(name, finite, *found)
+    return found
+
+
+def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = False) -> None:
+    """Check the shape of an operand.
+
+    Raises:
+        StagingError: it is a stack of matrices, which is SciPy's affair.
+        ValueError: it is no matrix, or has to be square and is not.
+    """
+    if rank_of(a) > 2 and not stacked:
+        raise refused(f"{name} of a stack of matrices")
+    if rank_of(a) < 2 or (square and a.shape[-1] != a.shape[-2]):
+        raise ValueError(f"{name}: expected a {'square ' if square else ''}matrix")
+
+
+@native("scipy.linalg.norm")
+def norm(
+    a: Array, ord: Any = None, axis: Any = None, keepdims: bool = False, check_finite: bool = True
+) -> tf.Tensor:
+    """Norms of vectors or matrices."""
+    by_lapack = (1, float("inf")) if rank_of(a) == 2 else (None, 2) if rank_of(a) == 1 else ()
+    if a.dtype in (tf.float32, tf.complex64) and ord in by_lapack and axis is None and not keepdims:
+        raise refused("norm in single precision, which is one of Python's numbers,")
+    require_finite("norm", check_finite and (a.dtype.is_floating or a.dtype.is_complex), a)
+    return norms.norm.__wrapped__(a, ord, axis, keepdims)  # type: ignore[attr-defined]
+
+
+def _vector(name: str, c: tf.Tensor) -> tf.Tensor:
+    if rank_of(c) != 1 or not c.shape[0]:
+        raise refused(f"{name} of what is no vector")
+    return c
+
+
+@native("scipy.linalg.toeplitz")
+def toeplitz(c: Array, r: Any = None) -> tf.Tensor:
+    """The matrix that is constant along its diagonals, by its first column and row."""
+    column = _vector("toeplitz", c)
+    if r is None:
+        row = tf.math.conj(column) if column.dtype.is_complex else column
+    else:
+        column, row = promote(column, r)
+        _vector("toeplitz", row)
+    rows, columns = column.shape[0], row.shape[0]
+    along = tf.concat([tf.reverse(column, [0]), row[1:]], 0)
+    return gathered(along, rows - 1 - np.arange(rows)[:, None] + np.arange(columns), 0)
+
+
+@native("scipy.linalg.hankel")
+def hankel(c: Array, r: Any = None) -> tf.Tensor:
+    """The matrix that is constant along its antidiagonals, by its first column and last row."""
+    column = _vector("hankel", c)
+    if r is None:
+        row = tf.zeros_like(column)
+    else:
+        column, row = promote(column, r)
+        _vector("hankel", row)
+    along = tf.concat([column, row[1:]], 0)
+    return gathered(along, np.arange(column.shape[0])[:, None] + np.arange(row.shape[0]), 0)
+
+
+@native("scipy.linalg.circulant")
+def circulant(c: Array) -> tf.Tensor:
+    """The matrix whose columns are a vector, shifted around."""
+    length = _vector("circulant", c).shape[0]
+    return gathered(c, (np.arange(length)[:, None] - np.arange(length)) % length, 0)
+
+
+@native("scipy.linalg.block_diag")
+def block_diag(*arrs: Array) -> tf.Tensor:
+    """The matrix with matrices along its diagonal."""
+    blocks = [
+        tf.reshape(a, [1] * (2 - rank_of(a)) + a.shape.as_list()) if rank_of(a) < 2 else a for a in arrs
+    ]
+    if not blocks or any(rank_of(a) > 2 or not a.shape.is_fully_defined() for a in blocks):
+        raise refused("block_diag of stacks, or of matrices whose shapes are not known")
+    dtype = np.result_type(*(a.dtype.as_numpy_dtype for a in blocks))
+    columns, done, rows = sum(a.shape[1] for a in blocks), 0, []
+    for block in blocks:
+        width = block.shape[1]
+        rows.append(tf.pad(cast(block, dtype), [[0, 0], [done, columns - done - width]]))
+        done += width
+    return tf.concat(rows, 0)

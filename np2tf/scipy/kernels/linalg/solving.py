@@ -1,0 +1,289 @@
+"""Systems of equations, inverses and determinants, by triangular factors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
+from np2tf.scipy.versions import SCIPY
+from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp.linalg.checks import epsilon
+from np2tf.tnp.linalg.factoring import svd_of
+from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.linalg.solving import least_squares
+from np2tf.tnp.linalg.systems import determinant
+
+_TRANSPOSED = {0: 0, 1: 1, 2: 2, "N": 0, "T": 1, "C": 2}
+
+
+def _columns(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The right-hand sides as the columns of a matrix.
+
+    Raises:
+        ValueError: they are not of the length of the columns of `a`.
+    """
+    if rank_of(b) not in (1, 2):
+        raise refused(f"{name} for a stack of right-hand sides")
+    if b.shape[0] != a.shape[0]:
+        raise ValueError(f"{name}: incompatible dimensions")
+    return b[:, None] if rank_of(b) == 1 else b
+
+
+def _as_given(x: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    return x[:, 0] if rank_of(b) == 1 else x
+
+
+def _factors(name: str, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """LU factors and the order of the rows; a matrix that may be singular is SciPy's affair.
+
+    TensorFlow's factors have no gradient: they tell `solve` and `inv` whether there is a solution, no more.
+    """
+    factors, order = tf.linalg.lu(a)
+    pivots = tf.abs(tf.linalg.diag_part(factors))
+    limit = 10 * a.shape[-1] * epsilon(a)
+    regular = tf.reduce_min(pivots, -1) > tf.cast(limit, pivots.dtype) * tf.reduce_max(pivots, -1)
+    unless(tf.reduce_all(regular), f"{name} with a matrix that is nearly singular")
+    return factors, order
+
+
+def _by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+    shuffled = gathered(right, order, 0)
+    unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
+    half = tf.linalg.triangular_solve(unit, shuffled, lower=True)
+    return tf.linalg.triangular_solve(factors, half, lower=False)
+
+
+def _system(name: str, a: Array, b: Array, finite: bool) -> tuple[tf.Tensor, tf.Tensor]:
+    """A square matrix, and the right sides as columns."""
+    a_matrix(name, a, square=True)
+    matrix, right = computable(name, a, b, finite=finite)
+    return matrix, _columns(name, matrix, right)
+
+
+@native("scipy.linalg.solve")
+def solve(
+    a: Array,
+    b: Array,
+    lower: bool = False,
+    check_finite: bool = True,
+    assume_a: Any = None,
+    transposed: bool = False,
+) -> tf.Tensor:
+    """The x with ``a @ x == b``."""
+    first, right = _system("solve", a, b, check_finite)
+    if assume_a in ("pos", "positive definite") and not transposed:
+        return _as_given(_by_cholesky(_cholesky("solve", first, lower), right, lower), b)
+    if assume_a not in (None, "gen", "general"):
+        raise refused(f"solve with assume_a={assume_a!r}")
+    if transposed:
+        if first.dtype.is_complex:
+            raise refused("solve with a transposed complex matrix")
+        first = tf.linalg.matrix_transpose(first)
+    _factors("solve", first)
+    return _as_given(tf.linalg.solve(first, right), b)
+
+
+@native("scipy.linalg.inv")
+def inv(a: Array, check_finite: bool = True) -> tf.Tensor:
+    """Inverses of square matrices."""
+    a_matrix("inv", a, square=True, stacked=True)
+    (given,) = computable("inv", a, finite=check_finite)
+    _factors("inv", given)
+    return tf.linalg.inv(given)
+
+
+@native("scipy.linalg.det")
+def det(a: Array, check_finite: bool = True) -> tf.Tensor:
+    """Determinants of square matrices, computed in double precision."""
+    a_matrix("det", a, square=True, stacked=True)
+    (given,) = computable("det", a, finite=check_finite)
+    return determinant(tf.cast(given, tf.complex128 if given.dtype.is_complex else tf.float64))
+
+
+@native("scipy.linalg.solve_triangular")
+def solve_triangular(
+    a: Array,
+    b: Array,
+    trans: Any = 0,
+    lower: bool = False,
+    unit_diagonal: bool = False,
+    check_finite: bool = True,
+) -> tf.Tensor:
+    """The x with ``a @ x == b`` for a triangular matrix."""
+    matrix, right = _system("solve_triangular", a, b, check_finite)
+    diagonal = tf.linalg.diag_part(matrix)
+    if unit_diagonal:
+        matrix = tf.linalg.set_diag(matrix, tf.ones_like(diagonal))
+    else:
+        unless(
+            tf.reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))),
+            "solve_triangular of a singular matrix",
+        )
+    return _as_given(_triangular(matrix, right, _TRANSPOSED[trans], lower), b)
+
+
+def _triangular(matrix: tf.Tensor, right: tf.Tensor, trans: int, lower: bool) -> tf.Tensor:
+    if trans == 1 and matrix.dtype.is_complex:
+        matrix = tf.math.conj(matrix)
+    return tf.linalg.triangular_solve(matrix, right, lower=bool(lower), adjoint=trans != 0)
+
+
+# -- Cholesky ------------------------------------------------------------------------------------------------
+
+
+def _cholesky(name: str, a: tf.Tensor, lower: bool) -> tf.Tensor:
+    """The triangular factor, from that triangle of `a`."""
+    factor = tf.linalg.cholesky(a if lower else tf.linalg.adjoint(a))
+    good = tf.reduce_all(tf.math.is_finite(tf.abs(tf.linalg.diag_part(factor))))
+    unless(good, f"{name} of a matrix that is not positive definite")
+    return factor if lower else tf.linalg.adjoint(factor)
+
+
+def _by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
+    half = tf.linalg.triangular_solve(factor, right, lower=bool(lower), adjoint=not lower)
+    return tf.linalg.triangular_solve(factor, half, lower=bool(lower), adjoint=bool(lower))
+
+
+@native("scipy.linalg.cholesky")
+def cholesky(a: Array, lower: bool = False, check_finite: bool = True) -> tf.Tensor:
+    """The upper triangular factor of a positive definite matrix, or the lower one."""
+    a_matrix("cholesky", a, square=True, stacked=True)
+    (given,) = computable("cholesky", a, finite=check_finite)
+    return _cholesky("cholesky", given, lower)
+
+
+@native("scipy.linalg.cho_factor")
+def cho_factor(a: Array, lower: bool = False, check_finite: bool = True) -> tuple[tf.Tensor, bool]:
+    """The same for `cho_solve`: the other triangle is what it was, or zero (see below)."""
+    a_matrix("cho_factor", a, square=True)
+    (given,) = computable("cho_factor", a, finite=check_finite)
+    factor = _cholesky("cho_factor", given, lower)
+    if SCIPY >= (1, 18) and as_tensor(a).dtype == factor.dtype:  # but not of integers
+        return factor, lower
+    rest = given - tf.linalg.band_part(given, -1 if lower else 0, 0 if lower else -1)
+    return factor + rest, lower
+
+
+@native("scipy.linalg.cho_solve")
+def cho_solve(c_and_lower: Any, b: Array, check_finite: bool = True) -> tf.Tensor:
+    """The x with ``a @ x == b``, of the Cholesky factor of a."""
+    c, lower = c_and_lower
+    if not isinstance(lower, (bool, int, np.bool_)):
+        raise refused("cho_solve with a triangle that is known only at run time")
+    factor = as_tensor(c)
+    a_matrix("cho_solve", factor, square=True)
+    factor, right = computable("cho_solve", factor, b, finite=check_finite)
+    return _as_given(_by_cholesky(factor, _columns("cho_solve", factor, right), bool(lower)), b)
+
+
+# -- LU ------------------------------------------------------------------------------------------------------
+
+
+def _exchange(x: tf.Tensor, i: tf.Tensor, j: tf.Tensor) -> tf.Tensor:
+    """A vector with two elements exchanged."""
+    where = tf.range(tf.shape(x)[0])
+    return tf.where(tf.equal(where, i), x[j], tf.where(tf.equal(where, j), x[i], x))
+
+
+def _pivots_of(order: tf.Tensor) -> tf.Tensor:
+    """LAPACK's pivots, the rows exchanged one after the other, of an order of rows."""
+    count = order.shape[0]
+
+    def step(i: tf.Tensor, rows: tf.Tensor, pivots: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        j = tf.argmax(tf.cast(tf.equal(rows, order[i]), tf.int32), output_type=tf.int32)
+        return i + 1, _exchange(rows, i, j), tf.where(tf.equal(tf.range(count), i), j, pivots)
+
+    start = (tf.constant(0), tf.range(count), tf.zeros([count], tf.int32))
+    return tf.while_loop(lambda i, rows, pivots: i < count, step, start)[2]
+
+
+def _order_of(pivots: tf.Tensor) -> tf.Tensor:
+    count = pivots.shape[0]
+
+    def step(i: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        return i + 1, _exchange(rows, i, pivots[i])
+
+    return tf.while_loop(lambda i, rows: i < count, step, (tf.constant(0), tf.range(count)))[1]
+
+
+@native("scipy.linalg.lu_factor")
+def lu_factor(a: Array, check_finite: bool = True) -> tuple[tf.Tensor, tf.Tensor]:
+    """LU factors in one matrix, and the pivots."""
+    a_matrix("lu_factor", a, square=True)
+    factors, order = _factors("lu_factor", *computable("lu_factor", a, finite=check_finite))
+    return factors, _pivots_of(order)
+
+
+@native("scipy.linalg.lu_solve")
+def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = True) -> tf.Tensor:
+    """The x with ``a @ x == b``, of what `lu_factor` gives for a."""
+    factors, pivots = (as_tensor(one) for one in lu_and_piv)
+    a_matrix("lu_solve", factors, square=True)
+    factors, right = computable("lu_solve", factors, b, finite=check_finite)
+    right = _columns("lu_solve", factors, right)
+    order, trans = _order_of(tf.cast(pivots, tf.int32)), _TRANSPOSED[trans]
+    if not trans:
+        return _as_given(_by_factors(factors, order, right), b)
+    unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
+    found = _triangular(unit, _triangular(factors, right, trans, False), trans, True)
+    return _as_given(gathered(found, tf.math.invert_permutation(order), 0), b)
+
+
+# -- least squares -------------------------------------------------------------------------------------------
+
+
+@native("scipy.linalg.lstsq")
+def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tuple[Any, ...]:
+    """Least squares solution, sums of squared residuals, rank and singular values."""
+    a_matrix("lstsq", a)
+    first, right = computable("lstsq", a, b, finite=check_finite)
+    columns = _columns("lstsq", first, right)
+    if first.shape[0] < first.shape[1]:
+        raise refused("lstsq of fewer equations than unknowns")
+    relative = epsilon(first) if cond is None else cond
+    solution, _, rank, values = least_squares(first, columns, relative)
+    unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
+    misfit = tf.reduce_sum(tf.square(tf.abs(columns - tf.matmul(first, solution))), axis=0)
+    if first.shape[0] == first.shape[1]:
+        return _as_given(solution, b), tf.zeros([0], misfit.dtype), tf.cast(rank, tf.int64), values
+    return _as_given(solution, b), misfit[0] if rank_of(b) == 1 else misfit, tf.cast(rank, tf.int64), values
+
+
+@native("scipy.linalg.pinv")
+def pinv(a: Array, *, atol: Any = None, rtol: Any = None, check_finite: bool = True) -> tf.Tensor:
+    """The Moore-Penrose inverse: singular values up to `atol` and `rtol` times the greatest count as zero."""
+    a_matrix("pinv", a)
+    (given,) = computable("pinv", a, finite=check_finite)
+    left, values, right = svd_of(given, full_matrices=False)
+    return tf.linalg.adjoint(tf.matmul(left * _inverses(given, values, atol, rtol), right))
+
+
+def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tensor:
+    """The inverses of singular values or eigenvalues, 0 of those that count as zero."""
+    rtol = max(a.shape) * epsilon(a) if rtol is None else rtol
+    absolute, relative = (
+        as_tensor(0.0 if one is None else one, values.dtype.as_numpy_dtype) for one in (atol, rtol)
+    )
+    unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
+    sizes = tf.abs(values)
+    large = sizes > absolute + tf.reduce_max(sizes) * relative
+    inverses = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
+    return cast(inverses, a.dtype.as_numpy_dtype)
+
+
+@native("scipy.linalg.pinvh")
+def pinvh(
+    a: Array, atol: Any = None, rtol: Any = None, lower: bool = True, check_finite: bool = True
+) -> tf.Tensor:
+    """The same of a Hermitian matrix."""
+    a_matrix("pinvh", a, square=True)
+    (given,) = computable("pinvh", a, finite=check_finite)
+    values, vectors = tf.linalg.eigh(given if lower else tf.linalg.adjoint(given))
+    inverses = _inverses(given, tf.math.real(values), atol, rtol)
+    return tf.matmul(vectors * inverses, vectors, adjoint_b=True)

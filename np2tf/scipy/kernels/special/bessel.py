@@ -1,0 +1,92 @@
+"""Bessel functions of the orders 0 and 1."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import universal
+from np2tf.scipy.kernels.special.series import doubly
+from np2tf.scipy.versions import SCIPY
+from np2tf.tnp._tensor.dtype_dispatch import constant
+
+
+def _unscaled(scaled: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """A modified function of the first kind, of one that is scaled by ``exp(-|x|)``."""
+
+    return lambda x: tf.exp(tf.abs(x)) * scaled(x)
+
+
+def _of_positive(function: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor], tf.Tensor]:
+    """A function of the second kind: NaN of negative numbers."""
+
+    def call(x: tf.Tensor) -> tf.Tensor:
+        return tf.where(x < constant(0, x), constant(math.nan, x), function(x))
+
+    return call
+
+
+#: From here on the asymptotic expansions have all digits, with so many terms.
+_FAR, _TERMS = 25.0, 24
+
+
+def _expansion(order: int, odd: bool) -> list[float]:
+    """The coefficients of the powers 0, 2, 4, … of 1 / x in one factor, of 1, 3, 5, … in the other."""
+    term, terms = 1.0, [1.0]
+    for k in range(1, _TERMS):
+        term *= (4 * order * order - (2 * k - 1) ** 2) / (8 * k)
+        terms.append(term)
+    return [coefficient * (-1) ** n for n, coefficient in enumerate(terms[odd::2])]
+
+
+def _polynomial(coefficients: list[float], x: tf.Tensor) -> tf.Tensor:
+    result = constant(0.0, x)
+    for coefficient in reversed(coefficients):
+        result = result * x + constant(coefficient, x)
+    return result
+
+
+def _exact_far_out(
+    function: Callable[[tf.Tensor], tf.Tensor], order: int, second: bool
+) -> Callable[[tf.Tensor], tf.Tensor]:
+    """A function that takes the phase of large numbers as exactly as SciPy does since 1.18.
+
+    Asymptotic expansions: https://dlmf.nist.gov/10.17.
+    """
+    if SCIPY < (1, 18):
+        return function
+
+    def call(x: tf.Tensor) -> tf.Tensor:
+        size = tf.abs(x)
+        is_far = tf.math.is_finite(x) & (size > constant(_FAR, x))
+        far = tf.where(is_far, size, constant(_FAR, x))
+        near = function(tf.where(is_far, constant(_FAR, x), x))
+        inverse = 1.0 / far
+        p = _polynomial(_expansion(order, False), inverse * inverse)
+        q = _polynomial(_expansion(order, True), inverse * inverse) * inverse
+        # cos and sin of the phase, times the root of two.
+        plus, minus = tf.cos(far) + tf.sin(far), tf.sin(far) - tf.cos(far)
+        cosine, sine = (minus, -plus) if order else (plus, minus)
+        made = (p * sine + q * cosine) if second else (p * cosine - q * sine)
+        made *= tf.math.rsqrt(constant(math.pi, x) * far)
+        # Those of the first kind are even, or odd.
+        made = made * tf.sign(x) if order and not second else made
+        return tf.where(is_far, made, near)
+
+    return call
+
+
+universal("i0", doubly(_unscaled(tf.math.bessel_i0e)))
+universal("i1", doubly(_unscaled(tf.math.bessel_i1e)))
+universal("i0e", doubly(tf.math.bessel_i0e))
+universal("i1e", doubly(tf.math.bessel_i1e))
+universal("j0", doubly(_exact_far_out(tf.math.special.bessel_j0, 0, False)))
+universal("j1", doubly(_exact_far_out(tf.math.special.bessel_j1, 1, False)))
+universal("y0", doubly(_of_positive(_exact_far_out(tf.math.special.bessel_y0, 0, True))))
+universal("y1", doubly(_of_positive(tf.math.special.bessel_y1)))
+universal("k0", doubly(_of_positive(tf.math.special.bessel_k0)))
+universal("k1", doubly(_of_positive(tf.math.special.bessel_k1)))
+universal("k0e", doubly(_of_positive(tf.math.special.bessel_k0e)))
+universal("k1e", doubly(_of_positive(tf.math.special.bessel_k1e)))

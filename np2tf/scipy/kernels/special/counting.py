@@ -1,0 +1,40 @@
+"""Factorials and numbers of combinations."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.scipy.kernels.special.gammas import binomial, gamma
+from np2tf.scipy.kernels.special.series import choose, together
+from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._tensor.dtype_dispatch import constant
+
+
+@native("scipy.special.comb")
+def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
+    """The number of ways to take k of N things."""
+    things, taken = together(cast(N, np.float64), cast(k, np.float64))
+    if repetition:
+        zero = constant(0, things)
+        # What less than one thing gives depends on SciPy's version.
+        unless(
+            tf.reduce_all((things > zero) & (taken >= zero)), "comb with repetition of less than one thing"
+        )
+        things = things + taken - constant(1, taken)
+    possible = (taken <= things) & (things >= constant(0, things)) & (taken >= constant(0, taken))
+    return tf.where(possible, binomial(things, taken), constant(0, things))
+
+
+@native("scipy.special.factorial")
+def factorial(n: Array) -> tf.Tensor:
+    """``gamma(n + 1)``; 0 of negative numbers."""
+    if n.dtype.is_complex or n.dtype in (tf.bool, tf.float16):
+        raise refused(f"factorial of {n.dtype.name}")
+    at = cast(n, np.float64)
+    value = gamma(tf.where(at < constant(0, at), constant(0, at), at) + constant(1, at))
+    result = choose(value, (tf.math.is_nan(at), at), (at < constant(0, at), 0.0))
+    # SciPy computes it in the precision of n, whatever the dtype of the result.
+    return cast(cast(result, np.float32), np.float64) if n.dtype == tf.float32 else result

@@ -1,0 +1,108 @@
+"""Functions of scipy.special that are made of exponentials and logarithms."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import universal
+from np2tf.scipy.kernels.special.series import choose, doubly, together
+from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
+
+#: The logarithm of the least positive number, half of which is 0.
+_LOG_OF_LEAST = math.log(5e-324) - math.log(2)
+
+
+def _logit(p: tf.Tensor) -> tf.Tensor:
+    one = constant(1, p)
+    middle = (p >= constant(0.3, p)) & (p <= constant(0.65, p))
+    distance = constant(2, p) * (tf.where(middle, p, constant(0.5, p)) - constant(0.5, p))
+    near = tf.math.log1p(distance) - tf.math.log1p(-distance)
+    return tf.where(middle, near, tf.math.log(p / (one - p)))
+
+
+def _log_expit(x: tf.Tensor) -> tf.Tensor:
+    return -tf.math.softplus(-x)
+
+
+def _times(logarithm: Callable[[tf.Tensor], tf.Tensor]) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
+    """``x * logarithm(y)``, 0 where x is 0, whatever y is, unless it is NaN."""
+
+    def call(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+        x, y = together(x, y)
+        none = tf.equal(x, constant(0, x)) & ~tf.math.is_nan(y)
+        return tf.where(none, constant(0, x), x * logarithm(tf.where(none, constant(1, y), y)))
+
+    return call
+
+
+def _entropy(x: tf.Tensor) -> tf.Tensor:
+    positive = x > constant(0, x)
+    value = -x * tf.math.log(tf.where(positive, x, constant(1, x)))
+    return choose(value, (tf.math.is_nan(x), x), (tf.equal(x, constant(0, x)), 0.0), (~positive, -math.inf))
+
+
+def _relative_entropy(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    x, y = together(x, y)
+    zero, one = constant(0, x), constant(1, x)
+    both = (x > zero) & (y > zero)
+    above, below = tf.where(both, x, one), tf.where(both, y, one)
+    ratio = above / below
+    near = (ratio > constant(0.5, x)) & (ratio < constant(2, x))
+    # Of nearly equal numbers the quotient would lose what tells them apart.
+    close = tf.math.log1p(
+        (tf.where(near, above, one) - tf.where(near, below, one)) / tf.where(near, below, one)
+    )
+    inside = (ratio > constant(np.finfo(np.float64).tiny, x)) & tf.math.is_finite(ratio)
+    logarithm = choose(
+        tf.math.log(above) - tf.math.log(below),
+        (near, close),
+        (inside, tf.math.log(tf.where(inside, ratio, one))),
+    )
+    nothing = tf.equal(x, zero) & (y >= zero)
+    undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
+    return choose(above * logarithm, (undefined, math.nan), (nothing, 0.0), (~both, math.inf))
+
+
+def _divergence(x: tf.Tensor, y: tf.Tensor) -> tf.Tensor:
+    x, y = together(x, y)
+    zero = constant(0, x)
+    both = (x > zero) & (y > zero)
+    above, below = tf.where(both, x, constant(1, x)), tf.where(both, y, constant(1, x))
+    ratio = above / below
+    vanishes = ratio < constant(np.finfo(np.float64).tiny, x)
+    apart = tf.math.log(above) - tf.math.log(below)
+    apart = tf.where(apart < constant(_LOG_OF_LEAST, x), constant(-math.inf, x), apart)
+    logarithm = tf.where(vanishes, apart, tf.math.log(ratio))
+    nothing = tf.equal(x, zero) & (y >= zero)
+    undefined = tf.math.is_nan(x) | tf.math.is_nan(y)
+    return choose(
+        tf.where(both, x * logarithm - x + y, constant(math.inf, x)),
+        (undefined, math.nan),
+        (nothing, y),
+    )
+
+
+def _huber(delta: tf.Tensor, r: tf.Tensor) -> tf.Tensor:
+    delta, r = together(delta, r)
+    half, size = constant(0.5, r), tf.abs(r)
+    value = tf.where(size <= delta, half * r * r, delta * (size - half * delta))
+    return tf.where(delta < constant(0, r), constant(math.inf, r), value)
+
+
+universal("expit", tf.math.sigmoid)
+universal("logit", doubly(_logit))
+universal("log_expit", doubly(_log_expit))
+universal("xlogy", doubly(_times(tf.math.log)))
+universal("xlog1py", doubly(_times(tf.math.log1p)))
+universal("entr", doubly(_entropy))
+universal("rel_entr", doubly(_relative_entropy))
+universal("kl_div", doubly(_divergence))
+universal("huber", doubly(_huber))
+for _name in ("expm1", "log1p", "exp2", "cbrt"):
+    universal(_name, doubly(UFUNCS[getattr(np, _name)].implementation))
+universal("exp10", doubly(lambda x: tf.pow(constant(10, x), x)))

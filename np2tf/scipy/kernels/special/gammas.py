@@ -1,0 +1,275 @@
+"""The gamma function, its logarithm and derivatives, the beta function, binomial coefficients."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from scipy.special import zetac
+
+from np2tf.scipy.kernels.declare import native, refused, universal, unless
+from np2tf.scipy.kernels.special.series import choose, doubly, is_whole, polynomial, together
+from np2tf.tnp._dispatch.op import Array, Int
+from np2tf.tnp._operands.conversion import cast, promote
+from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
+from np2tf.tnp._ufuncs.real import signbit
+
+#: ``lgamma(2 + z)`` for ``|z| <= 1/2``, as a power series.
+_AROUND_2 = [0.0, 1 - np.euler_gamma, *((-1) ** k * float(zetac(k)) / k for k in range(2, 32))]
+#: ``lgamma(x) - ((x - 1/2) * log(x) - x + log(2 * pi) / 2)``, times x, in powers of ``1 / x**2``.
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156, -3617 / 122400)
+_LARGE = 10.5
+_HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
+_FACTORIALS = np.array([float(math.factorial(k)) for k in range(171)])
+#: So many factors are multiplied one by one for a binomial coefficient.
+_FEW = 20
+
+
+def _correction(x: tf.Tensor) -> tf.Tensor:
+    """The rest of Stirling's formula, for x >= 10."""
+    return polynomial(constant(1, x) / (x * x), _STIRLING) / x
+
+
+def _of_positive(x: tf.Tensor) -> tf.Tensor:
+    """The logarithm of the gamma function of positive numbers."""
+    half, one = constant(0.5, x), constant(1, x)
+    large = x >= constant(_LARGE, x)
+    far = tf.where(large, x, constant(_LARGE, x))
+    stirling = (far - half) * (tf.math.log(far) - one) - half + constant(_HALF_LOG_2_PI, x) + _correction(far)
+    near = tf.where(large | tf.math.is_nan(x), one, x)
+    whole = tf.round(near)
+    rest = near - whole
+    # The steps from 2 + rest to x: down for x below 1.5, up above 2.5.
+    sum = polynomial(rest, _AROUND_2)
+    tiny = constant(np.finfo(np.float64).tiny, x)
+    down = tf.where(whole < half, tf.math.log(maximum(near, tiny)) + tf.math.log1p(near), tf.math.log1p(rest))
+    sum = tf.where(whole < constant(1.5, x), sum - down, sum)
+    product = one
+    for k in range(1, 10):
+        step = constant(k, x)
+        product = product * tf.where(whole >= step + constant(2, x), near - step, one)
+    return choose(
+        sum + tf.math.log(product), (tf.math.is_inf(x), math.inf), (large, stirling), (tf.math.is_nan(x), x)
+    )
+
+
+def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
+    """``sin(pi * x)``, exactly 0 at whole numbers."""
+    whole = tf.round(x)
+    rest = tf.sin(constant(math.pi, x) * (x - whole))
+    odd = tf.not_equal(tf.math.floormod(whole, constant(2, x)), constant(0, x))
+    return tf.where(odd, -rest, rest)
+
+
+def log_gamma(x: tf.Tensor) -> tf.Tensor:
+    """The logarithm of the absolute value of the gamma function."""
+    zero, one = constant(0, x), constant(1, x)
+    negative = x < zero
+    positive = _of_positive(tf.where(negative, one - x, x))
+    infinite = tf.math.is_inf(x) | (is_whole(x) & (x <= zero))
+    sine = tf.abs(_sine_of_pi(tf.where(negative & ~infinite, x, constant(0.5, x))))
+    tiny = negative & (x > constant(-1e-10, x))
+    size = tf.where(tiny, -tf.math.log(tf.where(tiny, -x, one)), tf.math.log(constant(math.pi, x) / sine))
+    reflected = size - positive
+    return choose(
+        positive,
+        (tf.math.is_nan(x), x),
+        (tf.equal(x, constant(-math.inf, x)), x),
+        (infinite, math.inf),
+        (negative, reflected),
+    )
+
+
+def gamma(x: tf.Tensor) -> tf.Tensor:
+    """The gamma function."""
+    zero = constant(0, x)
+    negative = x < zero
+    whole = is_whole(x)
+    odd = tf.not_equal(tf.math.floormod(tf.floor(x), constant(2, x)), zero)
+    size = tf.exp(log_gamma(x))
+    signed = tf.where(negative & odd, -size, size)
+    position = tf.cast(tf.clip_by_value(tf.where(whole, x, constant(1, x)), 1.0, 171.0), tf.int32) - 1
+    exact = whole & (x >= constant(1, x)) & (x <= constant(171, x))
+    return choose(
+        signed,
+        (tf.equal(x, zero), tf.where(signbit(x), constant(-math.inf, x), constant(math.inf, x))),
+        (whole & negative | tf.equal(x, constant(-math.inf, x)), math.nan),
+        (exact, tf.gather(tf.constant(_FACTORIALS, x.dtype), position)),
+    )
+
+
+def _log_gamma_real(x: tf.Tensor) -> tf.Tensor:
+    return tf.where(x < constant(0, x), constant(math.nan, x), log_gamma(x))
+
+
+def digamma(x: tf.Tensor) -> tf.Tensor:
+    """The derivative of the logarithm of the gamma function."""
+    zero = constant(0, x)
+    at_zero = tf.where(signbit(x), constant(math.inf, x), constant(-math.inf, x))
+    pole = is_whole(x) & (x <= zero)
+    value = tf.math.digamma(tf.where(pole | tf.math.is_inf(x), constant(1, x), x))
+    return choose(
+        value,
+        (tf.equal(x, zero), at_zero),
+        (pole, math.nan),
+        (tf.equal(x, constant(-math.inf, x)), math.nan),
+        (tf.math.is_inf(x), x),
+    )
+
+
+def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The logarithm of the absolute value of the beta function, without differences of large numbers."""
+    a, b = together(a, b)
+    _require_regular("betaln", a, b)
+    return _log_beta(a, b)
+
+
+def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
+    """Leave poles, infinite numbers, and large ones of which one is negative, to SciPy."""
+    zero, limit = constant(0, a), constant(1e4, a)
+    least, most = minimum(a, b), maximum(a, b)
+    positive = (least > zero) & (most < constant(1e300, a))
+    ordinary = ~is_whole(a) & ~is_whole(b) & ~is_whole(a + b) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
+    unless(
+        tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)),
+        f"{name} at a pole or far out",
+    )
+
+
+def _log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    small, large = minimum(a, b), maximum(a, b)
+    one, ten = constant(1, a), constant(_LARGE, a)
+    plain = log_gamma(a) + (log_gamma(b) - log_gamma(a + b))
+    is_far = (large >= ten) & (small > constant(0, a)) & tf.math.is_finite(large)
+    p, q = tf.where(is_far, small, one), tf.where(is_far, large, ten)
+    share = p / (p + q)
+    rest = _correction(q) - _correction(p + q)
+    both = p >= ten
+    p_far = tf.where(both, p, ten)
+    far = tf.where(
+        both,
+        constant(-0.5, a) * tf.math.log(q)
+        + constant(_HALF_LOG_2_PI, a)
+        + _correction(p_far)
+        + rest
+        + (p - constant(0.5, a)) * tf.math.log(share)
+        + q * tf.math.log1p(-share),
+        _of_positive(p) + rest + p - p * tf.math.log(p + q) + (q - constant(0.5, a)) * tf.math.log1p(-share),
+    )
+    return tf.where(is_far, far, plain)
+
+
+def _sign_of_gamma(x: tf.Tensor) -> tf.Tensor:
+    odd = tf.not_equal(tf.math.floormod(tf.floor(x), constant(2, x)), constant(0, x))
+    return tf.where((x < constant(0, x)) & odd, constant(-1, x), constant(1, x))
+
+
+def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The beta function."""
+    a, b = together(a, b)
+    _require_regular("beta", a, b)
+    sum, one, limit = a + b, constant(1, a), constant(171, a)
+    sign = _sign_of_gamma(a) * _sign_of_gamma(b) * _sign_of_gamma(sum)
+    is_near = (tf.abs(sum) < limit) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
+    large, small = tf.where(is_near, maximum(a, b), one), tf.where(is_near, minimum(a, b), one)
+    near = gamma(large) / gamma(tf.where(is_near, sum, one)) * gamma(small)
+    return choose(tf.where(is_near, near, sign * tf.exp(_log_beta(a, b))), (tf.math.is_nan(sum), sum))
+
+
+def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
+    """The binomial coefficient."""
+    n, k = together(n, k)
+    zero, one, limit = constant(0, n), constant(1, n), constant(1e4, n)
+    undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
+    inside = (n >= zero) & (k >= zero) & (k <= n) & (n < constant(1e15, n))
+    near = (tf.abs(n) < limit) & (tf.abs(k) < limit)
+    unless(tf.reduce_all(inside | near | undefined), "binom far out")
+    regular = inside | near & ~undefined
+    n, k = tf.where(regular, n, one), tf.where(regular, k, one)
+    whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
+    fewer = tf.where(whole, n - k, k)
+    few = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_FEW, n))
+    few &= (tf.abs(n) > constant(1e-8, n)) | tf.equal(n, zero)
+    factors = tf.where(few, fewer, zero)
+    # Multiplied before they are divided, coefficients of whole numbers are whole; but not beyond all bounds.
+    above, below = tf.ones_like(n), tf.ones_like(n)
+    for i in range(1, _FEW):
+        step = constant(i, n)
+        taken = factors >= step
+        above = above * tf.where(taken, step + n - factors, one)
+        below = below * tf.where(taken, step, one)
+        large = tf.abs(above) > constant(1e50, n)
+        above, below = tf.where(large, above / below, above), tf.where(large, one, below)
+    pole = is_whole(k) & (k < zero) | (is_whole(n - k) & (n - k < zero))
+    first, second = tf.where(pole, one, one + n - k), tf.where(pole, one, one + k)
+    size = tf.exp(-_log_beta(first, second) - tf.math.log(tf.abs(n + one)))
+    sign = _sign_of_gamma(n + one) * _sign_of_gamma(k + one) * _sign_of_gamma(n - k + one)
+    return choose(sign * size, (undefined, math.nan), (few, above / below), (pole, zero))
+
+
+def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
+    """``gamma(z + m) / gamma(z)``."""
+    z, m = together(z, m)
+    zero, one, limit = constant(0, z), constant(1, z), constant(171, z)
+    sum = z + m
+    regular = (z > zero) & (sum > zero) & (z < constant(1e3, z)) & (sum < constant(1e3, z))
+    undefined = tf.math.is_nan(sum)
+    unless(tf.reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
+    near = regular & (z < limit) & (sum < limit)
+    below, above = (tf.where(near, part, one) for part in (z, sum))
+    first, second = (tf.where(regular, part, one) for part in (z, sum))
+    far = tf.exp(log_gamma(second) - log_gamma(first))
+    return choose(far, (undefined, sum), (near, gamma(above) / gamma(below)))
+
+
+def hurwitz(x: tf.Tensor, q: tf.Tensor) -> tf.Tensor:
+    """The Hurwitz zeta function."""
+    return tf.math.zeta(*together(x, q))
+
+
+universal("gammaln", doubly(log_gamma))
+universal("gamma", doubly(gamma))
+universal("loggamma", doubly(_log_gamma_real))
+universal("psi", doubly(digamma))
+universal("beta", doubly(beta))
+universal("betaln", doubly(log_beta))
+universal("poch", doubly(rising))
+universal("binom", doubly(binomial))
+
+
+@native("scipy.special.zeta")
+def zeta(x: Array, q: Any = None) -> tf.Tensor:
+    """The Riemann or Hurwitz zeta function."""
+    if q is None or x.dtype.is_complex:
+        raise refused("the zeta function of Riemann, or of complex numbers")
+    first, second = promote(x, q)
+    wide = (cast(first, np.float64), cast(second, np.float64))
+    return cast(hurwitz(*wide), np.float32 if first.dtype in (tf.float16, tf.float32) else np.float64)
+
+
+@native("scipy.special.polygamma")
+def polygamma(n: Array, x: Array) -> tf.Tensor:
+    """The derivatives of `digamma`."""
+    order, at = together(cast(n, np.float64), cast(x, np.float64))
+    one = constant(1, order)
+    above = tf.where(order > constant(0, order), order + one, constant(2, order))
+    sign = tf.where(tf.equal(tf.math.floormod(order, constant(2, order)), constant(0, order)), -one, one)
+    higher = sign * gamma(above) * hurwitz(above, at)
+    undefined = tf.where(order < constant(0, order), constant(math.nan, order), higher)
+    # SciPy computes the first one in the precision of x.
+    narrow = tf.float32 if x.dtype in (tf.float16, tf.float32) else tf.float64
+    lowest = tf.cast(tf.cast(digamma(at), narrow), tf.float64)
+    return tf.where(tf.equal(order, constant(0, order)), lowest, undefined)
+
+
+@native("scipy.special.multigammaln")
+def multigammaln(a: Array, d: Int) -> tf.Tensor:
+    """The logarithm of the multivariate gamma function."""
+    at = cast(a, np.float64)
+    unless(tf.reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
+    result = tf.fill(tf.shape(at), constant(d * (d - 1) * 0.25 * math.log(math.pi), at))
+    for j in range(d):
+        result += log_gamma(at - constant(j / 2, at))
+    return result

@@ -1,0 +1,81 @@
+"""Incomplete gamma and beta functions."""
+
+from __future__ import annotations
+
+import math
+
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import universal, unless
+from np2tf.scipy.kernels.special.series import choose, doubly, together
+from np2tf.tnp._tensor.dtype_dispatch import constant
+
+#: Larger parameters, and larger numbers, are left to SciPy.
+_MOST, _FAR, _LEAST = 2e3, 1e15, 1e-8
+
+
+def _gamma(a: tf.Tensor, x: tf.Tensor, upper: bool) -> tf.Tensor:
+    a, x = together(a, x)
+    zero, one = constant(0, a), constant(1, a)
+    inside = (a > zero) & (x > zero) & tf.math.is_finite(a) & tf.math.is_finite(x)
+    # TensorFlow's iterations are too few for larger ones, or do not end.
+    unless(
+        tf.reduce_all(
+            ~inside | ((a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a)))
+        ),
+        "gammainc far out",
+    )
+    inside &= (a < constant(_MOST, a)) & (a > constant(_LEAST, a)) & (x < constant(_FAR, a))
+    compute = tf.math.igammac if upper else tf.math.igamma
+    value = compute(tf.where(inside, a, one), tf.where(inside, x, one))
+    nothing, everything = (one, zero) if upper else (zero, one)
+    infinite = constant(math.inf, a)
+    undefined = (a < zero) | (x < zero) | tf.math.is_nan(a) | tf.math.is_nan(x)
+    undefined |= tf.equal(a, zero) & tf.equal(x, zero) | (tf.equal(a, infinite) & tf.equal(x, infinite))
+    return choose(
+        value,
+        (undefined, math.nan),
+        (tf.equal(a, zero) | tf.equal(x, infinite), everything),
+        (tf.equal(x, zero) | tf.equal(a, infinite), nothing),
+    )
+
+
+def lower_gamma(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """The regularised lower incomplete gamma function."""
+    return _gamma(a, x, upper=False)
+
+
+def upper_gamma(a: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """The regularised upper incomplete gamma function."""
+    return _gamma(a, x, upper=True)
+
+
+def incomplete_beta(a: tf.Tensor, b: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """The regularised incomplete beta function."""
+    a, b, x = together(a, b, x)
+    zero, one = constant(0, a), constant(1, a)
+    finite = tf.math.is_finite(a) & tf.math.is_finite(b)
+    inside = (a > zero) & (b > zero) & (x > zero) & (x < one) & finite
+    unless(tf.reduce_all(~inside | ((a < constant(_MOST, a)) & (b < constant(_MOST, a)))), "betainc far out")
+    inside &= (a < constant(_MOST, a)) & (b < constant(_MOST, a))
+    value = tf.math.betainc(*(tf.where(inside, one_of, constant(0.5, a)) for one_of in (a, b, x)))
+    infinite = constant(math.inf, a)
+    a_is_infinite, b_is_infinite = tf.equal(a, infinite), tf.equal(b, infinite)
+    no_a, no_b = tf.equal(a, zero), tf.equal(b, zero)
+    undefined = tf.math.is_nan(a + b + x) | (a < zero) | (b < zero) | (x < zero) | (x > one)
+    undefined |= (a_is_infinite & b_is_infinite) | (no_a & no_b)
+    return choose(
+        value,
+        (undefined, math.nan),
+        (no_a | b_is_infinite, tf.where(tf.equal(x, zero), zero, one)),
+        (no_b | a_is_infinite, tf.where(tf.equal(x, one), one, zero)),
+        (tf.equal(x, zero), zero),
+        (tf.equal(x, one), one),
+    )
+
+
+universal("gammainc", doubly(lower_gamma))
+universal("gammaincc", doubly(upper_gamma))
+universal("betainc", doubly(incomplete_beta))
+universal("chdtr", doubly(lambda v, x: lower_gamma(v / constant(2, v), x / constant(2, x))))
+universal("chdtrc", doubly(lambda v, x: upper_gamma(v / constant(2, v), x / constant(2, x))))

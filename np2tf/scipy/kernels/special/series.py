@@ -1,0 +1,60 @@
+"""Polynomials, and what is computed in double precision for operands of single precision."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp._tensor.dtype_dispatch import constant
+
+
+def polynomial(x: tf.Tensor, coefficients: Sequence[float]) -> tf.Tensor:
+    """``coefficients[0] + coefficients[1] * x + …``."""
+    result = tf.fill(tf.shape(x), constant(coefficients[-1], x))
+    for coefficient in reversed(coefficients[:-1]):
+        result = result * x + constant(coefficient, x)
+    return tf.ensure_shape(result, x.shape)
+
+
+def doubly(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function` computed in float64, its result in the dtype of the operands."""
+
+    @functools.wraps(function)
+    def call(*operands: tf.Tensor) -> Any:
+        narrow = operands[0].dtype
+        if narrow == tf.float64:
+            return function(*operands)
+        return tf.cast(function(*[tf.cast(operand, tf.float64) for operand in operands]), narrow)
+
+    return call
+
+
+def together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
+    """The operands in their common shape."""
+    static = operands[0].shape
+    for operand in operands[1:]:
+        static = tf.broadcast_static_shape(static, operand.shape)
+    if all(operand.shape == static for operand in operands) and static.is_fully_defined():
+        return operands
+    if static.is_fully_defined():
+        return tuple(tf.broadcast_to(operand, static) for operand in operands)
+    shape = tf.shape(operands[0])
+    for operand in operands[1:]:
+        shape = tf.broadcast_dynamic_shape(shape, tf.shape(operand))
+    return tuple(tf.broadcast_to(operand, shape) for operand in operands)
+
+
+def choose(default: tf.Tensor, *cases: tuple[tf.Tensor, Any]) -> tf.Tensor:
+    """Element by element, the value of the first case whose condition holds, else `default`."""
+    for condition, value in reversed(cases):
+        value = value if isinstance(value, tf.Tensor) else constant(value, default)
+        default = tf.where(condition, value, default)
+    return default
+
+
+def is_whole(x: tf.Tensor) -> tf.Tensor:
+    """Whether a number is finite and has no fractional part."""
+    return tf.equal(tf.floor(x), x) & tf.math.is_finite(x)

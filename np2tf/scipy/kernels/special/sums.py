@@ -1,0 +1,84 @@
+"""Logarithms of sums of exponentials, along axes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.scipy.kernels.declare import native, refused
+from np2tf.tnp._dispatch.op import Array, Axis
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.promotion import inexact_type
+from np2tf.tnp._tensor.dtype_dispatch import constant
+from np2tf.tnp.linalg.products import rank_of
+
+
+def _inexact(x: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
+    if x.dtype.is_complex or x.dtype == tf.float16:
+        raise refused(f"sums of exponentials of {x.dtype.name}")
+    return cast(x, inexact_type(x, *others))
+
+
+def _axes(x: tf.Tensor, axis: Any) -> list[int]:
+    rank = rank_of(x)
+    if axis is None:
+        return list(range(rank))
+    return [int(k) for k in (axis if isinstance(axis, tuple) else (axis,))]
+
+
+def _largest(x: tf.Tensor, axes: list[int]) -> tf.Tensor:
+    """The largest numbers along `axes`, 0 where it is infinite."""
+    largest = tf.reduce_max(x, axes, keepdims=True)
+    return tf.where(tf.math.is_finite(largest), largest, constant(0, x))
+
+
+@native("scipy.special.logsumexp")
+def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False) -> tf.Tensor:
+    """The logarithm of the sum of exponentials."""
+    if a.shape.num_elements() in (0, None):
+        raise refused("logsumexp of no elements, or of a number of them that is not known")
+    if b is not None:
+        weights = as_tensor(b)
+        if weights.dtype.is_complex:
+            raise refused("logsumexp with complex weights")
+        a, weights = _inexact(a, weights), _inexact(weights, a)
+        a, weights = tf.broadcast_to(a, tf.broadcast_static_shape(a.shape, weights.shape)), weights
+        a = tf.where(tf.equal(weights, constant(0, weights)), constant(-np.inf, a), a)
+    a = _inexact(a)
+    axes = _axes(a, axis)
+    largest = _largest(a, axes)
+    if b is None:
+        # One of the largest is left out of the sum: its exponential is 1, and log1p keeps small rests.
+        is_largest = tf.equal(a, largest)
+        count = tf.reduce_sum(tf.cast(is_largest, a.dtype), axes, keepdims=True)
+        rest = tf.where(is_largest, constant(0, a), tf.exp(a - largest))
+        sum = tf.reduce_sum(rest, axes, keepdims=True)
+        found = count > constant(0, count)
+        safe = tf.where(found, count, constant(1, count))
+        result = tf.where(
+            found, tf.math.log1p(sum / safe) + tf.math.log(safe) + largest, tf.math.log(sum) + largest
+        )
+    else:
+        sum = tf.reduce_sum(weights * tf.exp(a - largest), axes, keepdims=True)
+        result = tf.math.log(sum) + largest
+    return result if keepdims else tf.squeeze(result, axes)
+
+
+@native("scipy.special.softmax")
+def softmax(x: Array, axis: Axis = None) -> tf.Tensor:
+    """Exponentials divided by their sum."""
+    x = _inexact(x)
+    axes = _axes(x, axis)
+    powers = tf.exp(x - tf.stop_gradient(tf.reduce_max(x, axes, keepdims=True)))
+    return powers / tf.reduce_sum(powers, axes, keepdims=True)
+
+
+@native("scipy.special.log_softmax")
+def log_softmax(x: Array, axis: Axis = None) -> tf.Tensor:
+    """The logarithm of `softmax`."""
+    x = _inexact(x)
+    axes = _axes(x, axis)
+    shifted = x - _largest(x, axes)
+    return shifted - tf.math.log(tf.reduce_sum(tf.exp(shifted), axes, keepdims=True))

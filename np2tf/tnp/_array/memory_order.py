@@ -1,0 +1,164 @@
+"""The memory order of what functions give, where NumPy's follows that of their operands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import cell_of, is_ordinary, ndarray
+from np2tf.tnp._array.strides import (
+    Order,
+    in_order_of,
+    layout_of,
+    order_of_copy,
+    order_of_joined,
+    order_of_reduced,
+)
+from np2tf.tnp._tensor.storage import current_region
+
+#: What gives a result, made by a function from these arguments, its order.
+Rule = Callable[[Any, tuple[Any, ...], dict[str, Any]], Any]
+
+
+def _elementwise(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return in_order_of(result, (*args, *kwargs.values()))
+
+
+def _iterated(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return in_order_of(result, (*args, *kwargs.values()), iterated=True)
+
+
+def _rounded(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """To whole numbers it is one ufunc, to decimals several steps in an array that is made before."""
+    decimals = args[1] if len(args) > 1 else kwargs.get("decimals", 0)
+    return (_fortran if decimals else _elementwise)(result, args, kwargs)
+
+
+def _first(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    return args[0] if args else next(iter(kwargs.values()), None)
+
+
+def _ordered(result: Any, order: Order) -> Any:
+    if type(result) is ndarray and order is not None and len(order) == result.tensor.shape.rank:
+        cell_of(result).order = order
+    return result
+
+
+def _ordered_as_copy(result: Any, operand: Any, letter: str) -> Any:
+    if type(result) is not ndarray or result.tensor.shape.rank is None:
+        return result
+    return _ordered(result, order_of_copy(operand, letter))
+
+
+def _copy(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A copy of the first operand, of which something is changed."""
+    return _ordered_as_copy(result, _first(args, kwargs), "K")
+
+
+def _fortran(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """In Fortran order if the first operand is, else in C order."""
+    return _ordered_as_copy(result, _first(args, kwargs), "A")
+
+
+def _reduced(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    operand = _first(args, kwargs)
+    axis = args[1] if len(args) > 1 else kwargs.get("axis")
+    if axis is None or type(result) is not ndarray or is_ordinary(operand):
+        return result
+    rank = operand.ndim
+    axes = [int(one) % rank for one in (axis if isinstance(axis, (tuple, list)) else (axis,))]
+    return _ordered(result, order_of_reduced(operand, axes, result.tensor.shape.rank == rank))
+
+
+def _joined(shaped: Callable[[np.ndarray, int], np.ndarray]) -> Rule:
+    """A function that joins arrays, which `shaped` makes of one rank."""
+
+    def rule(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        arrays = _first(args, kwargs)
+        axis = args[1] if len(args) > 1 else kwargs.get("axis", 0)
+        if axis is None or not isinstance(arrays, (tuple, list)) or all(map(is_ordinary, arrays)):
+            return result
+        layouts = [layout_of(one) for one in arrays]
+        known = [shaped(layout, axis) for layout in layouts if layout is not None]
+        return _ordered(result, order_of_joined(known)) if len(known) == len(layouts) else result
+
+    return rule
+
+
+def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """NumPy joins small blocks, one axis after the other, and writes large ones into a new array.
+
+    Raises:
+        StagingError: the order of staged arrays is not known.
+    """
+    nested = _first(args, kwargs)
+    leaves = list(blocks_within(nested))
+    if type(result) is not ndarray or all(map(is_ordinary, leaves)):
+        return result
+    layouts = {id(one): layout_of(one) if isinstance(one, np.ndarray) else np.empty(()) for one in leaves}
+    rank, size = result.tensor.shape.rank, result.tensor.shape.num_elements()
+    if size is None or any(one is None for one in layouts.values()):
+        if current_region() is None:
+            return result
+        raise StagingError("np.block of arrays that are not in C order", "NP2TF503")
+    depth = _depth(nested)
+    if depth * size <= _JOINED_BLOCKS:
+        return _ordered(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))
+    fortran = all(one.flags.f_contiguous for one in layouts.values())  # type: ignore[union-attr]
+    c = all(one.flags.c_contiguous for one in layouts.values())  # type: ignore[union-attr]
+    return _ordered(result, tuple(reversed(range(rank)))) if fortran and not c else result
+
+
+#: NumPy joins blocks whose sizes, times the depth of the lists, are no more than this.
+_JOINED_BLOCKS = 2 * 512 * 512
+
+
+def blocks_within(nested: Any) -> Iterator[Any]:
+    """What the nested lists hold that `np.block` is given."""
+    if isinstance(nested, list):
+        for one in nested:
+            yield from blocks_within(one)
+    else:
+        yield nested
+
+
+def _depth(nested: Any) -> int:
+    return 1 + _depth(nested[0]) if isinstance(nested, list) else 0
+
+
+def _joined_blocks(nested: Any, layouts: dict[int, Any], rank: int, depth: int) -> np.ndarray:
+    """Something with the shape and strides of blocks that are joined."""
+    if depth == 0:
+        layout = layouts[id(nested)]
+        return layout[(None,) * (rank - layout.ndim) + (...,)]  # type: ignore[no-any-return]
+    parts = [_joined_blocks(one, layouts, rank, depth - 1) for one in nested]
+    shape = list(parts[0].shape)
+    shape[-depth] = sum(part.shape[-depth] for part in parts)
+    order = order_of_joined(parts) or tuple(range(rank))
+    return np.empty([shape[axis] for axis in order]).transpose(np.argsort(order))
+
+
+_KINDS: dict[Rule, tuple[str, ...]] = {
+    _elementwise: ("clip", "isclose", "angle", "fix", "i0", "sinc", "real_if_close"),
+    _iterated: ("where", "cumsum", "cumprod"),
+    _rounded: ("round", "around"),
+    _copy: ("sort", "partition", "nan_to_num"),
+    _fortran: ("pad",),
+    _reduced: (
+        *("sum", "prod", "max", "min", "amax", "amin", "any", "all", "mean", "var", "std", "ptp"),
+        *("nansum", "nanprod", "nanmax", "nanmin", "nanmean", "nanvar", "nanstd", "count_nonzero"),
+    ),
+    _blocks: ("block",),
+    _joined(lambda layout, axis: layout): ("concatenate",),
+    _joined(lambda layout, axis: np.expand_dims(layout, axis)): ("stack",),
+    _joined(lambda layout, axis: np.atleast_1d(layout)): ("hstack",),
+    _joined(lambda layout, axis: np.atleast_2d(layout)): ("vstack",),
+    _joined(lambda layout, axis: np.atleast_3d(layout)): ("dstack",),
+}
+#: NumPy's function -> its rule.
+ORDERS: dict[Any, Rule] = {
+    getattr(np, name): rule for rule, names in _KINDS.items() for name in names if hasattr(np, name)
+}

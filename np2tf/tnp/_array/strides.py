@@ -1,0 +1,465 @@
+"""How NumPy would lay out the memory of a tensor array: strides, the order of axes, what is a view or a copy.
+
+A tensor has no memory order. What NumPy's array would have is noted with the memory (`Cell.order`), and costs
+nothing but that note. The answers come from NumPy itself: the array's path of lenses is applied to a shadow,
+an array of the right shape and strides over one element that is never read.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.stride_tricks import as_strided
+
+from np2tf.tnp._array.ndarray import (
+    array_over,
+    cell_of,
+    is_array,
+    is_ordinary,
+    ndarray,
+    path_of,
+    tensor_array,
+)
+from np2tf.tnp._slicing.view_transforms import (
+    Basic,
+    Bitcast,
+    Diagonal,
+    Lens,
+    Part,
+    ReadOnly,
+    Reshape,
+    Sealed,
+    Transpose,
+    view_on_host,
+)
+from np2tf.tnp._tensor.storage import Gapped
+from np2tf.tnp._tensor.symint import SymInt
+
+#: Stands for a length that is known only at run time.
+_SOME_LENGTH = 7
+
+#: The axes of an array from the slowest to the fastest in memory; None: C order.
+Order = tuple[int, ...] | None
+
+
+def shadow(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
+    """An array of the shape and strides of NumPy's, not to be read; None where that is not known.
+
+    Args:
+        array: whose layout is asked for.
+        memory: the shadow of the array that owns its memory, so that several shadows share it.
+    """
+    path = path_of(array)
+    made = memory if memory is not None else memory_of(array)
+    for lens in path:
+        following = _through(lens, made)
+        if following is None:
+            return None
+        made = following
+    return made
+
+
+def memory_of(array: ndarray) -> np.ndarray:
+    """The shadow of the memory that an array sees; always the same one for the same layout."""
+    cell = cell_of(array)
+    base = cell.value
+    shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
+    return _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype), cell.order)
+
+
+@functools.lru_cache(1024)
+def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order | Gapped) -> np.ndarray:
+    if 0 in shape:
+        return np.empty(shape, dtype)
+    return as_strided(np.empty(1, dtype), shape, strides_of(shape, dtype.itemsize, order))
+
+
+def strides_of(shape: Sequence[int], itemsize: int, order: Order | Gapped) -> tuple[int, ...]:
+    """The strides of memory that is laid out so."""
+    if isinstance(order, Gapped):
+        return tuple(itemsize * stride for stride in order.strides)
+    strides = [0] * len(shape)
+    for axis in reversed(range(len(shape)) if order is None else order):
+        strides[axis] = itemsize
+        itemsize *= shape[axis]
+    return tuple(strides)
+
+
+def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
+    if isinstance(lens, Basic):
+        return base[(*map(_settled, lens.key), ...)]
+    if isinstance(lens, Transpose):
+        return base.transpose(lens.permutation)
+    if isinstance(lens, Reshape):
+        return _reshaped(base, lens.shape)
+    if isinstance(lens, Part):
+        return base.imag if lens.imaginary else base.real
+    if isinstance(lens, Diagonal):
+        return np.diagonal(base, lens.offset, -2, -1)
+    if isinstance(lens, Bitcast):
+        return base.view(lens.dtype)
+    if isinstance(lens, Sealed):
+        return base
+    return np.broadcast_to(base, lens.shape) if isinstance(lens, ReadOnly) else None
+
+
+def _settled(item: Any) -> Any:
+    """A key of the same kind that is known: which element is taken does not matter to the strides."""
+    if type(item) is slice:
+        return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
+    return 0 if type(item) is SymInt else item
+
+
+def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
+    """The shadow in another shape, or None where NumPy would have to copy or it cannot be told."""
+    if not isinstance(shape, (tuple, list)) or not all(isinstance(n, int) for n in shape):
+        return None
+    lengths = [_SOME_LENGTH if n is None else n for n in shape]
+    probe = base[...]
+    try:
+        if hasattr(probe, "_set_shape"):  # NumPy 2.5 warns of the assignment below.
+            probe._set_shape(tuple(lengths))
+        else:
+            probe.shape = tuple(lengths)
+    except (AttributeError, ValueError):
+        return None
+    return probe
+
+
+# -- views or copies -----------------------------------------------------------------------------------------
+
+
+def reshapes_in_place(array: ndarray, shape: Any) -> bool:
+    """Whether NumPy's ``array.reshape(shape)`` would be a view."""
+    if is_whole(array):
+        return True
+    made = shadow(array)
+    if made is None:
+        return False
+    return bool(made.flags.c_contiguous) or _reshaped(made, shape) is not None
+
+
+def is_contiguous(array: ndarray) -> bool:
+    """Whether NumPy's array would be contiguous in C order, as far as that is known."""
+    if is_whole(array):
+        return True
+    made = shadow(array)
+    return made is not None and bool(made.flags.c_contiguous)
+
+
+def is_laid_out(array: ndarray, letter: str | None) -> bool:
+    """Whether NumPy's array would be laid out as a copy of it in this order would be."""
+    if letter in (None, "K") or (letter != "F" and is_whole(array)):
+        return True
+    made = shadow(array)
+    if made is None:
+        return False
+    in_c, in_f = made.flags.c_contiguous, made.flags.f_contiguous
+    return bool(in_c if letter == "C" else in_f if letter == "F" else in_c or in_f)
+
+
+def is_whole(array: ndarray) -> bool:
+    """Whether an array is all of its memory, as it is there, in C order."""
+    return not path_of(array) and cell_of(array).order is None
+
+
+def owns_memory(array: ndarray) -> bool:
+    """Whether NumPy's array would have memory of its own, and be no view."""
+    cell, path = array.storage()
+    owner = cell.owner() if cell.owner is not None else None
+    if owner is not None and owner.storage()[0] is cell:
+        return owner is array
+    while cell.owner is None and len(path) > len(cell.owner_path) and isinstance(path[-1], Sealed):
+        path = path[:-1]
+    return path == cell.owner_path
+
+
+# -- orders of axes ------------------------------------------------------------------------------------------
+
+
+def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
+    """An array over memory of its own, whose axes are in this order."""
+    made = tensor_array(tensor)
+    cell_of(made).order = order
+    return made
+
+
+def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
+    """`array`, which calls its dtype by this name: NumPy has two of one size, such as long and long long."""
+    if dtype is None or dtype.num == array.dtype.num:
+        return array
+    cell, path = array.storage()
+    seen = (*path, Bitcast(dtype))
+    if path == cell.owner_path:
+        cell.owner_path = seen
+    return array_over(cell, seen)
+
+
+def order_of_new(rank: int, letter: str | None) -> Order:
+    """The order of an array that is like no other one."""
+    return tuple(reversed(range(rank))) if letter == "F" and rank > 1 else None
+
+
+def copied(tensor: tf.Tensor, source: Any, letter: str | None = None) -> ndarray:
+    """An array over a copy of `source`, whose contents `tensor` has, in the order that NumPy's would have.
+
+    Args:
+        tensor: the contents, which may have more axes in front than the source.
+        source: an array of either kind, or anything else.
+        letter: as for `order_of_copy`.
+    """
+    if letter != "F" and type(source) is ndarray and is_whole(source):
+        return tensor_array(tensor)
+    rank = tensor.shape.rank
+    order = order_of_new(rank, letter) if letter == "F" else order_of_copy(source, letter)
+    if order is not None and len(order) < rank:
+        added = rank - len(order)
+        order = tuple(range(added)) + tuple(axis + added for axis in order)
+    return laid_out(tensor, order)
+
+
+def order_of_copy(source: Any, letter: str | None) -> Order:
+    """The order of a copy of an array of either kind; of anything else, that of a new array.
+
+    Args:
+        source: what is copied.
+        letter: "C", "F", "A" or "K", which None stands for.
+    """
+    if letter == "C":
+        return None
+    layout = layout_of(source)
+    if layout is None:
+        return None
+    flags = layout.flags
+    if layout.ndim < 2:
+        return None
+    if letter == "F" or flags.fnc:
+        return tuple(reversed(range(layout.ndim)))
+    if letter == "A" or flags.c_contiguous:
+        return None
+    return _sorted(layout.strides)
+
+
+def order_of_memory(array: Any) -> Order | Gapped:
+    """How the memory of an array of either kind is laid out, so that what is a view of it can be told."""
+    if is_ordinary(array):
+        return None
+    layout = layout_of(array)
+    return None if layout is None else _order_of_memory(layout.shape, layout.strides, layout.itemsize)
+
+
+@functools.lru_cache(1024)
+def _order_of_memory(shape: tuple[int, ...], strides: tuple[int, ...], itemsize: int) -> Order | Gapped:
+    order = _sorted(strides)
+    long = [axis for axis, length in enumerate(shape) if length > 1]
+    without_gaps = strides_of(shape, itemsize, order)
+    if all(strides[axis] == without_gaps[axis] for axis in long):
+        return order
+    made = [0] * len(shape)
+    end, made_end = itemsize, 1
+    for axis in sorted(long, key=lambda axis: (abs(strides[axis]), -axis)):
+        step = abs(strides[axis])
+        if step:
+            made_step = made_end if step == end else 2 * made_end
+            made[axis] = made_step if strides[axis] > 0 else -made_step
+            end, made_end = step * shape[axis], made_step * shape[axis]
+    return Gapped(tuple(made))
+
+
+def _sorted(strides: Sequence[int]) -> Order:
+    return _or_c(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
+
+
+def layout_of(value: Any) -> np.ndarray | None:
+    """What has the shape and strides of an array of either kind; None for anything else, or if not known."""
+    if is_array(value):
+        return shadow(value)
+    return value if isinstance(value, np.ndarray) else None
+
+
+def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False) -> Any:
+    """The new arrays that an elementwise function gave for `operands`, in the order that NumPy's have.
+
+    Args:
+        made: the result, or several.
+        operands: arrays of either kind; numbers do not matter.
+        letter: the order that was asked for; None: "K".
+        iterated: whether NumPy always takes its iterator, and not a plain loop where it can.
+    """
+    if letter in (None, "K", "C") and (letter == "C" or all(map(is_ordinary, operands))):
+        return made
+    for one in made if isinstance(made, tuple) else (made,):
+        if type(one) is ndarray and one.tensor.shape.rank not in (None, 0, 1):
+            order = order_of_result(operands, one.tensor.shape.rank, letter or "K", iterated)
+            cell_of(one).order = order
+    return made
+
+
+def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", iterated: bool = False) -> Order:
+    """The order of what an elementwise function gives for `operands`; see `in_order_of`."""
+    if letter in "CF":
+        return order_of_new(rank, letter)
+    known = []
+    for operand in operands:
+        if is_array(operand) or isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
+            layout = _or_in_c_order(operand)
+            if layout is None:
+                return None
+            known += [layout] if layout.ndim else []
+    in_f = all(layout.flags.f_contiguous for layout in known)
+    if letter == "A":
+        in_f = in_f and not all(layout.flags.c_contiguous for layout in known)
+        return order_of_new(rank, "F" if in_f else "C")
+    if not iterated and len({(layout.shape, layout.dtype) for layout in known}) == 1:
+        if all(layout.flags.c_contiguous for layout in known):
+            return None
+        if in_f:
+            return order_of_new(rank, "F")
+    order = _iterated(_few(known), letter) if known else None
+    return order if order is None or len(order) == rank else None
+
+
+def _or_in_c_order(operand: Any) -> np.ndarray | None:
+    if isinstance(operand, (tf.Tensor, tf.Variable)):
+        return shadow(tensor_array(operand)) if operand.shape.rank is not None else None
+    return layout_of(operand)
+
+
+@functools.lru_cache(1024)
+def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
+    """The order of the array that NumPy's iterator makes for others of these shapes and strides.
+
+    Args:
+        layouts: shapes and strides of the operands, which broadcast.
+        letter: the order that is asked for.
+        kept: the axes of the operands that the array has, in its order; None: all of them.
+    """
+    memory = np.empty(1, np.int8)
+    operands = [as_strided(memory, shape, strides) for shape, strides in layouts]
+    count = len(operands)
+    rank = max(one.ndim for one in operands)
+    axes = None
+    if kept is not None:
+        places = [kept.index(k) if k in kept else -1 for k in range(rank)]
+        axes = [*[[*[-1] * (rank - one.ndim), *range(one.ndim)] for one in operands], places]
+    try:
+        iterator = np.nditer(  # type: ignore[call-overload]
+            [*operands, None],
+            ["zerosize_ok", "reduce_ok"],
+            [*[["readonly"]] * count, ["readwrite", "allocate"]],
+            [None] * count + [np.int8],
+            order=letter,
+            op_axes=axes,
+        )
+    except ValueError:  # lengths that are not known may stand for others
+        return None
+    made = iterator.operands[-1]
+    # An axis of length 1 has the stride of the one that is next in memory.
+    return _or_c(sorted(range(made.ndim), key=lambda k: (-abs(made.strides[k]), made.shape[k] == 1)))
+
+
+#: Shape and strides.
+_Layout = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def _few(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
+    """Shapes and strides; a length matters only by being 0, 1 or more, so that few are different."""
+    return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
+
+
+def _or_c(order: Sequence[int]) -> Order:
+    return None if list(order) == list(range(len(order))) else tuple(order)
+
+
+def order_of_reduced(array: Any, axes: Sequence[int], keepdims: bool) -> Order:
+    """The order of what a reduction over `axes` gives."""
+    layout = layout_of(array)
+    if layout is None or is_ordinary(array):
+        return None
+    order = order_of_iteration(layout) or tuple(range(layout.ndim))
+    kept = [k for k in range(layout.ndim) if keepdims or k not in axes]
+    return _or_c([kept.index(k) for k in order if k in kept])
+
+
+def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str, letter: str) -> Order:
+    """The order of a sum of products in Einstein's notation.
+
+    Args:
+        layouts: what has the shapes and strides of the operands; None for an unknown one.
+        terms: the labels of the axes of every operand.
+        result: the labels of the result.
+        letter: the order that is asked for.
+    """
+    if any(layout is None for layout in layouts):
+        return order_of_new(len(result), letter)
+    if letter == "A":
+        letter = "F" if all(layout.flags.f_contiguous for layout in layouts) else "C"
+    if letter in "CF":
+        return order_of_new(len(result), letter)
+    labels = result + "".join(sorted(set("".join(terms)) - set(result)))
+    seen: list[_Layout] = []
+    for layout, term in zip(layouts, terms, strict=True):
+        shape = tuple(layout.shape[term.index(label)] if label in term else 1 for label in labels)
+        steps = [
+            sum(step for step, other in zip(layout.strides, term, strict=True) if other == label)
+            for label in labels
+        ]
+        seen.append((tuple(min(n, 2) for n in shape), tuple(steps)))
+    return _iterated(tuple(seen), letter, tuple(range(len(result))))
+
+
+def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
+    """The order of arrays of one rank joined along an axis.
+
+    The sort is NumPy's own: of two axes that operands disagree about, the earlier one is the slower.
+    """
+    order: list[int] = []
+    for axis in range(layouts[0].ndim):
+        place = len(order)
+        for k in reversed(range(len(order))):
+            longer = [one for one in layouts if one.shape[axis] != 1 and one.shape[order[k]] != 1]
+            if not longer:
+                continue
+            if any(abs(one.strides[axis]) <= abs(one.strides[order[k]]) for one in longer):
+                break
+            place = k
+        order.insert(place, axis)
+    return _or_c(order)
+
+
+# -- on the host ---------------------------------------------------------------------------------------------
+
+
+def settled(layout: np.ndarray | None, letter: str | None) -> str | None:
+    """What "A" means for an array; any other letter is what it is."""
+    return letter if letter != "A" else "F" if layout is not None and layout.flags.fnc else "C"
+
+
+def order_of_iteration(layout: np.ndarray) -> Order:
+    """The order in which NumPy goes through the elements of one array as they are in memory."""
+    return _iterated(_few([layout]), "K")
+
+
+def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:
+    """`value`, the contents of an array, in the order that the array has in memory."""
+    order = order_of_copy(array, "K")
+    if order is None or len(order) != value.ndim:
+        return value
+    strides = strides_of(value.shape, value.itemsize, order)
+    made: np.ndarray = np.ndarray(value.shape, value.dtype, strides=strides)
+    made[...] = value
+    return made
+
+
+def host_view(array: ndarray) -> np.ndarray:
+    """A copy of the memory that an array sees, seen in the same way.
+
+    Raises:
+        StagingError: the value is not known while staging.
+    """
+    cell, path = array.storage()
+    return view_on_host(np.array(array_over(cell).numpy(), order="K"), path)

@@ -1,0 +1,24 @@
+"""What classes that are derived from `tnp.ndarray` elsewhere are derived from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from np2tf.lazy import LazyModule
+
+_ours: Any = LazyModule("np2tf.tnp._array.ndarray")
+
+
+class Derived(np.ndarray):
+    """NumPy's array, to which `tnp.ndarray` means np.ndarray."""
+
+    def view(self, *args: Any, **kwargs: Any) -> Any:
+        """New view of this array, as another dtype or another class."""
+        named = {name: _numpys(given) for name, given in kwargs.items()}
+        return super().view(*map(_numpys, args), **named)
+
+
+def _numpys(kind: Any) -> Any:
+    return np.ndarray if kind is _ours.ndarray else kind

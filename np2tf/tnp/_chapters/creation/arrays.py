@@ -1,0 +1,449 @@
+"""Arrays from numbers, from other objects, and like other arrays."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import array_over, is_array, ndarray, scalar, tensor_array
+from np2tf.tnp._array.strides import copied, is_laid_out, laid_out, named, order_of_new, settled, shadow
+from np2tf.tnp._chapters.manipulation.views.shared_memory import made_over
+from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.op import (
+    OPS,
+    BoundedShape,
+    COrF,
+    DType,
+    Int,
+    MemoryOrder,
+    View,
+    attach,
+    bounded_shape_of,
+    checked_device,
+    copy_mode,
+    memory_order,
+    on_host,
+    op,
+)
+from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, placed
+from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole, selected_array, selection_of
+from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, is_guest, to_numpy
+from np2tf.tnp._operands.promotion import tf_dtype
+from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt
+
+__all__ = [
+    "array",
+    "asanyarray",
+    "asarray",
+    "asarray_chkfinite",
+    "ascontiguousarray",
+    "asfortranarray",
+    "copy",
+    "empty",
+    "empty_like",
+    "from_dlpack",
+    "frombuffer",
+    "fromiter",
+    "fromstring",
+    "full",
+    "full_like",
+    "ones",
+    "ones_like",
+    "require",
+    "zeros",
+    "zeros_like",
+]
+
+_FLOAT = np.dtype(float)
+
+
+def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> ndarray:
+    """A new array of `shape` (whose lengths may be tensors) full of `value`, laid out in C or F order.
+
+    Raises:
+        ValueError: a length is negative.
+    """
+    if any(isinstance(n, SymInt) for n in shape):
+        return _bounded(shape, value, order)
+    return laid_out(_filled(shape, value), order_of_new(len(shape), order))
+
+
+def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
+    """An array whose lengths are known only at run time: a part of one that is as long as they can be."""
+    for n in shape:
+        if isinstance(n, SymInt) and (n.low is None or n.low < 0):
+            record_violation(n.tensor < 0)
+    most = tuple(max(n.high or 0, 0) if isinstance(n, SymInt) else n for n in shape)
+    known = [n for n in most if isinstance(n, int)]
+    if len(known) < len(most) or math.prod(known) > MOST_BOUNDED:
+        return fill(tuple(n.tensor if isinstance(n, SymInt) else n for n in shape), value, order)
+    return part_of_whole(fill(most, value, order), shape)
+
+
+def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
+    """The same, laid out like `source`, or in C order where it has other axes."""
+    if any(isinstance(n, SymInt) for n in shape):
+        return fill(shape, value, order if order in ("C", "F") else "C")
+    if order in (None, "A", "K") and source.tensor.shape.rank != len(shape):
+        return fill(shape, value, settled(shadow(source), order))
+    return copied(_filled(shape, value), source, order)
+
+
+def _filled(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
+    if any(isinstance(n, int) and n < 0 for n in shape):
+        raise ValueError("negative dimensions are not allowed")
+    return (
+        tf.fill(_lengths(shape), value) if value.shape.rank == 0 else tf.broadcast_to(value, _lengths(shape))
+    )
+
+
+def _lengths(shape: tuple[Any, ...]) -> Any:
+    if all(isinstance(n, int) for n in shape):
+        return tf.constant(shape, tf.int64) if shape else tf.zeros((0,), tf.int64)
+    return tf.stack([tf.cast(n, tf.int64) for n in shape])
+
+
+@op(np.zeros)
+def zeros(
+    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
+    return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
+
+
+@op(np.empty)
+def empty(
+    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
+    return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
+
+
+@op(np.ones)
+def ones(
+    shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
+) -> ndarray:
+    return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
+
+
+@op(np.full)
+def full(
+    shape: BoundedShape,
+    fill_value: Any,
+    dtype: DType = None,
+    order: COrF = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> ndarray:
+    value = as_tensor(fill_value, dtype)
+    return fill(shape, value, order)
+
+
+def _shape_like(source: ndarray, shape: Any) -> tuple[Any, ...]:
+    if shape is not None:
+        return bounded_shape_of(shape)
+    a = source.tensor
+    if a.shape.is_fully_defined():
+        return tuple(a.shape.as_list())
+    if staging_for_xla() and a.shape.rank is not None:
+        return bounded_shape_of(source.shape)
+    return tuple(tf.unstack(tf.shape(a, tf.int64), num=a.shape.rank))
+
+
+def _dtype_like(a: ndarray, dtype: Any) -> tf.DType:
+    return a.tensor.dtype if dtype is None else tf_dtype(dtype)
+
+
+def _prototype(value: Any) -> ndarray:
+    """An array that others are made like.
+
+    Raises:
+        StagingError: they would be in another byte order.
+    """
+    if isinstance(value, np.ndarray) and not value.dtype.isnative:
+        raise StagingError("an array in another byte order", "NP2TF503")
+    return as_view(value)
+
+
+Prototype = Annotated[ndarray, _prototype]
+
+
+@op(np.zeros_like)
+def zeros_like(
+    a: Prototype,
+    dtype: DType = None,
+    order: MemoryOrder = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    return _alike(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
+
+
+@op(np.empty_like)
+def empty_like(
+    prototype: Prototype,
+    /,
+    dtype: DType = None,
+    order: MemoryOrder = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    return _alike(
+        prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
+    )
+
+
+@op(np.ones_like)
+def ones_like(
+    a: Prototype,
+    dtype: DType = None,
+    order: MemoryOrder = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    return _alike(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
+
+
+@op(np.full_like)
+def full_like(
+    a: Prototype,
+    fill_value: Any,
+    dtype: DType = None,
+    order: MemoryOrder = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
+    return _alike(a, _shape_like(a, shape), value, order)
+
+
+# -- from objects -------------------------------------------------------------------------------------------
+
+
+@op(np.array)
+def _made(
+    object: Any,
+    dtype: DType = None,
+    *,
+    copy: Any = True,
+    order: MemoryOrder = "K",
+    subok: bool = False,
+    ndmin: Int = 0,
+    ndmax: Any = None,
+    like: Any = None,
+) -> ndarray:
+    if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    if ndmax is not None:
+        raise StagingError("ndmax=", "NP2TF503")
+    if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
+        raise StagingError("an array in another byte order", "NP2TF503")
+    object = np.asarray(object) if is_guest(object) else object
+    tensor = as_tensor(object) if dtype is None else assigned(object, dtype)
+    wanted = dtype if dtype is not None else _dtype_of(object)
+    missing = (ndmin or 0) - tensor.shape.rank
+    if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
+        order = "K"  # as NumPy does where it does not simply copy
+    if missing <= 0:
+        return named(copied(tensor, object, order), wanted)
+    made = copied(tensor[(None,) * missing + (...,)], object, order)
+    if tensor.shape.is_fully_defined():
+        # It is a view of an array of fewer axes.
+        made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
+    return named(made, wanted)
+
+
+def _dtype_of(value: Any) -> Any:
+    return value.dtype if isinstance(value, (np.ndarray, np.generic)) else None
+
+
+def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
+    """The array of ours that `a` is, or stands for as an input, where NumPy would not copy it."""
+    if type(a) is scalar or not (is_array(a) or (current_region() is not None and isinstance(a, np.ndarray))):
+        return None
+    if is_guest(a):
+        return None
+    shared = as_view(a)
+    if dtype is not None and np.dtype(getattr(dtype, "as_numpy_dtype", dtype)) != shared.dtype:
+        return None
+    return shared if order == "A" or is_laid_out(shared, order) else None
+
+
+def array(
+    object: Any,
+    dtype: Any = None,
+    *,
+    copy: bool | None = True,
+    order: Any = "K",
+    subok: bool = False,
+    ndmin: int = 0,
+    ndmax: int | None = None,
+    like: Any = None,
+) -> ndarray:
+    """An array of anything; see https://numpy.org/doc/stable/reference/generated/numpy.array.html."""
+    order, copy = memory_order(order), copy_mode(copy)
+    if subok and is_guest(object):
+        return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
+    if like is not None and not is_array(like):
+        return np.array(to_numpy(object), dtype, copy=copy, order=order, ndmin=ndmin, like=like)  # type: ignore[return-value]
+    if ndmax is None and eager_on_host() and not has_tensor((object,)):
+        wanted = getattr(dtype, "as_numpy_dtype", dtype)
+        made = np.array(object, wanted, copy=copy, order=order, ndmin=ndmin)
+        shares = isinstance(object, np.ndarray) and np.may_share_memory(made, object)
+        return made if shares else placed(made)  # type: ignore[return-value,no-any-return]
+    if not copy:
+        shared = _unchanged(object, dtype, order)
+        if shared is not None and shared.ndim >= ndmin:
+            return shared
+        if shared is not None:
+            added, shape = ndmin - shared.ndim, shared.tensor.shape
+            if shape.is_fully_defined():
+                return shared.view_through(Reshape((*[1] * added, *shape.as_list())))
+            return shared.view_through(Basic((None,) * added + (slice(None),) * shape.rank))
+        if copy is False and is_array(object):
+            np.array([], copy=False)  # raises
+    extra = {} if ndmax is None else {"ndmax": ndmax}
+    return _made(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
+
+
+def asarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> ndarray:
+    """`a` as an array: the same object where nothing has to change."""
+    checked_device(device)
+    return array(a, dtype, copy=copy, order=order, like=like)
+
+
+def asanyarray(
+    a: Any,
+    dtype: Any = None,
+    order: Any = None,
+    *,
+    device: Any = None,
+    copy: bool | None = None,
+    like: Any = None,
+) -> ndarray:
+    """`a` as an array, perhaps of a class of its own: the same object where nothing has to change."""
+    checked_device(device)
+    return array(a, dtype, copy=copy, order=order, subok=True, like=like)
+
+
+def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
+    """`a` as an array in C order, of at least one axis."""
+    return array(a, dtype, copy=None, order="C", ndmin=1, like=like)
+
+
+def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
+    """`a` as an array in Fortran order, of at least one axis."""
+    return array(a, dtype, copy=None, order="F", ndmin=1, like=like)
+
+
+def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
+    """`a` as an array that fulfils `requirements`."""
+    if like is not None and not is_array(like):
+        return on_host(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
+    wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()}
+    shared = asarray(a, dtype) if "E" in wanted else asanyarray(a, dtype)
+    if not is_array(shared):
+        return np.require(shared, dtype, requirements)  # type: ignore[return-value]
+    if wanted >= {"C", "F"}:
+        raise ValueError('Cannot specify both "C" and "F" order')
+    order = "F" if "F" in wanted else "C" if "C" in wanted else "A"
+    made = array(shared, copy=None, order=order)
+    return made if all(made.flags[one] for one in wanted - {"E"}) else _copy_method(made, order)  # type: ignore[attr-defined,no-any-return]
+
+
+_REQUIREMENTS = {
+    letter: names[0]
+    for names in (
+        ("C", "C_CONTIGUOUS", "CONTIGUOUS"),
+        ("F", "F_CONTIGUOUS", "FORTRAN"),
+        ("A", "ALIGNED"),
+        ("W", "WRITEABLE"),
+        ("O", "OWNDATA"),
+        ("E", "ENSUREARRAY"),
+    )
+    for letter in names
+}
+
+
+def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
+    """`asarray`, refusing what is not finite.
+
+    Raises:
+        ValueError: there is an infinity or a NaN.
+    """
+    made = asarray(a, dtype, order)
+    np.asarray_chkfinite(to_numpy(made))
+    return made
+
+
+@op(np.copy)
+def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
+    return _copied(a, order)
+
+
+def _copy_method(a: ndarray, order: Any = "C") -> Any:
+    letter = memory_order(order) or "C"
+    return a if type(a) is scalar else _copied(a, letter)
+
+
+def _copied(a: ndarray, order: Any) -> ndarray:
+    part = selection_of(a)
+    if part is not None and len(part.parts) == 1:  # of which there is one order only
+        return selected_array(part)
+    return copied(a.tensor, a, order)
+
+
+attach("copy", _copy_method)
+
+_from_others_memory = hosted(np.frombuffer)
+
+
+def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
+    """An array of one axis over memory: a view where it is that of an array on TensorFlow."""
+    view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
+    if view is not None:
+        return view
+    made = _from_others_memory(buffer, dtype, count, offset, like=like)
+    if type(made) is ndarray and memoryview(buffer).readonly:
+        return made.view_through(ReadOnly(tuple(made.tensor.shape.as_list())))
+    return made
+
+
+OPS[np.frombuffer] = frombuffer
+fromiter = hosted(np.fromiter)
+fromstring = hosted(np.fromstring)
+_from_others = hosted(np.from_dlpack)
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
+    """An array over the memory of another library's; of a tensor, that tensor."""
+    if device is None and (is_array(x) or isinstance(x, tf.Tensor)) and type(x) is not scalar:
+        if copy or not is_array(x):
+            return array(x, copy=True) if copy else tensor_array(x)
+        return x[...] if x.tensor.shape.rank is not None else array_over(*x.storage())  # type: ignore[no-any-return]
+    return _from_others(x, device=device, copy=copy)
+
+
+OPS[np.from_dlpack] = from_dlpack

@@ -1,0 +1,160 @@
+"""Matrices made by a rule: unit, triangular, diagonal, Vandermonde; and the indices of such parts."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._array.strides import laid_out, order_of_new
+from np2tf.tnp._chapters.creation.arrays import asarray
+from np2tf.tnp._dispatch.host_results import SMALL, hosted
+from np2tf.tnp._dispatch.op import Array, COrF, DType, Int, Shape, op, shape_of
+from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._operands.promotion import tf_dtype
+
+__all__ = [
+    "diag",
+    "diag_indices",
+    "diag_indices_from",
+    "diagflat",
+    "eye",
+    "identity",
+    "mask_indices",
+    "tri",
+    "tril",
+    "tril_indices",
+    "tril_indices_from",
+    "triu",
+    "triu_indices",
+    "triu_indices_from",
+    "vander",
+]
+
+_FLOAT = np.dtype(float)
+
+
+def lower(rows: Any, columns: Any, k: int) -> tf.Tensor:
+    """Where column <= row + k, as a boolean matrix."""
+    if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
+        return tf.constant(np.tri(rows, columns, k, dtype=bool))
+    row = tf.range(tf.cast(rows, tf.int64))[:, None]
+    return tf.range(tf.cast(columns, tf.int64)) <= row + k
+
+
+@op(np.eye)
+def eye(
+    N: Shape,
+    M: Any = None,
+    k: Int = 0,
+    dtype: DType = _FLOAT,
+    order: COrF = "C",
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> ndarray:
+    rows = N[0]
+    columns = rows if M is None else shape_of(M)[0]
+    if isinstance(rows, int) and isinstance(columns, int) and rows * columns <= SMALL:
+        return laid_out(tf.constant(np.eye(rows, columns, k, dtype)), order_of_new(2, order))
+    row = tf.range(tf.cast(rows, tf.int64))[:, None]
+    unit = tf.equal(tf.range(tf.cast(columns, tf.int64)), row + k)
+    return laid_out(tf.cast(unit, tf_dtype(dtype or float)), order_of_new(2, order))
+
+
+@op(np.identity)
+def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
+    return eye(n, dtype=dtype or _FLOAT)
+
+
+@op(np.tri)
+def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
+    columns = N[0] if M is None else shape_of(M)[0]
+    return tensor_array(tf.cast(lower(N[0], columns, k), tf_dtype(dtype or float)))
+
+
+def _triangle(m: tf.Tensor, k: int) -> tf.Tensor:
+    lengths = m.shape.as_list()
+    sizes = [tf.shape(m)[j] if n is None else n for j, n in enumerate(lengths)][-2:]
+    if not sizes:
+        raise TypeError("tri() missing 1 required positional argument: 'N'")
+    return lower(sizes[0], sizes[-1], k)
+
+
+@op(np.tril)
+def tril(m: Array, k: Int = 0) -> ndarray:
+    return tensor_array(tf.where(_triangle(m, k), m, tf.zeros((), m.dtype)))
+
+
+@op(np.triu)
+def triu(m: Array, k: Int = 0) -> ndarray:
+    return tensor_array(tf.where(_triangle(m, k - 1), tf.zeros((), m.dtype), m))
+
+
+def _diagonal_matrix(v: tf.Tensor, k: int) -> ndarray:
+    if v.dtype == tf.bool:
+        return tensor_array(tf.cast(tf.linalg.diag(tf.cast(v, tf.int8), k=k), tf.bool))
+    return tensor_array(tf.linalg.diag(v, k=k))
+
+
+@op(np.diag)
+def diag(v: Any, k: Int = 0) -> Any:
+    from np2tf.tnp._chapters.manipulation.views.parts import diagonal
+
+    tensor = Array.__metadata__[0](v)  # type: ignore[attr-defined]
+    if tensor.shape.rank == 1:
+        return _diagonal_matrix(tensor, k)
+    if tensor.shape.rank == 2:
+        return diagonal(v, k)
+    raise ValueError("Input must be 1- or 2-d.")
+
+
+@op(np.diagflat)
+def diagflat(v: Array, k: Int = 0) -> ndarray:
+    return _diagonal_matrix(tf.reshape(v, [-1]), k)
+
+
+@op(np.vander)
+def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
+    if x.shape.rank != 1:
+        raise ValueError("x must be a one-dimensional array or sequence.")
+    count = x.shape[0] if N is None else operator.index(N)
+    if count is not None and count < 0:
+        raise ValueError("negative dimensions are not allowed")
+    x = cast(x, np.promote_types(x.dtype.as_numpy_dtype, int))
+    powers = tf.repeat(x[:, None], max(count - 1, 0), axis=1)
+    made = tf.concat([tf.ones_like(x)[:, None], tf.math.cumprod(powers, axis=1)], 1)[:, :count]
+    return tensor_array(made if increasing else tf.reverse(made, [1]))
+
+
+def diag_indices_from(arr: Any) -> Any:
+    """Indices of the main diagonal of a square array."""
+    arr = asarray(arr)
+    if not arr.ndim >= 2:
+        raise ValueError("input array must be at least 2-d")
+    if len(set(arr.shape)) != 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    return diag_indices(arr.shape[0], arr.ndim)
+
+
+def _from(function: Any) -> Any:
+    def call(arr: Any, k: int = 0) -> Any:
+        arr = asarray(arr)
+        if arr.ndim != 2:
+            raise ValueError("input array must be 2-d")
+        return function(arr.shape[-2], k=k, m=arr.shape[-1])
+
+    call.__name__ = call.__qualname__ = f"{function.__name__}_from"
+    call.__doc__ = "Indices of that triangle of `arr`."
+    return call
+
+
+diag_indices = hosted(np.diag_indices)
+mask_indices = hosted(np.mask_indices)
+tril_indices = hosted(np.tril_indices)
+triu_indices = hosted(np.triu_indices)
+tril_indices_from = _from(tril_indices)
+triu_indices_from = _from(triu_indices)

@@ -1,0 +1,300 @@
+"""Evenly spaced numbers, grids of coordinates, and windows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp._dispatch.host_results import SMALL, hosted, known
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
+from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._front.operand_kinds import operands_in
+from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type_of, tf_dtype
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt
+
+__all__ = [
+    "arange",
+    "bartlett",
+    "blackman",
+    "fromfunction",
+    "geomspace",
+    "hamming",
+    "hanning",
+    "indices",
+    "kaiser",
+    "linspace",
+    "logspace",
+    "meshgrid",
+    "mgrid",
+    "ogrid",
+]
+
+_INT = np.dtype(int)
+#: NumPy without its overloads, none of which is for arguments of any type.
+_NUMPY: Any = np
+
+
+def _is_known(*values: Any) -> bool:
+    return all(
+        value is None or (isinstance(value, (int, float, complex, np.generic)) and not isinstance(value, str))
+        for value in values
+    )
+
+
+@op(np.arange)
+def arange(
+    start: Any = None,
+    stop: Any = None,
+    step: Any = None,
+    dtype: DType = None,
+    *,
+    device: Any = None,
+    like: Any = None,
+) -> ndarray:
+    start, stop, step = (_settled(value) for value in (start, stop, step))
+    if start is None and stop is None:
+        raise TypeError("arange() requires stop to be specified.")
+    if stop is None:
+        start, stop = 0, start
+    start = 0 if start is None else start
+    step = 1 if step is None else step
+    if _is_known(start, stop, step):
+        return _arange_known(start, stop, step, dtype)
+    return _arange_staged(start, stop, step, dtype)
+
+
+def _settled(value: Any) -> Any:
+    """A number whose value is known as such; any other as it is."""
+    if isinstance(value, (ndarray, np.ndarray, tf.Tensor)):
+        static = tf.get_static_value(as_tensor(value))
+        if static is not None and np.ndim(static) == 0:
+            weak = type(value) is scalar and value.weak
+            return weak(static) if weak else static[()] if isinstance(static, np.ndarray) else static
+    return value
+
+
+def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+    if step == 0:
+        return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))  # raises
+    count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
+    if count <= SMALL:
+        return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))
+    wanted = _NUMPY.arange(start, start + step, step, dtype).dtype
+    # NumPy takes the first two numbers in the result's dtype and goes on from there by their difference.
+    first, second = (np.asarray(value).astype(wanted)[()] for value in (start, start + step))
+    return tensor_array(_progression(tf.range(count, dtype=tf.int64), first, second - first, wanted))
+
+
+def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> tf.Tensor:
+    return as_tensor(first, dtype) + cast(places, dtype) * as_tensor(difference, dtype)
+
+
+def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
+    """``arange(start, stop)`` as a part of the longest one that it can be; None if there is no bound."""
+    bound = stop.known.high if stop.known is not None else None
+    if bound is None or not 0 < bound - start <= MOST_BOUNDED:
+        return None
+    count = tf.clip_by_value(cast(stop.tensor, np.int64) - start, 0, bound - start)
+    whole = tensor_array(cast(tf.range(start, bound, dtype=tf.int64), dtype))
+    return part_of_whole(whole, [SymInt.fresh(count, 0, bound - start)])
+
+
+def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+    wanted = (
+        result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
+    )
+    if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
+        if staging_for_xla() and type(start) is int and step == 1 and type(stop) is scalar:
+            part = _bounded(start, stop, wanted)
+            if part is not None:
+                return part
+        low, high, by = (as_tensor(value, np.int64) for value in (start, stop, step))
+        record_violation(tf.equal(by, 0))
+        return tensor_array(cast(tf.range(low, high, by), wanted))
+    low, high, by = (as_tensor(value, np.float64) for value in (start, stop, step))
+    record_violation(tf.logical_not(tf.math.is_finite((high - low) / by)))
+    count = tf.maximum(tf.cast(tf.math.ceil((high - low) / by), tf.int64), 0)
+    first, second = cast(low, wanted), cast(low + by, wanted)
+    return tensor_array(_progression(tf.range(count), first, second - first, wanted))
+
+
+@op(np.linspace)
+def linspace(
+    start: Operand,
+    stop: Operand,
+    num: Int = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: DType = None,
+    axis: Int = 0,
+    *,
+    device: Any = None,
+) -> Any:
+    if num < 0:
+        raise ValueError(f"Number of samples, {num}, must be non-negative.")
+    if _is_known(start, stop) and num <= SMALL:
+        return _constants(_NUMPY.linspace(start, stop, num, endpoint, retstep, dtype, axis))
+    result = inexact_type(start, stop)
+    wanted = result if dtype is None else dtype
+    begin, end = as_tensor(start, result), as_tensor(stop, result)
+    parts = num - 1 if endpoint else num
+    span = end - begin
+    rank = (begin + end).shape.rank
+    places = tf.reshape(cast(tf.range(num, dtype=tf.int64), result), [-1] + [1] * rank)
+    step = span / parts if parts > 0 else span * math.nan
+    values = begin + (places * step if parts > 0 else places * span)
+    if parts > 0:
+        # A step that underflows to zero is applied in two parts.
+        values = tf.where(step == 0, begin + places / parts * span, values)
+    if endpoint and num > 1:
+        values = tf.concat([values[:-1], tf.broadcast_to(end, tf.shape(values[-1:]))], 0)
+    if wanted.kind in "iu":
+        values = tf.floor(values)
+    if axis % (rank + 1):
+        values = tf.experimental.numpy.moveaxis(values, 0, axis)
+    made = tensor_array(cast(values, wanted))
+    return (made, wrap_tensor(step)) if retstep else made
+
+
+def _constants(made: Any) -> Any:
+    if isinstance(made, tuple):
+        return tensor_array(tf.constant(made[0])), made[1]
+    return tensor_array(tf.constant(made))
+
+
+@op(np.logspace)
+def logspace(
+    start: Operand,
+    stop: Operand,
+    num: Int = 50,
+    endpoint: bool = True,
+    base: Operand = 10.0,
+    dtype: DType = None,
+    axis: Int = 0,
+) -> ndarray:
+    if _is_known(start, stop, base) and num <= SMALL:
+        return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
+    if not _is_known(base):
+        raise StagingError("logspace with a base that is an array", "NP2TF503")
+    exponents = as_tensor(linspace(start, stop, num, endpoint, axis=axis))
+    made = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
+    return tensor_array(made if dtype is None else cast(made, dtype))
+
+
+@op(np.geomspace)
+def geomspace(
+    start: Operand, stop: Operand, num: Int = 50, endpoint: bool = True, dtype: DType = None, axis: Int = 0
+) -> ndarray:
+    if _is_known(start, stop) and num <= SMALL:
+        return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
+    result = inexact_type(start, stop)
+    if result.kind != "f" or axis != 0:
+        raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
+    begin, end = as_tensor(start, result), as_tensor(stop, result)
+    if tf.get_static_value(tf.reduce_any(tf.equal(begin, 0)) | tf.reduce_any(tf.equal(end, 0))):
+        raise ValueError("Geometric sequence cannot include zero")
+    ten = tf.constant(math.log(10.0), begin.dtype)
+    logs = [tf.math.log(end_point / begin) / ten for end_point in (begin, end)]
+    powers = as_tensor(linspace(*logs, num, endpoint))
+    made = begin * tf.pow(tf.constant(10.0, begin.dtype), powers)
+    if num > 1 and endpoint:
+        made = tf.concat([made[:-1], tf.broadcast_to(end, tf.shape(made[-1:]))], 0)
+    return tensor_array(made if dtype is None else cast(made, dtype))
+
+
+# -- grids --------------------------------------------------------------------------------------------------
+
+
+@op(np.meshgrid)
+def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
+    if indexing not in ("xy", "ij"):
+        raise ValueError("Valid values for `indexing` are 'xy' and 'ij'.")
+    rank = len(xi)
+    order = list(range(rank))
+    if indexing == "xy" and rank > 1:
+        order[0], order[1] = 1, 0
+    flat = [tf.reshape(x, [-1]) for x in xi]
+    grids = [tf.reshape(x, [-1 if k == order[j] else 1 for k in range(rank)]) for j, x in enumerate(flat)]
+    if not sparse:
+        sizes = [tf.size(flat[order[k]]) for k in range(rank)]
+        known_sizes = [flat[order[k]].shape[0] for k in range(rank)]
+        shape = tf.stack(sizes) if None in known_sizes else known_sizes
+        grids = [tf.broadcast_to(grid, shape) for grid in grids]
+    return tuple(map(tensor_array, grids))
+
+
+@op(np.indices)
+def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
+    dimensions = shape_of(tuple(dimensions))
+    rank = len(dimensions)
+    wanted = tf_dtype(dtype or int)
+    if wanted == tf.bool:
+        raise StagingError("indices as truth values", "NP2TF503")
+    grids = [
+        tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
+        for j, n in enumerate(dimensions)
+    ]
+    if sparse:
+        return tuple(map(tensor_array, grids))
+    shape = dimensions if all(isinstance(n, int) for n in dimensions) else tf.stack(dimensions)
+    if not grids:
+        return tensor_array(tf.zeros((0,), wanted))
+    return tensor_array(tf.stack([tf.broadcast_to(grid, shape) for grid in grids]))
+
+
+def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
+    """Call `function` with the coordinates of every element of an array of `shape`."""
+    return function(*indices(shape, dtype=dtype), **kwargs)
+
+
+class Grid:
+    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices."""
+
+    def __init__(self, numpy: Any) -> None:
+        self.numpy = numpy
+
+    def __getitem__(self, key: Any) -> Any:
+        parts = key if isinstance(key, tuple) else (key,)
+        if not has_tensor(operands_in(key)):
+            return placed(self.numpy[known(key)])
+        try:
+            return self._on_tensors(key, parts)
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or not repeatable(error, ()):
+                raise
+        return lifted(self.numpy[known(key)])
+
+    def _on_tensors(self, key: Any, parts: tuple[slice, ...]) -> Any:
+        if any(is_array(end) and end.ndim for part in parts for end in (part.start, part.stop, part.step)):
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        axes = [self._axis(part) for part in parts]
+        if not isinstance(key, tuple):
+            return axes[0]
+        sparse = isinstance(self.numpy, type(np.ogrid)) and self.numpy is np.ogrid
+        grids = meshgrid(*axes, sparse=sparse, indexing="ij")
+        return grids if sparse else tensor_array(tf.stack([grid.tensor for grid in grids]))
+
+    @staticmethod
+    def _axis(part: slice) -> Any:
+        if isinstance(part.step, complex):
+            return linspace(part.start or 0, part.stop, int(abs(part.step)))
+        return arange(part.start or 0, part.stop, part.step)
+
+
+mgrid = Grid(np.mgrid)
+ogrid = Grid(np.ogrid)
+
+bartlett = hosted(np.bartlett)
+blackman = hosted(np.blackman)
+hamming = hosted(np.hamming)
+hanning = hosted(np.hanning)
+kaiser = hosted(np.kaiser)

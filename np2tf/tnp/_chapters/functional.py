@@ -1,0 +1,89 @@
+"""Functions that apply a Python function to parts of arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, is_foreign, tensor_array
+from np2tf.tnp._chapters.manipulation.views.reshape import expand_dims
+from np2tf.tnp._dispatch.host_results import known
+from np2tf.tnp._dispatch.op import OPS
+from np2tf.tnp._dispatch.residency import placed, runs_on_host
+from np2tf.tnp._operands.conversion import as_tensor, is_guest
+
+__all__ = ["apply_along_axis", "apply_over_axes"]
+
+#: How many calls of a Python function are written out one by one into a graph.
+_UNROLLED = 256
+
+
+def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any) -> Any:
+    """Apply a function to every 1-d slice along `axis`; see numpy.apply_along_axis."""
+    if runs_on_host((arr, *args), kwargs) or _is_numpys(arr):
+
+        def on_slice(row: np.ndarray) -> Any:
+            return known(func1d(placed(row), *args, **kwargs))
+
+        return placed(np.apply_along_axis(on_slice, axis, known(arr)))
+    tensor = as_tensor(arr)
+    rank = tensor.shape.rank
+    axis = normalize_axis_index(axis, rank)
+    last = tf.transpose(tensor, [k for k in range(rank) if k != axis] + [axis])
+    outer = last.shape.as_list()[:-1]
+    if None in outer or np.prod(outer) > _UNROLLED:
+        raise StagingError(
+            "apply_along_axis over very many slices, or a number known only at run time", "NP2TF503"
+        )
+    if 0 in outer:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    rows = tf.unstack(
+        tf.reshape(last, [-1, tf.shape(last)[-1] if last.shape[-1] is None else last.shape[-1]])
+    )
+    given = [func1d(tensor_array(row), *args, **kwargs) for row in rows]
+    if any(map(_is_numpys, given)) and tf.executing_eagerly():
+        rest = iter(given)
+        return placed(np.apply_along_axis(lambda row: known(next(rest)), axis, known(tensor)))
+    results = [as_tensor(result) for result in given]
+    made = tf.stack([tf.cast(result, results[0].dtype) for result in results])
+    inner = results[0].shape.as_list()
+    made = tf.reshape(made, [*outer, *inner])
+    width = len(inner)
+    front = list(range(len(outer)))
+    order = front[:axis] + [len(outer) + k for k in range(width)] + front[axis:]
+    return tensor_array(tf.transpose(made, order))
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether `value` is an array that only NumPy handles: of a class or a dtype that TensorFlow has not."""
+    return isinstance(value, np.ndarray) and (is_guest(value) or is_foreign(value.dtype))
+
+
+def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
+    """Apply ``func(a, axis)`` for each of `axes` in turn, keeping the rank; see numpy.apply_over_axes."""
+    value = (
+        a
+        if is_array(a)
+        else placed(np.asarray(known(a)))
+        if not isinstance(a, tf.Tensor)
+        else tensor_array(a)
+    )
+    rank = value.ndim
+    for axis in np.atleast_1d(np.asarray(known(axes))).tolist():
+        axis = axis + rank if axis < 0 else axis
+        result = func(value, axis)
+        if result.ndim != value.ndim:
+            result = expand_dims(result, axis)
+            if result.ndim != value.ndim:
+                raise ValueError("function is not returning an array of the correct shape")
+        value = result
+    return value
+
+
+OPS[np.apply_along_axis] = apply_along_axis
+OPS[np.apply_over_axes] = apply_over_axes

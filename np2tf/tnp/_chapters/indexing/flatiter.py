@@ -1,0 +1,172 @@
+"""``x.flat``: an array's elements in C order, to read and to write."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp._array.strides import is_contiguous
+from np2tf.tnp._chapters.manipulation.views.reshape import lengths
+from np2tf.tnp._indexing.get_set import getitem, setitem
+from np2tf.tnp._operands.conversion import assigned, to_numpy
+from np2tf.tnp._operands.value_range import refuse_unfit
+from np2tf.tnp._slicing.view_transforms import Reshape, is_read_only
+from np2tf.tnp._warnings.deprecations import asked
+
+
+def flat_view(array: ndarray) -> ndarray:
+    """All elements of a tensor array along one axis, always writing through (also where NumPy would copy)."""
+    have = lengths(array)
+    size = int(np.prod(have)) if all(isinstance(n, int) for n in have) else -1
+    return array.view_through(Reshape((size,)))
+
+
+def cycled(values: tf.Tensor, count: int) -> tf.Tensor:
+    """`count` values, the given ones over and over."""
+    flat = tf.reshape(values, [-1])
+    if flat.shape[0] == count:
+        return flat
+    if flat.shape[0] == 1:
+        return tf.broadcast_to(flat, [count])
+    have = tf.shape(flat, tf.int64)[0] if flat.shape[0] is None else flat.shape[0]
+    return tf.gather(flat, tf.range(count, dtype=tf.int64) % have)
+
+
+class flatiter:
+    """Iterator over, and 1-d indexing of, all elements; see numpy.flatiter."""
+
+    __slots__ = ("_iterator", "base")
+
+    def __init__(self, array: ndarray) -> None:
+        self.base = array
+        self._iterator = np.empty(array.shape, bool).flat
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def __iter__(self) -> Iterator[Any]:
+        elements: Any = flat_view(self.base)
+        while (place := self._iterator.index) < len(self):
+            next(self._iterator)
+            yield elements[place]
+
+    def __next__(self) -> Any:
+        place = self._iterator.index
+        next(self._iterator)
+        return self[place]
+
+    @property
+    def index(self) -> int:
+        """Position of the next element."""
+        return self._iterator.index
+
+    @property
+    def coords(self) -> tuple[int, ...]:
+        """Position of the next element, one number for each axis."""
+        return self._iterator.coords
+
+    def copy(self) -> ndarray:
+        """All elements as a 1-d array."""
+        return tensor_array(flat_view(self.base).tensor)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        made = np.array(self.copy().numpy(), dtype=dtype)
+        # What is written to a copy does not come back.
+        made.flags.writeable = is_contiguous(self.base) and not self.base.is_read_only
+        return made
+
+    def __getitem__(self, key: Any) -> Any:
+        picked = getitem(flat_view(self.base), self._checked(key, writing=False))
+        return tensor_array(picked.tensor) if type(picked) is ndarray else picked
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if is_read_only(self.base.storage()[1]):
+            raise ValueError("underlying array is read-only")
+        view = flat_view(self.base)
+        try:
+            key = self._checked(key, writing=True)
+        except IndexError:
+            self._write_before(key, value)
+            raise
+        picked = getitem(view, key)
+        try:
+            if picked.tensor.shape.rank == 0:
+                refuse_unfit(value, self.base.dtype)
+            given = assigned(value, self.base.dtype)
+        except (OverflowError, TypeError, ValueError):
+            if picked.tensor.shape.rank:
+                raise
+            raise ValueError("Error setting single item of array.") from None
+        if picked.tensor.shape.rank == 0 and given.shape.rank != 0:
+            raise ValueError("Error setting single item of array.")
+        if given.shape.num_elements() == 0:
+            return
+        if picked.tensor.shape.rank == 0:
+            setitem(view, key, tensor_array(given))
+            return
+        count = picked.tensor.shape[0]
+        if count is None:
+            given = tf.reshape(given, [-1])[0] if given.shape.num_elements() == 1 else tf.reshape(given, [-1])
+        else:
+            given = cycled(given, count)
+        setitem(view, key, tensor_array(given))
+
+    def __delitem__(self, key: Any) -> None:
+        raise TypeError("Cannot delete iterator elements")
+
+    def _write_before(self, key: Any, value: Any) -> None:
+        """Write up to the first of several indices that is out of bounds, as NumPy does before it raises."""
+        places = np.asarray(to_numpy(key)) if isinstance(key, (list, np.ndarray)) or is_array(key) else None
+        if places is None or places.dtype.kind not in "iu" or places.ndim != 1:
+            return
+        size = self.base.size
+        wrong = (places < -size) | (places >= size)
+        if wrong.any() and wrong.argmax():
+            self[places[: wrong.argmax()]] = value
+
+    def _checked(self, key: Any, writing: bool) -> Any:
+        """A key that the flat view takes too: an iterator takes fewer forms, and NumPy says which."""
+        kind = type(key)
+        if kind is int or (kind is slice and all(type(end) in _PLAIN_ENDS for end in _ends(key))):
+            return key
+        if kind is tuple and len(key) == 1:
+            return self._checked(key[0], writing)
+        try:
+            known = to_numpy(key)
+        except StagingError:
+            if kind is tuple:
+                raise IndexError("unsupported iterator index") from None
+            return key
+        size = math.prod(n if isinstance(n, int) else 0 for n in lengths(self.base))
+        probe = np.arange(size).flat
+
+        def picked() -> Any:
+            if writing:
+                np.empty(size, bool).flat[known] = False
+            return probe[known]
+
+        places = asked(picked)
+        return tensor_array(tf.constant(places)) if isinstance(places, np.ndarray) else int(places)
+
+    def __eq__(self, other: Any) -> Any:
+        return self.copy() == (other.copy() if isinstance(other, flatiter) else other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+_PLAIN_ENDS = (int, type(None))
+
+
+def _ends(key: slice) -> tuple[Any, Any, Any]:
+    return key.start, key.stop, key.step
+
+
+def write_flat(array: ndarray, value: Any) -> None:
+    """``x.flat = value``."""
+    flatiter(array)[...] = value

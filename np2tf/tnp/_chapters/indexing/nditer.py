@@ -1,0 +1,129 @@
+"""``nditer`` over arrays of tensors: what is written through the iterator reaches the arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.tnp._array.ndarray import is_array, ndarray
+from np2tf.tnp._array.strides import host_view
+from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._tensor.storage import current_region
+
+__all__ = ["nditer"]
+
+_WRITES = frozenset({"readwrite", "writeonly"})
+
+
+def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwargs: Any) -> Any:
+    """NumPy's own iterator; see https://numpy.org/doc/stable/reference/generated/numpy.nditer.html.
+
+    Arrays of tensors are iterated over as copies; where they are written to, every step copies them.
+    """
+    several = isinstance(op, (tuple, list))
+    operands = list(op) if several else [op]
+    given = [_laid_out(one) for one in operands]
+    wanted = [_flags_of(op_flags, place, several) for place in range(len(operands))]
+    copies = []
+    for place, one in enumerate(operands):
+        if is_array(one) and not _WRITES.isdisjoint(wanted[place]):
+            copies.append((one, given[place]))
+    iterator = np.nditer(given if several else given[0], flags or (), op_flags, *args, **kwargs)
+    if any(map(is_array, operands)) and current_region() is None:
+        counts.host += 1
+    return WritingIterator(iterator, copies) if copies else iterator
+
+
+def _laid_out(value: Any) -> Any:
+    """`value` as NumPy takes it, an array as the same view of a copy of its memory."""
+    return host_view(value) if type(value) is ndarray and tf.executing_eagerly() else to_numpy(value)
+
+
+def _flags_of(op_flags: Any, place: int, several: bool) -> Any:
+    """The flags of one operand: one list of flags for each, or one list for all."""
+    if not op_flags:
+        return ()
+    if isinstance(op_flags[0], str):
+        return op_flags
+    return op_flags[place] if several or len(op_flags) == 1 else ()
+
+
+class WritingIterator:
+    """NumPy's iterator over copies; what changed in a copy is written to its array after every step."""
+
+    __slots__ = ("_before", "_copies", "_iterator")
+
+    def __init__(self, iterator: Any, copies: list[tuple[ndarray, np.ndarray]]) -> None:
+        object.__setattr__(self, "_iterator", iterator)
+        object.__setattr__(self, "_copies", copies)
+        object.__setattr__(self, "_before", [copy.copy() for _, copy in copies])
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """np.nditer to ``isinstance``."""
+        return np.nditer
+
+    def _exchange(self) -> None:
+        """Write what changed, and see what was written to the arrays in another way."""
+        for (array, copy), before in zip(self._copies, self._before, strict=True):
+            both_nan = (copy != copy) & (before != before)
+            changed = (copy != before) & ~both_nan
+            current = np.array(array.numpy())
+            if changed.any():
+                np.copyto(current, copy, where=changed)
+                array.store(tf.constant(current))
+            np.copyto(copy, current)
+            np.copyto(before, current)
+
+    def __iter__(self) -> WritingIterator:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._iterator)  # writes NumPy's buffer, if it has one, to the copies
+        finally:
+            self._exchange()
+
+    def iternext(self) -> bool:
+        """Go on to the next element; whether there is one."""
+        more: bool = self._iterator.iternext()
+        self._exchange()
+        return more
+
+    def reset(self) -> None:
+        """Begin again."""
+        self._iterator.reset()
+        self._exchange()
+
+    def close(self) -> None:
+        """End, with everything written."""
+        self._iterator.close()
+        self._exchange()
+
+    def __enter__(self) -> WritingIterator:
+        self._iterator.__enter__()
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._iterator.__exit__(*raised)
+        self._exchange()
+
+    def __len__(self) -> int:
+        return len(self._iterator)
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._iterator[key]
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._iterator[key] = to_numpy(value)
+        self._exchange()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._iterator, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._iterator, name, to_numpy(value))
+        self._exchange()

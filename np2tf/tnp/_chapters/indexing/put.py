@@ -1,0 +1,306 @@
+"""Functions that write into their first argument. Each returns what it wrote to: always use that.
+
+An array is written through, so that its views and its owner see it; a tf.Tensor, which cannot change, is
+replaced.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp._chapters.indexing.flatiter import cycled, flat_view, flatiter
+from np2tf.tnp._chapters.indexing.take import along, axis_length, indices_of, reshaped_index, truth, within
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, positional_only
+from np2tf.tnp._indexing.advanced import Advanced
+from np2tf.tnp._indexing.boolean_masks import leading_mask, where_mask
+from np2tf.tnp._indexing.get_set import getitem, setitem
+from np2tf.tnp._indexing.keys import expand, is_parted
+from np2tf.tnp._operands.conversion import (
+    as_tensor,
+    as_view,
+    assigned,
+    cast,
+    refuse_to_lose_gradient,
+    to_numpy,
+)
+from np2tf.tnp._operands.promotion import kind_of, kind_of_item, ufunc_loop
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+
+__all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
+
+
+def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., Any]]:
+    """Make a function that writes into its first argument of an implementation over tensor arrays."""
+
+    def decorate(implementation: Callable[..., None]) -> Callable[..., Any]:
+        def on_numpy(target: Any, args: Any, kwargs: Any) -> None:
+            numpy(target, *map(to_numpy, args), **{name: to_numpy(value) for name, value in kwargs.items()})
+
+        first = next(iter(inspect.signature(implementation).parameters))
+        by_position = positional_only(numpy, implementation)
+
+        @functools.wraps(implementation)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if not args and first in by_position:
+                numpy(**kwargs)  # raises
+            target, *args = args if args else (kwargs.pop(first),)  # type: ignore[assignment]
+            if isinstance(target, tf.Tensor):
+                return call(tensor_array(target), *args, **kwargs).tensor
+            # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
+            on_host = isinstance(target, np.ndarray) and not is_array(target)
+            if on_host and current_region() is None:
+                refuse_to_lose_gradient((*args, *kwargs.values()))
+                on_numpy(target, args, kwargs)
+                return target
+            if type(target) is scalar or not (on_host or is_array(target)):
+                raise TypeError(f"argument 1 must be numpy.ndarray, not {type(target).__name__}")
+            array = as_view(target)
+            if array.is_read_only:
+                if not tf.executing_eagerly():
+                    raise ValueError("assignment destination is read-only")
+                # What is wrong first, and whether there is anything to write at all, NumPy says.
+                copy = np.array(array.numpy())
+                copy.flags.writeable = False
+                on_numpy(copy, args, kwargs)
+                return target
+            try:
+                implementation(array, *args, **kwargs)
+            except LEFT_TO_NUMPY:
+                if not tf.executing_eagerly():
+                    raise
+                counts.host += 1
+                copy = np.array(array.numpy())
+                on_numpy(copy, args, kwargs)
+                array.store(tf.constant(copy))
+            return target
+
+        call.numpy = numpy  # type: ignore[attr-defined]
+        OPS[numpy] = call
+        return call
+
+    return decorate
+
+
+def _static_size(array: ndarray) -> int:
+    size = array.tensor.shape.num_elements()
+    if size is None:
+        raise StagingError("a write by position into an array whose size is known only at run time")
+    return size
+
+
+@writes(np.put)
+def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    index = reshaped_index(indices_of(ind), [-1])
+    if index.shape[0] is None:
+        raise StagingError("put at places whose number is known only at run time")
+    if index.shape[0] == 0:
+        return
+    if a.tensor.shape.num_elements() == 0:
+        raise IndexError("cannot replace elements of an empty array")
+    values = assigned(v, a.dtype)
+    if values.shape.num_elements() == 0:
+        return
+    flat = flat_view(a)
+    place = within(index, _static_size(a), 0, mode)
+    setitem(flat, tensor_array(place), tensor_array(cycled(values, index.shape[0])))
+
+
+def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
+    if isinstance(length, int):
+        return tf.constant(np.arange(length).reshape(shape))
+    return tf.reshape(tf.range(length, dtype=tf.int64), shape)
+
+
+@writes(np.put_along_axis)
+def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
+    target = flat_view(arr) if axis is None else arr
+    tensor, index, along_axis = along(target.tensor, indices, 0 if axis is None else axis)
+    rank = tensor.shape.rank
+    key = tuple(
+        tensor_array(index)
+        if k == along_axis
+        else tensor_array(_ramp(axis_length(tensor, k), [-1 if j == k else 1 for j in range(rank)]))
+        for k in range(rank)
+    )
+    setitem(target, key, values)
+
+
+@writes(np.place)
+def place(arr: ndarray, mask: Any, vals: Any) -> None:
+    values = tf.reshape(assigned(vals, arr.dtype), [-1])
+    chosen = tf.reshape(truth(as_tensor(mask)), [-1])
+    if values.shape[0] == 0:
+        none = tf.get_static_value(~tf.reduce_any(chosen))
+        if none is None:
+            raise StagingError("place of no values, with a mask known only at run time", "NP2TF503")
+        if not none:
+            raise ValueError("Cannot insert from an empty array!")
+        return
+    if chosen.shape[0] != _static_size(arr):
+        raise ValueError("place: mask and data must be the same size")
+    count = tf.shape(values, tf.int64)[0]
+    source = tf.math.floormod(tf.cumsum(tf.cast(chosen, tf.int64)) - 1, count)
+    flat = flat_view(arr)
+    flat.store(tf.where(chosen, tf.gather(values, source), flat.tensor))
+
+
+def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
+    """`values` in `dtype`: an array by the 'safe' rule, numbers and lists of them whatever they are.
+
+    Raises:
+        TypeError: the array's dtype does not fit.
+    """
+    if (is_array(values) and type(values) is not scalar) or isinstance(values, (np.ndarray, tf.Tensor)):
+        given = kind_of(values)
+        if not np.can_cast(given, dtype, "safe"):
+            raise TypeError(
+                f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
+            )
+    return assigned(values, dtype)
+
+
+@writes(np.putmask)
+def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
+    chosen = tf.reshape(truth(as_tensor(mask)), [-1])
+    size = _static_size(a)
+    if chosen.shape[0] != size:
+        raise ValueError("putmask: mask and data must be the same size")
+    given = _safely_cast(values, a.dtype)
+    if given.shape.num_elements() == 0:
+        return
+    flat = flat_view(a)
+    flat.store(tf.where(chosen, cycled(cast(given, a.dtype), size), flat.tensor))
+
+
+@writes(np.copyto)
+def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    kind = kind_of(src)
+    if casting != "unsafe":
+        # NumPy says what may not be cast.
+        sample: Any = np.empty(0, kind) if isinstance(kind, np.dtype) else kind(1)
+        np.copyto(np.empty(0, dst.dtype), sample, casting)  # type: ignore[arg-type]
+    if where is True:
+        setitem(dst, ..., tensor_array(as_tensor(src)) if isinstance(src, (list, tuple)) else src)
+        return
+    target, mask = dst.tensor, where_mask(where)
+    if isinstance(kind, np.dtype):
+        # What is not copied is not converted either.
+        whole = as_tensor(src)
+        src = tf.where(mask, whole, tf.zeros((), whole.dtype))
+    given = assigned(src, dst.dtype)
+    while given.shape.rank > target.shape.rank and given.shape[0] == 1:
+        given = given[0]
+    value = tf.where(mask, given, target)
+    if value.shape.rank != target.shape.rank or not value.shape.is_compatible_with(target.shape):
+        raise ValueError(f"could not broadcast where mask or value into shape {dst.shape}")
+    dst.store(value)
+
+
+@writes(np.fill_diagonal)
+def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    rank = a.ndim
+    if rank < 2:
+        raise ValueError("array must be at least 2-d")
+    shape = a.tensor.shape.as_list()
+    if rank == 2 and not (wrap and shape[0] > shape[1]):
+        _fill_matrix(a, val)
+        return
+    if rank > 2 and len(set(shape)) != 1:
+        raise ValueError("All dimensions of input must be of equal length")
+    step = shape[1] + 1 if rank == 2 else 1 + int(np.cumprod(shape[:-1]).sum())
+    flatiter(a)[slice(None, None, step)] = val
+
+
+def _fill_matrix(a: ndarray, val: Any) -> None:
+    tensor = a.tensor
+    rows, columns = tensor.shape.as_list()
+    if rows is None or columns is None:
+        raise StagingError("fill_diagonal of a matrix whose shape is known only at run time")
+    values = cycled(assigned(val, a.dtype), min(rows, columns))
+    wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
+    on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))
+    a.store(tf.where(on_diagonal, wide, tensor))
+
+
+def _put_method(self: ndarray, indices: Any, values: Any, mode: str = "raise") -> None:
+    put(self, indices, values, mode)
+
+
+ndarray.put = _put_method  # type: ignore[attr-defined]
+
+
+# -- ufunc.at --------------------------------------------------------------------------------------
+
+_SCATTER: dict[str, Callable[..., tf.Tensor]] = {
+    "add": tf.tensor_scatter_nd_add,
+    "subtract": tf.tensor_scatter_nd_sub,
+    "maximum": tf.tensor_scatter_nd_max,
+    "minimum": tf.tensor_scatter_nd_min,
+}
+
+
+def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
+    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated ones.
+
+    Raises:
+        IndexError: an index is out of bounds.
+    """
+    tensor = array.tensor
+    if array.is_read_only:
+        raise ValueError("array is read-only")
+    operands = (tensor,) if operand is None else (tensor, operand)
+    # For NumPy a Python number is an array like any other here, and not weak.
+    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of_item, operands)))
+    items = expand(indices, tensor.shape.rank)
+    if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
+        old = getitem(array, indices)
+        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(as_tensor(operand, loop[1])))
+        if not new.tensor.shape.is_compatible_with(old.tensor.shape):
+            raise ValueError("array is not broadcastable to correct shape")
+        setitem(array, indices, new)
+        return
+    # What is not the same kind of number is cast back after every single step, as NumPy does.
+    combine = _SCATTER.get(ufunc.__name__)
+    value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
+    stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
+    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
+    picked.check_value(value)
+    if value.shape.rank > picked.rank:
+        raise ValueError("array is not broadcastable to correct shape")
+    if stepwise:
+        array.store(picked.scatter(value, functools.partial(_one_by_one, ufunc, loop)))
+    else:
+        array.store(cast(picked.scatter(value, combine), array.dtype))
+
+
+def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+    """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
+    if tf.executing_eagerly():
+        raise StagingError("a loop over the indices, one operation at a time", "NP2TF503")
+    width = places.shape[-1]
+    rows = tf.reshape(places, [-1, width])
+    parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))
+
+    def step(k: tf.Tensor, held: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        row = rows[k][None]
+        old = cast(tf.gather_nd(held, row), loop[0])
+        new = ufunc.implementation(old) if ufunc.nin == 1 else ufunc.implementation(old, parts[k][None])
+        return k + 1, tf.tensor_scatter_nd_update(
+            held, row, cast(cast(new, loop[-1]), held.dtype.as_numpy_dtype)
+        )
+
+    count = tf.shape(rows)[0]
+    return tf.while_loop(lambda k, _: k < count, step, (tf.zeros((), tf.int32), base))[1]
+
+
+Ufunc.scatter = staticmethod(scatter)  # type: ignore[assignment]

@@ -1,0 +1,401 @@
+"""Elements picked by index, by condition or by choice."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._dispatch.op import Array, Axis, COrF, Operand, Operands, Shape, attach, op
+from np2tf.tnp._dispatch.residency import placed, runs_on_host
+from np2tf.tnp._indexing.advanced import positions
+from np2tf.tnp._indexing.boolean_masks import masked, true_places
+from np2tf.tnp._indexing.get_set import getitem
+from np2tf.tnp._indexing.selection_keys import true_places_of
+from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array
+from np2tf.tnp._operands.conversion import as_tensor, is_guest, promote
+from np2tf.tnp._operands.promotion import result_type
+from np2tf.tnp._slicing.view_transforms import Transpose
+from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+
+__all__ = [
+    "argwhere",
+    "choose",
+    "compress",
+    "extract",
+    "flatnonzero",
+    "ix_",
+    "nonzero",
+    "piecewise",
+    "ravel_multi_index",
+    "select",
+    "take",
+    "take_along_axis",
+    "unravel_index",
+    "where",
+]
+
+_MODES = ("raise", "clip", "wrap")
+
+
+def indices_of(value: Any) -> tf.Tensor:
+    """An index array as int64.
+
+    Raises:
+        TypeError: its dtype is not safely cast to an integer.
+    """
+    if isinstance(value, (list, tuple)):
+        # NumPy converts a list as it is; only an array's dtype has to be one of integers.
+        return as_tensor(value, np.int64)
+    tensor = as_tensor(value)
+    dtype = tensor.dtype.as_numpy_dtype
+    if not np.can_cast(dtype, np.int64, "safe"):
+        given = np.dtype(dtype)
+        raise TypeError(
+            f"Cannot cast array data from {given!r} to dtype('int64') according to the rule 'safe'"
+        )
+    return tf.cast(tensor, tf.int64)
+
+
+def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
+    """An index array in another shape; one that is known stays known."""
+    known = None if tf.executing_eagerly() else tf.get_static_value(index)
+    return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
+
+
+def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
+    """`index` brought into the axis by NumPy's `mode`."""
+    mode = "raise" if mode is None else mode
+    if mode not in _MODES:
+        raise ValueError(f"clipmode must be one of 'clip', 'raise', or 'wrap' (got {mode!r})")
+    if mode == "raise":
+        return positions(index, length, axis)
+    size = tf.cast(length, tf.int64)
+    return tf.clip_by_value(index, 0, size - 1) if mode == "clip" else tf.math.floormod(index, size)
+
+
+def axis_length(tensor: tf.Tensor, axis: int) -> Any:
+    """Length of an axis: a number where it is known, otherwise a tensor."""
+    size = tensor.shape[axis]
+    return tf.shape(tensor, tf.int64)[axis] if size is None else size
+
+
+@op(np.take, method=True)
+def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str = "raise") -> Any:
+    if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
+        a, axis = tf.reshape(a, [-1]), 0
+    axis = normalize_axis_index(axis, a.shape.rank)
+    index = indices_of(indices)
+    if mode == "raise" and 0 in a.shape.as_list()[:axis]:
+        # Of nothing, NumPy does not look at the indices.
+        return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
+    return gathered(a, within(index, axis_length(a, axis), axis, mode), axis)
+
+
+def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
+    """Operands of take_along_axis: the array, positions of the same rank, the axis.
+
+    Raises:
+        IndexError, ValueError: as NumPy does.
+    """
+    index = as_tensor(indices)
+    if not index.dtype.is_integer:
+        raise IndexError("`indices` must be an integer array")
+    if axis is None:
+        if index.shape.rank != 1:
+            raise ValueError("when axis=None, `indices` must have a single dimension.")
+        arr, axis = tf.reshape(arr, [-1]), 0
+    axis = normalize_axis_index(axis, arr.shape.rank)
+    if index.shape.rank != arr.shape.rank:
+        raise ValueError("`indices` and `arr` must have the same number of dimensions")
+    if 0 in (n for k, n in enumerate(arr.shape.as_list()) if k != axis):
+        # What is broadcast to nothing is not looked at.
+        return arr, tf.zeros_like(index, tf.int64), axis
+    return arr, positions(tf.cast(index, tf.int64), axis_length(arr, axis), axis), axis
+
+
+@op(np.take_along_axis)
+def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
+    return tensor_array(gather_along(*along(arr, indices, axis)))
+
+
+def gather_along(arr: tf.Tensor, index: tf.Tensor, axis: int) -> tf.Tensor:
+    """``take_along_axis`` for positions that are in bounds."""
+    rank = arr.shape.rank
+    order = [k for k in range(rank) if k != axis] + [axis]
+    last, index = _moved(arr, order), _moved(index, order)
+    common = _common(last.shape.as_list()[:-1], index.shape.as_list()[:-1])
+    last = _widened(last, common)
+    index = _widened(index, common)
+    return _moved(tf.gather(last, index, batch_dims=rank - 1, axis=rank - 1), list(np.argsort(order)))
+
+
+def _moved(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
+    return tensor if order == sorted(order) else tf.transpose(tensor, order)
+
+
+def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
+    if None in left or None in right:
+        if any(1 in (n, m) and n != m for n, m in zip(left, right, strict=True)):
+            raise StagingError("broadcasting of lengths known only at run time")
+        return None
+    try:
+        return list(np.broadcast_shapes(tuple(left), tuple(right)))
+    except ValueError:
+        raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
+
+
+def _widened(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
+    if common is None or tensor.shape.as_list()[:-1] == common:
+        return tensor
+    return tf.broadcast_to(tensor, [*common, axis_length(tensor, -1)])
+
+
+# -- by condition ----------------------------------------------------------------------------------
+
+
+def truth(tensor: tf.Tensor) -> tf.Tensor:
+    """Which elements are not zero."""
+    return tensor if tensor.dtype == tf.bool else tf.not_equal(tensor, tf.zeros((), tensor.dtype))
+
+
+@op(np.where)
+def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
+    if x is None and y is None:
+        return nonzero(tensor_array(condition))
+    if x is None or y is None:
+        raise ValueError("either both or neither of x and y should be given")
+    left, right = promote(x, y)
+    return tensor_array(tf.where(truth(condition), left, right))
+
+
+@op(np.nonzero, method=True)
+def nonzero(a: Array) -> tuple[ndarray, ...]:
+    if a.shape.rank == 0:
+        raise ValueError(
+            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
+        )
+    selected = true_places_of(truth(a))
+    if selected is not None:
+        return selected
+    found = true_places(truth(a))
+    return tuple(tensor_array(found[:, k]) for k in range(a.shape.rank))
+
+
+@op(np.flatnonzero)
+def flatnonzero(a: Array) -> ndarray:
+    flat = truth(tf.reshape(a, [-1]))
+    selected = true_places_of(flat)
+    return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
+
+
+@op(np.argwhere)
+def argwhere(a: Array) -> ndarray:
+    if a.shape.rank == 0:
+        return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
+    # NumPy's is a view, too: of the array that has what `nonzero` gives for rows.
+    return tensor_array(tf.transpose(true_places(truth(a)))).view_through(Transpose((1, 0)))
+
+
+@op(np.extract)
+def extract(condition: Array, arr: Array) -> ndarray:
+    return _compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)
+
+
+@op(np.compress)
+def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
+    if condition.shape.rank != 1:
+        raise ValueError("condition must be a 1-d array")
+    if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
+        a, axis = tf.reshape(a, [-1]), 0
+    return _compressed(condition, a, normalize_axis_index(axis, a.shape.rank))
+
+
+def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
+    if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
+        selection = mask_selection(a, truth(condition)) if staging_for_xla() and not axis else None
+        if selection is not None:
+            return selected_array(guarded(selection))
+        return tensor_array(masked(a, truth(condition), axis))
+    found = true_places(truth(condition))[:, 0]
+    return tensor_array(gathered(a, positions(found, axis_length(a, axis), axis), axis))
+
+
+def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
+    return compress(condition, a, axis) if out is None else compress(condition, a, axis, out=out)
+
+
+attach("compress", _compress_method)
+
+
+# -- by choice -------------------------------------------------------------------------------------
+
+
+@op(np.choose)
+def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") -> ndarray:
+    count = len(choices)
+    picks = (
+        _checked_choice(indices_of(a), count) if mode == "raise" else within(indices_of(a), count, 0, mode)
+    )
+    tensors = promote(*choices)
+    result = tensors[0]
+    for k, tensor in enumerate(tensors[1:], 1):
+        result = tf.where(tf.equal(picks, k), tensor, result)
+    shape = tf.broadcast_dynamic_shape(tf.shape(picks), tf.shape(result))
+    static = tf.broadcast_static_shape(picks.shape, result.shape)
+    return tensor_array(tf.broadcast_to(result, static if static.is_fully_defined() else shape))
+
+
+def _choose_method(a: Any, *choices: Any, **kwargs: Any) -> Any:
+    """One sequence of choices, or each an argument of its own."""
+    return choose(a, choices[0] if len(choices) == 1 else choices, **kwargs)
+
+
+attach("choose", _choose_method)
+
+
+def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
+    violated = tf.reduce_any((picks < 0) | (picks >= count))
+    static = tf.get_static_value(violated)
+    if static:
+        raise ValueError("invalid entry in choice array")
+    if static is None and current_region() is not None:
+        record_violation(violated)
+    return picks
+
+
+@op(np.select)
+def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
+    if len(condlist) != len(choicelist):
+        raise ValueError("list of cases must be same length as list of conditions")
+    if not condlist:
+        raise ValueError("select with an empty condition list is not possible")
+    conditions = [as_tensor(condition) for condition in condlist]
+    for k, condition in enumerate(conditions):
+        if condition.dtype != tf.bool:
+            raise TypeError(f"invalid entry {k} in condlist: should be boolean ndarray")
+    dtype = result_type(*choicelist, default)
+    result = as_tensor(default, dtype)
+    for condition, choice in zip(reversed(conditions), reversed(choicelist), strict=True):
+        result = tf.where(condition, as_tensor(choice, dtype), result)
+    return tensor_array(result)
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Evaluate each function where its condition holds; see numpy.piecewise."""
+    if runs_on_host((x, condlist, *args), kw) or is_guest(x):
+        wrapped = [
+            (lambda values, *rest, f=f, **named: f(placed(values), *rest, **named)) if callable(f) else f
+            for f in funclist
+        ]
+        return placed(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))
+    tensor = as_tensor(x)
+    conditions = _conditions(condlist, tensor)
+    if len(funclist) == len(conditions) + 1:
+        otherwise = ~tf.reduce_any(tf.stack([tf.broadcast_to(c, tf.shape(tensor)) for c in conditions]), 0)
+        conditions.append(otherwise)
+    elif len(funclist) != len(conditions):
+        count = len(conditions)
+        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+    result = tensor_array(tf.zeros_like(tensor))
+    values = tensor_array(tensor)
+    for condition, function in zip(conditions, funclist, strict=True):
+        mask = tensor_array(condition)
+        if not callable(function):
+            result[mask] = function  # type: ignore[index]
+        else:
+            picked = getitem(values, mask)
+            if picked.tensor.shape[0] != 0:
+                result[mask] = function(picked, *args, **kw)  # type: ignore[index]
+    return result
+
+
+def _known(value: Any) -> Any:
+    from np2tf.tnp._operands.conversion import to_numpy
+
+    return to_numpy(value)
+
+
+def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
+    """NumPy's rule for one condition that is not in a list: a number, or numbers for an array."""
+    is_number = not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == 0
+    if is_number or (x.shape.rank != 0 and as_tensor(condlist[0]).shape.rank == 0):
+        condlist = [condlist]
+    return [truth(as_tensor(condition)) for condition in condlist]
+
+
+# -- indices ---------------------------------------------------------------------------------------
+
+
+@op(np.ix_)
+def ix_(*args: Any) -> tuple[ndarray, ...]:
+    made = []
+    for k, arg in enumerate(args):
+        index = as_tensor(arg)
+        if index.shape.rank != 1:
+            raise ValueError("Cross index must be 1 dimensional")
+        if index.shape[0] == 0 and isinstance(arg, (list, tuple)):
+            index = tf.cast(index, tf.int64)
+        if index.dtype == tf.bool:
+            index = true_places(index)[:, 0]
+        made.append(tensor_array(reshaped_index(index, [-1 if j == k else 1 for j in range(len(args))])))
+    return tuple(made)
+
+
+@op(np.unravel_index)
+def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
+    index = as_tensor(indices)
+    if not index.dtype.is_integer:
+        raise TypeError("only int indices permitted")
+    if not shape and index.shape.rank:
+        raise ValueError("multiple indices are not supported for 0d array")
+    index = tf.cast(index, tf.int64)
+    size = int(np.prod(shape, dtype=np.int64))
+    violated = tf.reduce_any((index < 0) | (index >= size))
+    static = tf.get_static_value(violated)
+    if static:
+        raise ValueError(f"index is out of bounds for array with size {size}")
+    if static is None and current_region() is not None:
+        record_violation(violated)
+    parts = []
+    for n in shape if order == "F" else reversed(shape):
+        parts.append(index % n)
+        index = index // n
+    return tuple(parts) if order == "F" else tuple(reversed(parts))
+
+
+@op(np.ravel_multi_index)
+def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
+    parts = [indices_of(part) for part in multi_index]
+    if len(parts) != len(dims):
+        raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))
+    if not all(as_tensor(part).dtype.is_integer for part in multi_index):
+        raise TypeError("only int indices permitted")
+    if all(isinstance(length, int) for length in dims):
+        if math.prod(dims) > np.iinfo(np.int64).max:
+            raise ValueError("invalid dims: their product is larger than the maximum possible size.")
+        if 0 in dims and any(part.shape.num_elements() != 0 for part in parts):
+            raise ValueError("cannot unravel if shape has zero entries")
+    modes = (mode,) * len(dims) if isinstance(mode, str) else tuple(mode)
+    steps = np.cumprod([1, *(dims[:-1] if order == "F" else dims[:0:-1])])
+    total: Any = tf.zeros((), tf.int64)
+    ordered = list(zip(parts, dims, modes, strict=True))
+    for (part, length, how), step in zip(ordered if order == "F" else reversed(ordered), steps, strict=True):
+        if how == "raise":
+            violated = tf.reduce_any((part < 0) | (part >= length))
+            static = tf.get_static_value(violated)
+            if static:
+                raise ValueError("invalid entry in coordinates array")
+            if static is None and current_region() is not None:
+                record_violation(violated)
+        else:
+            part = within(part, length, 0, how)
+        total = total + part * int(step)
+    return total

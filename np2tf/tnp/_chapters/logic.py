@@ -1,0 +1,204 @@
+"""Comparisons of whole arrays, with tolerance and without, and tests of kinds."""
+
+from __future__ import annotations
+
+import numbers
+import operator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
+from np2tf.tnp._dispatch.op import Array, Operand, op
+from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._operands.conversion import cast, to_numpy
+from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+from np2tf.tnp._warnings.value_warnings import warn_where
+
+__all__ = [
+    "allclose",
+    "array_equal",
+    "array_equiv",
+    "isclose",
+    "iscomplex",
+    "iscomplexobj",
+    "isneginf",
+    "isposinf",
+    "isreal",
+    "isrealobj",
+    "isscalar",
+]
+
+
+def _apply(name: str, *operands: Any) -> tf.Tensor:
+    """A ufunc on tensors and Python numbers, as a tensor."""
+    ufunc: Ufunc = getattr(ufuncs, name)
+    if name in _IN_PYTHON and all(type(operand) in _NUMBERS for operand in operands):
+        return _IN_PYTHON[name](*operands)
+    return ufunc.compute(operands)
+
+
+_NUMBERS = frozenset({int, float, complex})
+#: What NumPy's source computes by operators, which of Python's numbers give such: they stay weak.
+_IN_PYTHON: dict[str, Any] = {
+    "absolute": abs,
+    "add": operator.add,
+    "multiply": operator.mul,
+    "subtract": operator.sub,
+}
+
+
+def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
+    result_type(a, b)  # whether they may meet
+    if NUMPY >= (2, 3) and tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
+        _complain(rtol, atol)
+    return _near(a, b, rtol, atol, equal_nan)
+
+
+def _is_finite(tolerance: Any) -> bool:
+    return bool(np.all(np.isfinite(to_numpy(tolerance))))
+
+
+def _complain(rtol: Any, atol: Any) -> None:
+    """NumPy's warning of tolerances that are none.
+
+    Raises:
+        StagingError: it is no warning that is asked for.
+    """
+    if np.geterr()["invalid"] != "warn":
+        raise StagingError("a tolerance that is not finite", "NP2TF503")
+    given = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
+    warn_where(True, f"One of rtol or atol is not valid, {given}")
+
+
+@unrefused
+def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
+    y = float(b) if type(b) is int else b
+    if isinstance(y, tf.Tensor):
+        y = cast(y, inexact_type(y))
+    gap = _apply("absolute", _apply("subtract", a, y))
+    allowed = _apply("add", atol, _apply("multiply", rtol, _apply("absolute", y)))
+    near = _apply("less_equal", gap, allowed) & _apply("isfinite", y)
+    result = near | _apply("equal", a, y)
+    if equal_nan:
+        result |= _apply("isnan", a) & _apply("isnan", y)
+    return result
+
+
+@op(np.isclose)
+def isclose(
+    a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isclose.html"""
+    return _close(a, b, rtol, atol, equal_nan)
+
+
+def _all(x: tf.Tensor) -> tf.Tensor:
+    return raw_all(x, tuple(range(rank(x))), False)
+
+
+@op(np.allclose)
+def allclose(
+    a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
+    return _answer(_all(_close(a, b, rtol, atol, equal_nan)))
+
+
+@op(np.array_equal)
+def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html"""
+    if not a1.shape.is_compatible_with(a2.shape):
+        return False
+    if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
+        same = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
+        return tf.cond(same, lambda: _all(_same(a1, a2, equal_nan)), lambda: tf.constant(False))
+    return _answer(_all(_same(a1, a2, equal_nan)))
+
+
+def _answer(all_of_them: tf.Tensor) -> Any:
+    """A truth value of Python's, as NumPy gives it, where it is known."""
+    return bool(all_of_them.numpy()) if tf.executing_eagerly() else all_of_them
+
+
+def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
+    same = _apply("equal", a, b)
+    if equal_nan and isnan(a) is not None and isnan(b) is not None:
+        same |= isnan(a) & isnan(b)  # type: ignore[operator]
+    return same
+
+
+@op(np.array_equiv)
+def array_equiv(a1: Array, a2: Array) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html"""
+    try:
+        tf.broadcast_static_shape(a1.shape, a2.shape)
+    except ValueError:
+        return False
+    return _answer(_all(_apply("equal", a1, a2)))
+
+
+# -- kinds ---------------------------------------------------------------------------------------------------
+
+
+@op(np.iscomplex)
+def iscomplex(x: Array) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html"""
+    if x.dtype not in COMPLEX:
+        return tf.fill(tf.shape(x), False)
+    imaginary = tf.math.imag(x)
+    return tf.not_equal(imaginary, tf.zeros((), imaginary.dtype))
+
+
+@op(np.isreal)
+def isreal(x: Array) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isreal.html"""
+    return ~iscomplex.__wrapped__(x)  # type: ignore[attr-defined]
+
+
+def _infinite(x: tf.Tensor, sign: int, name: str) -> tf.Tensor:
+    if x.dtype in COMPLEX:
+        raise TypeError(
+            f"This operation is not supported for {x.dtype.name} values because it would be ambiguous."
+        )
+    if not x.dtype.is_floating:
+        return tf.fill(tf.shape(x), False)
+    return tf.equal(x, tf.constant(sign * np.inf, x.dtype))
+
+
+@op(np.isposinf)
+def isposinf(x: Array, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html"""
+    return _infinite(x, 1, "isposinf")
+
+
+@op(np.isneginf)
+def isneginf(x: Array, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html"""
+    return _infinite(x, -1, "isneginf")
+
+
+def iscomplexobj(x: Any) -> bool:
+    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html"""
+    if not is_array(x) and not isinstance(x, (tf.Tensor, tf.Variable)):
+        return np.iscomplexobj(x)
+    kind = kind_of(x)
+    return kind is complex or (isinstance(kind, np.dtype) and kind.kind == "c")
+
+
+def isrealobj(x: Any) -> bool:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html"""
+    return not iscomplexobj(x)
+
+
+def isscalar(element: Any) -> bool:
+    """https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html"""
+    return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)

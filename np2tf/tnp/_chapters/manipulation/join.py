@@ -1,0 +1,265 @@
+"""Arrays joined: along an axis there is, along a new one, in blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp._array.memory_order import blocks_within
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._chapters.creation.ranges import arange, linspace
+from np2tf.tnp._dispatch.host_results import known
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
+from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._front.operand_kinds import operands_in
+from np2tf.tnp._operands.conversion import as_tensor, assigned
+from np2tf.tnp._operands.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
+
+__all__ = [
+    "append",
+    "block",
+    "c_",
+    "column_stack",
+    "concat",
+    "concatenate",
+    "dstack",
+    "hstack",
+    "index_exp",
+    "r_",
+    "s_",
+    "stack",
+    "vstack",
+]
+
+
+def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> list[tf.Tensor]:
+    """The arrays as tensors of their common dtype, or of `dtype`.
+
+    Raises:
+        ValueError: there are none.
+        TypeError: one cannot be cast to `dtype`.
+    """
+    if not arrays:
+        raise ValueError("need at least one array to concatenate")
+    kinds = kinds_of_items(arrays)
+    if dtype is None:
+        dtype = result_type_of(kinds)
+    for kind in map(default_dtype, kinds):
+        if not np.can_cast(kind, dtype, casting):  # type: ignore[arg-type]
+            raise TypeError(
+                f"Cannot cast array data from {kind!r} to {dtype!r} according to the rule {casting!r}"
+            )
+    return [assigned(array, dtype) for array in arrays]
+
+
+def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
+    """Tensors of one dtype joined along an axis.
+
+    Raises:
+        ValueError: they are 0-d, or do not have the same shape along the other axes.
+    """
+    rank = tensors[0].shape.rank
+    if rank == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis_index(axis, rank)
+    for k, tensor in enumerate(tensors):
+        if tensor.shape.rank != rank:
+            raise ValueError(
+                "all the input array dimensions except for the concatenation axis must match exactly, but "
+                f"array at index {k} has {tensor.shape.rank} dimension(s), not {rank}"
+            )
+    return tensor_array(tf.concat(tensors, axis))
+
+
+@op(np.concatenate)
+def concatenate(
+    arrays: Operands, /, axis: Axis = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
+) -> ndarray:
+    if isinstance(arrays, Rows) and axis is not None:
+        return joined_rows(arrays, axis, dtype)
+    tensors = same_dtype(arrays, dtype, casting)
+    if axis is None:
+        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return joined(tensors, axis)
+
+
+concat = concatenate
+
+
+@op(np.stack)
+def stack(
+    arrays: Operands, axis: Int = 0, out: Any = None, *, dtype: DType = None, casting: str = "same_kind"
+) -> ndarray:
+    if isinstance(arrays, Rows):
+        return stacked_rows(arrays, axis, dtype)
+    if not arrays:
+        raise ValueError("need at least one array to stack")
+    tensors = same_dtype(arrays, dtype, casting)
+    shapes = [tensor.shape for tensor in tensors]
+    if not all(shape.is_compatible_with(shapes[0]) for shape in shapes):
+        raise ValueError("all input arrays must have the same shape")
+    return tensor_array(tf.stack(tensors, normalize_axis_index(axis, tensors[0].shape.rank + 1)))
+
+
+def stacked_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+    """``np.stack`` of a list that grew in staged code."""
+    tensor = rows.stacked(joins=True)
+    tensor = tensor if dtype is None else as_tensor(tensor, dtype)
+    axis = normalize_axis_index(axis, tensor.shape.rank)
+    order = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
+    return tensor_array(tf.transpose(tensor, order) if axis else tensor)
+
+
+def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+    """``np.concatenate`` of a list that grew in staged code.
+
+    Raises:
+        ValueError: the list holds numbers.
+    """
+    rank = rows.stacked().shape.rank - 1
+    if rank == 0:
+        raise ValueError("zero-dimensional arrays cannot be concatenated")
+    axis = normalize_axis_index(axis, rank)
+    tensor = stacked_rows(rows, axis, dtype).tensor
+    sizes = [size if size is not None else -1 for size in tensor.shape]
+    if sizes.count(-1) == 0 or sizes[axis] == -1:
+        return tensor_array(tf.reshape(tensor, [*sizes[:axis], -1, *sizes[axis + 2 :]]))
+    raise StagingError("arrays of a shape that depends on data are joined", "NP2TF503")
+
+
+def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarray:
+    """``np.vstack`` and the like of a list of numbers or vectors."""
+    tensor = rows.stacked(joins=True)
+    tensor = tensor if dtype is None else as_tensor(tensor, dtype)
+    if numpy is np.hstack:
+        return tensor_array(tf.reshape(tensor, [-1]))
+    tall = tensor if tensor.shape.rank == 2 else tensor[:, None]
+    if numpy is np.vstack:
+        return tensor_array(tall)
+    return tensor_array(tf.transpose(tall) if numpy is np.column_stack else tf.transpose(tall)[None])
+
+
+def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
+    """`tensor` with axes of length 1 added where ``atleast_1d``, ``_2d`` and ``_3d`` add them."""
+    have = tensor.shape.rank
+    if have >= rank:
+        return tensor
+    before = {(0, 1): 1, (0, 2): 2, (0, 3): 3, (1, 2): 1, (1, 3): 1, (2, 3): 0}[have, rank]
+    return tensor[(None,) * before + (...,) + (None,) * (rank - have - before)]
+
+
+def _stacking(
+    numpy: Callable[..., Any], shaped: Callable[[tf.Tensor], tf.Tensor], axis: int
+) -> Callable[..., Any]:
+    """A function that brings arrays to some shape and joins them; `axis` falls to 0 for 1-d ones."""
+
+    @op(numpy)
+    def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
+        if isinstance(tup, Rows) and tup.stacked().shape.rank in (1, 2):
+            return _rows_of_vectors(tup, numpy, dtype)
+        tensors = [shaped(tensor) for tensor in same_dtype(tup, dtype, casting)]
+        return joined(tensors, axis if tensors[0].shape.rank > 1 else 0)
+
+    call.__name__ = call.__qualname__ = numpy.__name__
+    call.__doc__ = numpy.__doc__
+    return call
+
+
+def _column(tensor: tf.Tensor) -> tf.Tensor:
+    return tensor if tensor.shape.rank > 1 else tf.reshape(tensor, [-1, 1])
+
+
+hstack = _stacking(np.hstack, lambda tensor: at_least(1, tensor), 1)
+vstack = _stacking(np.vstack, lambda tensor: at_least(2, tensor), 0)
+dstack = _stacking(np.dstack, lambda tensor: at_least(3, tensor), 2)
+column_stack = _stacking(np.column_stack, _column, 1)
+
+
+@op(np.block)
+def block(arrays: Any) -> ndarray:
+    depth = _depth(arrays)
+    leaves = list(blocks_within(arrays))
+    tensors = dict(zip(map(id, leaves), same_dtype(leaves), strict=True))
+    rank = max(depth, *(tensor.shape.rank for tensor in tensors.values()))
+    return tensor_array(_block(arrays, tensors, rank, depth))
+
+
+def _depth(arrays: Any) -> int:
+    if isinstance(arrays, tuple):
+        raise TypeError("arrays is a tuple. Only lists can be used to arrange blocks.")
+    if not isinstance(arrays, list):
+        return 0
+    if not arrays:
+        raise ValueError("List at arrays cannot be empty")
+    depths = {_depth(part) for part in arrays}
+    if len(depths) > 1:
+        raise ValueError("List depths are mismatched.")
+    return 1 + depths.pop()
+
+
+def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) -> tf.Tensor:
+    if depth == 0:
+        tensor = tensors[id(arrays)]
+        return tensor[(None,) * (rank - tensor.shape.rank) + (...,)]
+    return joined([_block(part, tensors, rank, depth - 1) for part in arrays], -depth).tensor
+
+
+@op(np.append)
+def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
+    tensors = same_dtype([arr, as_tensor(values)])
+    if axis is None:
+        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return joined(tensors, axis)
+
+
+class Joiner:
+    """``r_`` and ``c_``: arrays joined by indexing, where slices stand for ranges."""
+
+    def __init__(self, numpy: Any, columns: bool) -> None:
+        self.numpy = numpy
+        self.columns = columns
+
+    def __len__(self) -> int:
+        return 0
+
+    def __getitem__(self, key: Any) -> Any:
+        if not has_tensor(operands_in(key)):
+            return placed(self.numpy[known(key)])
+        try:
+            return self._joined(key if isinstance(key, tuple) else (key,))
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or not repeatable(error, ()):
+                raise
+        made = lifted(self.numpy[known(key)])
+        counts.host += 1
+        return made
+
+    def _joined(self, parts: tuple[Any, ...]) -> ndarray:
+        if any(isinstance(part, str) for part in parts):
+            raise StagingError("a directive string in r_ or c_", "NP2TF503")
+        made = [self._range(part) if isinstance(part, slice) else part for part in parts]
+        dtype = result_type_of(tuple(map(kind_of, made)))
+        tensors = [at_least(1, as_tensor(part, dtype)) for part in made]
+        if not self.columns:
+            return joined(tensors, 0)
+        return joined([_column(tensor) for tensor in tensors], -1)
+
+    @staticmethod
+    def _range(part: slice) -> Any:
+        start = 0 if part.start is None else part.start
+        if isinstance(part.step, complex):
+            return linspace(start, part.stop, int(abs(part.step)))
+        return arange(start, part.stop, 1 if part.step is None else part.step)
+
+
+r_ = Joiner(np.r_, columns=False)
+c_ = Joiner(np.c_, columns=True)
+s_ = np.s_
+index_exp = np.index_exp

@@ -1,0 +1,89 @@
+"""Truth values packed into bytes, and bytes taken apart: packbits, unpackbits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._dispatch.op import Array, Axis, OptionalInt, op
+
+__all__ = ["packbits", "unpackbits"]
+
+_BYTE = 8
+
+
+def _shifts(bitorder: Any) -> tf.Tensor:
+    """By how much each of a byte's bits is shifted, in the order in which they stand.
+
+    Raises:
+        ValueError: there is no such order.
+    """
+    if bitorder not in ("big", "little"):
+        raise ValueError("'order' must be either 'little' or 'big'")
+    shifts = range(_BYTE) if bitorder == "little" else range(_BYTE - 1, -1, -1)
+    return tf.constant(list(shifts), tf.int32)
+
+
+def _last(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, list[int]]:
+    """`a` with `axis` last (flat for None), and the permutation that puts it back."""
+    if axis is None:
+        return tf.reshape(a, (-1,)), [0]
+    rank = a.shape.rank
+    place = normalize_axis_index(axis, rank)
+    order = [k for k in range(rank) if k != place] + [place]
+    return tf.transpose(a, order), [int(k) for k in np.argsort(order)]
+
+
+def _length(a: tf.Tensor) -> Any:
+    return tf.shape(a)[-1] if a.shape[-1] is None else a.shape[-1]
+
+
+def _regrouped(a: tf.Tensor, *last: Any) -> tf.Tensor:
+    """`a`, its last axes exchanged for those of lengths `last`."""
+    kept = a.shape[: a.shape.rank - (1 if len(last) == 2 else 2)]
+    first = [tf.shape(a)[k] if n is None else n for k, n in enumerate(kept)]
+    return tf.reshape(a, [*first, *last])
+
+
+@op(np.packbits)
+def packbits(a: Array, /, axis: Axis = None, bitorder: str = "big") -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.packbits.html"""
+    if not (a.dtype.is_integer or a.dtype == tf.bool):
+        raise TypeError("Expected an input array of integer or boolean data type")
+    shifts = _shifts(bitorder)
+    bits, back = _last(a if a.dtype == tf.bool else tf.not_equal(a, tf.zeros((), a.dtype)), axis)
+    length = _length(bits)
+    missing = -length % _BYTE
+    padded = tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, missing]])
+    grouped = _regrouped(padded, (length + missing) // _BYTE, _BYTE)
+    packed = tf.reduce_sum(tf.bitwise.left_shift(tf.cast(grouped, tf.int32), shifts), -1)
+    return tensor_array(tf.transpose(tf.cast(packed, tf.uint8), back))
+
+
+@op(np.unpackbits)
+def unpackbits(a: Array, /, axis: Axis = None, count: OptionalInt = None, bitorder: str = "big") -> ndarray:
+    """https://numpy.org/doc/stable/reference/generated/numpy.unpackbits.html"""
+    if a.dtype != tf.uint8:
+        raise TypeError("Expected an input array of unsigned byte data type")
+    shifts = _shifts(bitorder)
+    octets, back = _last(a, axis)
+    apart = tf.bitwise.right_shift(tf.cast(octets, tf.int32)[..., None], shifts) & 1
+    bits = tf.cast(_regrouped(apart, _length(octets) * _BYTE), tf.uint8)
+    return tensor_array(tf.transpose(_counted(bits, count), back))
+
+
+def _counted(bits: tf.Tensor, count: int | None) -> tf.Tensor:
+    """So many of the bits, with zeros after them where there are fewer; a negative count leaves some out."""
+    if count is None:
+        return bits
+    length = _length(bits)
+    if count < 0:
+        if isinstance(length, int) and -count > length:
+            raise ValueError(f"-count larger than number of elements (got {count})")
+        return bits[..., : length + count]
+    missing = tf.maximum(count - length, 0) if isinstance(length, tf.Tensor) else max(count - length, 0)
+    return tf.pad(bits, [[0, 0]] * (bits.shape.rank - 1) + [[0, missing]])[..., :count]

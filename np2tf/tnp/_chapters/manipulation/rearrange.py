@@ -1,0 +1,345 @@
+"""New arrays from the elements of others: repeated, rolled, padded, inserted, left out; and shapes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
+from np2tf.tnp._array.strides import copied, is_laid_out
+from np2tf.tnp._chapters.manipulation.views.parts import diagonal
+from np2tf.tnp._dispatch.eager_fast_path import converted
+from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.op import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
+from np2tf.tnp._dispatch.residency import has_array, has_tensor
+from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, cast, promote, to_numpy
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+
+__all__ = [
+    "astype",
+    "broadcast_shapes",
+    "delete",
+    "insert",
+    "kron",
+    "ndim",
+    "pad",
+    "repeat",
+    "resize",
+    "roll",
+    "shape",
+    "size",
+    "tile",
+    "trace",
+]
+
+
+def _known(value: Any) -> Any:
+    """`value` as NumPy has it, None where it is not known while staging."""
+    if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
+        return value
+    # While staging, an array on the host is an input like any other: its contents are not known.
+    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_region()):
+        tensor = as_tensor(value)
+        static = tf.get_static_value(tensor)
+        return None if static is None else np.asarray(static)
+    return np.asarray(to_numpy(value))
+
+
+def _length(a: tf.Tensor, axis: int) -> Any:
+    size = a.shape[axis]
+    return tf.shape(a, tf.int64)[axis] if size is None else size
+
+
+# -- repeated -----------------------------------------------------------------------------------------------
+
+
+@op(np.repeat, method=True)
+def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
+    if axis is None:
+        a, axis = tf.reshape(a, [-1]), 0
+    axis = normalize_axis_index(axis, a.shape.rank)
+    counts = _known(repeats)
+    length = a.shape[axis]
+    if counts is not None and length is not None:
+        return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
+    if counts is None and staging_for_xla():
+        raise StagingError("repeat with counts known only at run time", "NP2TF505")
+    staged = as_tensor(repeats, np.int64)
+    record_violation(tf.reduce_any(staged < 0))
+    return tensor_array(tf.repeat(a, staged, axis=axis))
+
+
+@op(np.tile)
+def tile(A: Array, reps: Shape) -> ndarray:
+    rank = max(A.shape.rank, len(reps))
+    reps = (1,) * (rank - len(reps)) + reps
+    wide = A[(None,) * (rank - A.shape.rank) + (...,)]
+    return tensor_array(tf.tile(wide, tf.stack([tf.cast(n, tf.int64) for n in reps])) if rank else A)
+
+
+@op(np.resize)
+def resize(a: Array, new_shape: Shape) -> ndarray:
+    if any(n < 0 for n in new_shape):
+        raise ValueError("all elements of `new_shape` must be non-negative")
+    flat = tf.reshape(a, [-1])
+    wanted = math.prod(new_shape)
+    if flat.shape[0] is None:
+        raise StagingError("resize of an array whose size is known only at run time")
+    if flat.shape[0] == 0:
+        return tensor_array(tf.zeros(new_shape, a.dtype))
+    return tensor_array(tf.reshape(tf.gather(flat, np.arange(wanted) % flat.shape[0]), new_shape))
+
+
+# -- moved --------------------------------------------------------------------------------------------------
+
+
+@op(np.roll)
+def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
+    if axis is None:
+        turned = _rolled(tf.reshape(a, [-1]), shift, 0)
+        return tensor_array(tf.reshape(turned, tf.shape(a) if None in a.shape.as_list() else a.shape))
+    axes = normalize_axis_tuple(axis, a.shape.rank, allow_duplicate=True)
+    shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
+    if len(shifts) == 1:
+        shifts = shifts * len(axes)
+    elif len(axes) == 1:
+        axes = axes * len(shifts)
+    elif len(shifts) != len(axes):
+        raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
+    for amount, k in zip(shifts, axes, strict=True):
+        a = _rolled(a, amount, k)
+    return tensor_array(a)
+
+
+def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
+    length = a.shape[axis]
+    amount = _known(shift)
+    if amount is None or length is None:
+        return tf.roll(a, as_tensor(shift, np.int64), axis)
+    amount = int(amount) % length if length else 0
+    if amount == 0:
+        return a
+    before = (slice(None),) * axis
+    return tf.concat(
+        [a[(*before, slice(length - amount, None))], a[(*before, slice(None, length - amount))]], axis
+    )
+
+
+# -- longer and shorter -------------------------------------------------------------------------------------
+
+
+@op(np.insert)
+def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
+    if axis is None:
+        arr, axis = tf.reshape(arr, [-1]), 0
+    axis = normalize_axis_index(axis, arr.shape.rank)
+    length, where = arr.shape[axis], _known(obj)
+    if length is None or where is None:
+        raise StagingError(
+            "insert at places, or into an array of a length, known only at run time", "NP2TF503"
+        )
+    new = as_tensor(values, arr.dtype.as_numpy_dtype)
+    new = new[(None,) * max(arr.shape.rank - new.shape.rank, 0) + (...,)]
+    places = np.arange(length)[where] if isinstance(where, slice) else np.asarray(where)
+    if places.dtype == bool:
+        places = np.flatnonzero(places)
+    if places.size == 0 and not isinstance(where, np.ndarray):
+        places = places.astype(int)
+    if places.dtype.kind not in "iu":
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if places.ndim > 1:
+        raise ValueError("index array argument obj to insert must be one dimensional or scalar")
+    bad = places[(places < -length) | (places > length)] if places.ndim else places
+    if np.any((places < -length) | (places > length)):
+        raise IndexError(f"index {int(np.ravel(bad)[0])} is out of bounds for axis {axis} with size {length}")
+    places = np.where(places < 0, places + length, places).astype(int)
+    if places.size == 1:
+        if places.ndim == 0:
+            new = tf.experimental.numpy.moveaxis(new, 0, axis)
+        count = new.shape[axis]
+        places = places.reshape(()) + np.arange(count)
+    else:
+        count = len(places)
+        order = places.argsort(kind="stable")
+        places[order] += np.arange(count)
+    target = [count if k == axis else n for k, n in enumerate(arr.shape.as_list())]
+    source = np.empty(length + count, np.int64)
+    old = np.ones(length + count, bool)
+    old[places] = False
+    source[places] = length + np.arange(count)
+    source[old] = np.arange(length)
+    return tensor_array(tf.gather(tf.concat([arr, tf.broadcast_to(new, target)], axis), source, axis=axis))
+
+
+@op(np.delete)
+def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
+    if axis is None:
+        arr, axis = tf.reshape(arr, [-1]), 0
+    axis = normalize_axis_index(axis, arr.shape.rank)
+    length, where = arr.shape[axis], _known(obj)
+    if length is None:
+        raise StagingError("delete from an axis whose length is known only at run time", "NP2TF503")
+    if where is not None:
+        return tensor_array(tf.gather(arr, np.delete(np.arange(length), where), axis=axis))
+    place = as_tensor(obj, np.int64)
+    if place.shape.rank != 0:
+        raise StagingError("delete at places known only at run time", "NP2TF503")
+    place = tf.where(place < 0, place + length, place)
+    kept = tf.range(length - 1, dtype=tf.int64)
+    return tensor_array(tf.gather(arr, kept + tf.cast(kept >= place, tf.int64), axis=axis))
+
+
+_GATHERED = frozenset({"edge", "reflect", "symmetric", "wrap"})
+
+
+_ABSENT = object()
+
+
+@op(np.pad)
+def pad(
+    array: Array,
+    pad_width: Any,
+    mode: Any = "constant",
+    *,
+    constant_values: Any = _ABSENT,
+    end_values: Any = _ABSENT,
+    stat_length: Any = _ABSENT,
+    reflect_type: Any = _ABSENT,
+) -> ndarray:
+    if mode != "constant" and constant_values is not _ABSENT:
+        raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
+    if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
+        raise StagingError("pad with the keywords of its other modes", "NP2TF503")
+    width = _known(pad_width)
+    if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
+        raise StagingError("pad by widths known only at run time, or given as a dict", "NP2TF503")
+    if np.asarray(width).dtype.kind not in "iu":
+        raise TypeError("`pad_width` must be of integral type.")
+    rank = array.shape.rank
+    pairs = np.broadcast_to(width, (rank, 2)).tolist()
+    if np.any(np.asarray(pairs) < 0):
+        raise ValueError("index can't contain negative values")
+    if mode in ("constant", "empty"):
+        return tensor_array(_pad_constant(array, pairs, 0 if constant_values is _ABSENT else constant_values))
+    if mode not in _GATHERED:
+        raise StagingError(f"pad with mode {mode!r}", "NP2TF503")
+    for k, pair in enumerate(pairs):
+        if any(pair):
+            array = tf.gather(array, np.pad(np.arange(array.shape[k]), pair, mode), axis=k)
+    return tensor_array(array)
+
+
+def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
+    known = _known(values)
+    if known is None or np.ndim(known) == 0:
+        return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
+    each = np.broadcast_to(known, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
+    for k, (before, after) in enumerate(pairs):
+        for count, value, first in ((before, each[k, 0], True), (after, each[k, 1], False)):
+            margins = [[0, 0] if j != k else [count, 0] if first else [0, count] for j in range(len(pairs))]
+            array = tf.pad(array, margins, constant_values=value)
+    return array
+
+
+# -- combined -----------------------------------------------------------------------------------------------
+
+
+@op(np.kron)
+def kron(a: Operand, b: Operand) -> Any:
+    left, right = promote(a, b)
+    rank = max(left.shape.rank, right.shape.rank)
+    left = left[(None,) * (rank - left.shape.rank) + (...,)]
+    right = right[(None,) * (rank - right.shape.rank) + (...,)]
+    outer = left[tuple(slice(None) if k % 2 == 0 else None for k in range(2 * rank))]
+    product = outer * right[tuple(None if k % 2 == 0 else slice(None) for k in range(2 * rank))]
+    if left.shape.is_fully_defined() and right.shape.is_fully_defined():
+        shape: Any = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
+    else:
+        shape = tf.shape(left, tf.int64) * tf.shape(right, tf.int64)
+    return tf.reshape(product, shape)
+
+
+@op(np.trace, method=True)
+def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
+    picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
+    if dtype is None:
+        dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
+    return tf.reduce_sum(cast(picked, dtype), -1)
+
+
+# -- shapes and dtypes --------------------------------------------------------------------------------------
+
+
+def shape(a: Any) -> tuple[Any, ...]:
+    """Lengths of the axes of `a`."""
+    return (
+        a.shape
+        if is_array(a)
+        else tensor_array(a).shape
+        if isinstance(a, tf.Tensor)
+        else np.shape(to_numpy(a))
+    )
+
+
+def ndim(a: Any) -> int:
+    """Number of axes of `a`."""
+    return len(shape(a))
+
+
+def size(a: Any, axis: Any = None) -> Any:
+    """Number of elements of `a`, or its length along `axis` (or several)."""
+    lengths = shape(a)
+    if axis is None:
+        return a.size if is_array(a) else math.prod(lengths)
+    if NUMPY < (2, 4):
+        return lengths[axis]
+    picked: Any = 1
+    for k in normalize_axis_tuple(axis, len(lengths)):
+        picked = picked * lengths[k]
+    return picked
+
+
+@op(np.astype)
+def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
+    if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
+        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
+    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
+    return made
+
+
+def _astype_method(
+    a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
+) -> Any:
+    if copy is True and casting == "unsafe" and order == "K":
+        direct = converted(a, dtype)
+        if direct is not None:
+            return direct
+    wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
+    have = a.dtype
+    if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]
+        raise TypeError(
+            f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
+        )
+    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
+        raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
+    letter = memory_order(order)
+    if not copy and have == wanted and is_laid_out(a, letter):
+        return a
+    if is_foreign(wanted) or not wanted.isnative:
+        counts.host += 1
+        return np.array(a.numpy()).astype(wanted)
+    made = assigned(a, wanted)
+    return wrap_tensor(made) if type(a) is not ndarray else copied(made, a, letter)
+
+
+attach("astype", _astype_method)
+
+broadcast_shapes = hosted(np.broadcast_shapes)

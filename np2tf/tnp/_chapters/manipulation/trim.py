@@ -1,0 +1,80 @@
+"""trim_zeros: an array without the zeros around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_tuple
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
+from np2tf.tnp._chapters.manipulation.views.reshape import view
+from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.op import OPS, Axis, View
+from np2tf.tnp._front.numpy_version import NUMPY
+
+__all__ = ["trim_zeros"]
+
+
+#: NumPy 2.1 trims arrays of one axis: it asks each row whether it is zero.
+_ANY_AXES = NUMPY >= (2, 2)
+_AMBIGUOUS = "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+
+
+@view(np.trim_zeros)
+def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
+    sides = trim.lower()
+    if sides not in ("fb", "bf", "f", "b"):
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    values = filt.tensor
+    rank = values.shape.rank
+    if rank != 1 and not _ANY_AXES:
+        rows = values.shape[0] if rank else None
+        if rows == 0:
+            return filt
+        if rows and (values.shape[1:].num_elements() or 0) > 1:
+            raise ValueError(_AMBIGUOUS)
+        raise StagingError("trim_zeros of several axes", "NP2TF503")
+    axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, argname="axis")
+    if not axes:
+        return filt
+    nonzero = values if values.dtype == tf.bool else tf.not_equal(values, tf.zeros((), values.dtype))
+    key = [_kept(nonzero, k, sides) if k in axes else slice(None) for k in range(rank)]
+    trimmed: ndarray = filt[tuple(key)]  # type: ignore[index]
+    return trimmed
+
+
+def _kept(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
+    """Where there is anything but zeros along an axis, from the first to the last; nothing if nowhere."""
+    rank = nonzero.shape.rank
+    there = tf.reduce_any(nonzero, [k for k in range(rank) if k != axis])
+    length = tf.shape(there, tf.int64)[0]
+    somewhere = tf.reduce_any(nonzero)
+    places = tf.range(length)
+    first = tf.reduce_min(tf.where(there, places, length))
+    last = tf.reduce_max(tf.where(there, places, -tf.ones((), tf.int64))) + 1
+    # Of nothing but zeros nothing is left, whichever side is trimmed.
+    start = tf.where(somewhere, first, 0) if "f" in sides else None
+    stop = tf.where(somewhere, last, 0) if "b" in sides else tf.where(somewhere, length, 0)
+    return slice(_number(start), _number(stop))
+
+
+def _number(place: Any) -> Any:
+    if place is None:
+        return None
+    known = tf.get_static_value(place)
+    return wrap_tensor(place) if known is None else int(known)
+
+
+_of_known = hosted(np.trim_zeros)
+
+
+def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html"""
+    # A list is trimmed to a list.
+    return (_of_known if isinstance(filt, (list, tuple)) else _trimmed)(filt, *args, **kwargs)
+
+
+OPS[np.trim_zeros] = trim_zeros

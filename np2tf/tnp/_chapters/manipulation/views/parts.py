@@ -1,0 +1,162 @@
+"""Parts of an array, as views: the diagonal, reversed axes, sections."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import ndarray, tensor_scalar
+from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permuted, swapaxes, view
+from np2tf.tnp._dispatch.op import Axis, Int, View
+from np2tf.tnp._slicing.view_transforms import Basic, Diagonal, Sealed
+from np2tf.tnp._tensor.index_bounds import refuse_where
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.symint import SymInt
+
+__all__ = [
+    "array_split",
+    "diagonal",
+    "dsplit",
+    "flip",
+    "fliplr",
+    "flipud",
+    "hsplit",
+    "rot90",
+    "split",
+    "unstack",
+    "vsplit",
+]
+
+
+@view(np.diagonal, method=True)
+def diagonal(a: View, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> ndarray:
+    if a.ndim < 2:
+        raise ValueError("diag requires an array of at least two dimensions")
+    first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
+    if first == second:
+        raise ValueError("axis1 and axis2 cannot be the same")
+    order = [k for k in range(a.ndim) if k not in (first, second)] + [first, second]
+    last = permuted(a, order)
+    return last.view_through(Diagonal(offset)).view_through(Sealed())
+
+
+def _cut(a: ndarray, axis: int, piece: slice | int) -> ndarray:
+    axis %= a.ndim
+    return a.view_through(Basic(tuple(piece if k == axis else slice(None) for k in range(a.ndim))))
+
+
+@view(np.flip)
+def flip(m: View, axis: Axis = None) -> ndarray:
+    axes = range(m.ndim) if axis is None else normalize_axis_tuple(axis, m.ndim)
+    if m.ndim == 0:
+        return tensor_scalar(m.tensor)
+    back, full = slice(None, None, -1), slice(None)
+    return m.view_through(Basic(tuple(back if k in axes else full for k in range(m.ndim))))
+
+
+@view(np.fliplr)
+def fliplr(m: View) -> ndarray:
+    if m.ndim < 2:
+        raise ValueError("Input must be >= 2-d.")
+    return flip(m, 1)
+
+
+@view(np.flipud)
+def flipud(m: View) -> ndarray:
+    if m.ndim < 1:
+        raise ValueError("Input must be >= 1-d.")
+    return flip(m, 0)
+
+
+@view(np.rot90)
+def rot90(m: View, k: Int = 1, axes: Any = (0, 1)) -> ndarray:
+    axes = tuple(axes)
+    if len(axes) != 2:
+        raise ValueError("len(axes) must be 2.")
+    if axes[0] == axes[1] or abs(axes[0] - axes[1]) == m.ndim:
+        raise ValueError("Axes must be different.")
+    if not all(-m.ndim <= axis < m.ndim for axis in axes):
+        raise ValueError(f"Axes={axes} out of range for array of ndim={m.ndim}.")
+    turns = k % 4
+    if turns == 0:
+        return _cut(m, 0, slice(None))
+    if turns == 2:
+        return flip(m, axes)
+    if turns == 1:
+        return swapaxes(flip(m, axes[1]), *axes)
+    return flip(swapaxes(m, *axes), axes[1])
+
+
+def _pieces(a: ndarray, cuts: list[Any], axis: int) -> list[ndarray]:
+    ends = [*cuts, None]
+    return [_cut(a, axis, slice(begin, end)) for begin, end in zip([0, *cuts], ends, strict=True)]
+
+
+def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
+    total = a.shape[axis]
+    if not isinstance(total, int):
+        if current_region() is not None:
+            raise StagingError("splitting an axis whose length is known only at run time")
+        small, extra = total.tensor // sections, total.tensor % sections
+        cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
+        return [SymInt.fresh(cut, 0) for cut in cuts]
+    small, extra = divmod(total, sections)
+    sizes = [small + 1] * extra + [small] * (sections - extra)
+    return [int(n) for n in np.cumsum(sizes)[:-1]]
+
+
+@view(np.array_split)
+def array_split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
+    if not -ary.ndim <= axis < ary.ndim:
+        raise IndexError("tuple index out of range")
+    if hasattr(indices_or_sections, "__len__"):
+        return _pieces(ary, [int(k) for k in indices_or_sections], axis)
+    count = int(indices_or_sections)
+    if count <= 0:
+        raise ValueError("number sections must be larger than 0.")
+    return _pieces(ary, _sections(ary, count, axis), axis)
+
+
+@view(np.split)
+def split(ary: View, indices_or_sections: Any, axis: Int = 0) -> list[ndarray]:
+    if not hasattr(indices_or_sections, "__len__"):
+        rest = ary.shape[axis] % int(indices_or_sections)
+        unequal = ValueError("array split does not result in an equal division")
+        if isinstance(rest, int):
+            if rest:
+                raise unequal
+        else:
+            refuse_where(rest.tensor != 0, unequal)
+    return array_split(ary, indices_or_sections, axis)
+
+
+@view(np.hsplit)
+def hsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
+    if ary.ndim == 0:
+        raise ValueError("hsplit only works on arrays of 1 or more dimensions")
+    return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
+
+
+@view(np.vsplit)
+def vsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
+    if ary.ndim < 2:
+        raise ValueError("vsplit only works on arrays of 2 or more dimensions")
+    return split(ary, indices_or_sections, 0)
+
+
+@view(np.dsplit)
+def dsplit(ary: View, indices_or_sections: Any) -> list[ndarray]:
+    if ary.ndim < 3:
+        raise ValueError("dsplit only works on arrays of 3 or more dimensions")
+    return split(ary, indices_or_sections, 2)
+
+
+@view(np.unstack)
+def unstack(x: View, /, *, axis: Int = 0) -> tuple[ndarray, ...]:
+    if x.ndim == 0:
+        raise ValueError("Input array must be at least 1-d.")
+    return tuple(moveaxis(x, axis, 0))

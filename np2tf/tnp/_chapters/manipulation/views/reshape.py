@@ -1,0 +1,382 @@
+"""Views: other shapes and other orders of the axes of the same memory."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp._array.strides import (
+    copied,
+    is_contiguous,
+    order_of_iteration,
+    reshapes_in_place,
+    settled,
+    shadow,
+)
+from np2tf.tnp._dispatch.op import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
+from np2tf.tnp._operands.axis_arguments import checked_rank
+from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape, Transpose
+from np2tf.tnp._tensor.dtype_dispatch import opaque
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region, link_aliases
+
+__all__ = [
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "broadcast_arrays",
+    "broadcast_to",
+    "expand_dims",
+    "matrix_transpose",
+    "moveaxis",
+    "permute_dims",
+    "ravel",
+    "reshape",
+    "rollaxis",
+    "squeeze",
+    "swapaxes",
+    "transpose",
+]
+
+
+def view(
+    numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """An `op` whose result shares memory: an array on the host is viewed there, whatever the settings.
+
+    Args:
+        numpy: NumPy's function.
+        method: see `op`.
+        numbers: a number stays one: NumPy calls the method of what it is given.
+    """
+
+    def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
+        on_tensors = op(numpy)(implementation)
+
+        @functools.wraps(implementation)
+        def call(*args: Any, **kwargs: Any) -> Any:
+            if args and viewed_on_host(args[0]):
+                return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
+            made = on_tensors(*args, **kwargs)
+            if numbers and args and type(args[0]) is scalar and made.ndim == 0:
+                return wrap_tensor(made.tensor)
+            return made
+
+        call.numpy = numpy  # type: ignore[attr-defined]
+        OPS[numpy] = call
+        if method:
+            attach(method if isinstance(method, str) else implementation.__name__, call)
+        return call
+
+    return decorate
+
+
+def viewed_on_host(value: Any) -> bool:
+    """Whether a view of an array is NumPy's: it lives on the host, and nothing is staged."""
+    on_host = isinstance(value, np.ndarray) and not is_array(value)
+    return on_host and current_region() is None and tf.executing_eagerly()
+
+
+def lengths(array: ndarray) -> list[Any]:
+    """Lengths of the axes; a 0-d tensor for one that is known only at run time."""
+    tensor = array.tensor
+    if tensor.shape.is_fully_defined():
+        return list(tensor.shape.as_list())
+    sizes = tf.shape(tensor, tf.int64)
+    return [sizes[k] if n is None else n for k, n in enumerate(tensor.shape.as_list())]
+
+
+# -- shapes -------------------------------------------------------------------------------------------------
+
+
+def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
+    """`shape` with its -1 worked out; a tensor where a length is known only at run time.
+
+    Raises:
+        ValueError: the elements do not fit.
+    """
+    if sum(1 for n in shape if isinstance(n, int) and n < 0) > 1:
+        raise ValueError("can only specify one unknown dimension")
+    if not all(isinstance(n, int) for n in (*shape, *have)):
+        if any(isinstance(n, int) and n < -1 for n in shape):
+            raise StagingError("reshape with a negative length other than -1")
+        if all(isinstance(n, int) for n in shape):
+            return list(shape)
+        return tf.stack([tf.cast(n, tf.int64) for n in shape])
+    size, wanted = math.prod(have), math.prod(n for n in shape if n >= 0)
+    unknown = any(n < 0 for n in shape)
+    if (size % wanted if wanted else size or unknown) if unknown else size != wanted:
+        raise ValueError(f"cannot reshape array of size {size} into shape {shape}")
+    return tuple(n if n >= 0 else size // wanted for n in shape)
+
+
+def _lens(a: ndarray, shape: Any) -> Reshape:
+    """What gives `a` another shape; a call whose elements, counted at run time, do not fit is discarded."""
+    if a.tensor.shape.is_fully_defined() or current_region() is None or not isinstance(shape, list):
+        return Reshape(shape)
+    # The optimiser of graphs takes for granted that what is reshaped to known lengths has as many elements.
+    target = opaque(tf.constant(shape, tf.int64))
+    size, wanted = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
+    if -1 in shape:
+        record_violation(tf.equal(wanted, 0) | tf.not_equal(size % tf.maximum(wanted, 1), 0))
+    else:
+        record_violation(tf.not_equal(size, wanted))
+    return Reshape(shape, target)
+
+
+def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
+    """``a.reshape(shape)`` in C order: a view where NumPy gives one."""
+    target = _resolved(shape, lengths(a))
+    lens = _lens(a, target)
+    if reshapes_in_place(a, target):
+        return a.view_through(lens)
+    made = tensor_array(lens.get(a.tensor))
+    if a.tensor.shape.is_fully_defined():
+        # NumPy copies the array as it is, and gives a view of the copy.
+        made.storage()[0].owner_path = (Reshape(tuple(a.tensor.shape.as_list())),)
+    elif current_region() is not None:
+        # With some lengths NumPy gives a view, with others a copy.
+        link_aliases(cell_of(made), [cell_of(a)])
+    return made
+
+
+def _reversed(a: ndarray) -> ndarray:
+    """``a.T``, as a view."""
+    return permuted(a, reversed(range(a.ndim)))
+
+
+def _goes_backwards(a: ndarray, order: str | None) -> bool:
+    """Whether `order` means that the first axis varies fastest."""
+    return order == "F" or (order == "A" and settled(shadow(a), "A") == "F")
+
+
+def _in_memory_order(a: ndarray) -> ndarray:
+    """`a` with its axes in the order of NumPy's memory, as a view."""
+    made = shadow(a)
+    order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
+    return a if order is None else permuted(a, order)
+
+
+@view(np.reshape, numbers=True)
+def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
+    if order == "K":
+        raise ValueError("order 'K' is not permitted for reshaping")
+    backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
+    source = copied(a.tensor, a, "F" if backwards else "C") if copy else a
+    if backwards:
+        flipped = reshaped(_reversed(source), tuple(reversed(shape)))
+        made = _reversed(flipped)
+        cell, path = flipped.storage()
+        if cell.owner_path and not path:
+            cell.owner_path += (Transpose(tuple(reversed(range(a.ndim)))),)
+    else:
+        made = reshaped(source, shape)
+    if copy is False and made.storage()[0] is not a.storage()[0]:
+        raise ValueError("Unable to avoid creating a copy while reshaping.")
+    return made
+
+
+def _reshape_method(a: Any, *shape: Any, order: str = "C", copy: Any = None) -> ndarray:
+    return reshape(a, shape[0] if len(shape) == 1 else shape, order=order, copy=copy)
+
+
+attach("reshape", _reshape_method)
+
+
+@view(np.ravel, method=True)
+def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
+    if order == "K":
+        a = _in_memory_order(a)
+    elif _goes_backwards(a, order):
+        a = _reversed(a)
+    # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
+    return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
+
+
+def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
+    letter = memory_order(order)
+    if type(a) is scalar:
+        return tensor_array(tf.reshape(a.tensor, [-1]))
+    if letter == "K":
+        a = _in_memory_order(a)
+    elif _goes_backwards(a, letter):
+        a = _reversed(a)
+    return tensor_array(tf.reshape(a.tensor, [-1]))
+
+
+attach("flatten", _flatten_method)
+
+
+@view(np.squeeze, method=True, numbers=True)
+def squeeze(a: View, axis: Axis = None) -> ndarray:
+    have = a.tensor.shape.as_list()
+    if axis is None:
+        if None in have:
+            if current_region() is not None:
+                raise StagingError("squeeze of an array whose shape is known only at run time")
+            return a.view_through(Reshape(tf.shape(tf.squeeze(a.tensor), tf.int64)))
+        dropped = [k for k, n in enumerate(have) if n == 1]
+    elif not have and axis in (0, -1):
+        dropped = []
+    else:
+        dropped = list(normalize_axis_tuple(axis, len(have)))
+        if any(have[k] not in (1, None) for k in dropped):
+            raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
+    if not dropped:
+        if axis is None or not have:
+            return a
+        return a.view_through(Basic((slice(None),) * len(have)))
+    return a.view_through(Basic(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
+
+
+@view(np.expand_dims)
+def expand_dims(a: View, axis: Axis) -> ndarray:
+    axes = axis if isinstance(axis, tuple) else (axis,)
+    rank = checked_rank(a.ndim + len(axes))
+    axes = normalize_axis_tuple(axes, rank)
+    return a.view_through(Basic(tuple(None if k in axes else slice(None) for k in range(rank))))
+
+
+def _at_least(rank: int, a: ndarray) -> ndarray:
+    have = a.ndim
+    if have >= rank:
+        return a
+    full = slice(None)
+    before = {(0, 1): 1, (0, 2): 2, (0, 3): 3, (1, 2): 1, (1, 3): 1, (2, 3): 0}[have, rank]
+    after = rank - have - before
+    return a.view_through(Basic((None,) * before + (full,) * have + (None,) * after))
+
+
+def _atleast(numpy: Callable[..., Any], rank: int) -> Callable[..., Any]:
+    @view(numpy)
+    def call(*arys: View) -> Any:
+        made = tuple(_at_least(rank, a) for a in arys)
+        return made[0] if len(made) == 1 else made
+
+    call.__name__ = call.__qualname__ = numpy.__name__
+    return call
+
+
+atleast_1d = _atleast(np.atleast_1d, 1)
+atleast_2d = _atleast(np.atleast_2d, 2)
+atleast_3d = _atleast(np.atleast_3d, 3)
+
+
+@view(np.broadcast_to)
+def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
+    have = array.tensor.shape.as_list()
+    if all(isinstance(n, int) for n in shape) and None not in have:
+        if np.broadcast_shapes(tuple(have), shape) != shape:
+            raise ValueError(
+                "operands could not be broadcast together with remapped shapes [original->remapped]: "
+                f"{have} and requested shape {shape}"
+            )
+        return array.view_through(ReadOnly(shape))
+    made = array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
+    if current_region() is not None:
+        _ = made.tensor  # raises at run time if the lengths do not fit, whether or not it is read
+    return made
+
+
+@view(np.broadcast_arrays)
+def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
+    known = [a.tensor.shape for a in args]
+    if all(shape.is_fully_defined() for shape in known):
+        shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
+        return tuple(a if a.shape == shape else a.view_through(ReadOnly(shape)) for a in args)
+    shape = tf.shape(args[0].tensor)
+    for a in args[1:]:
+        shape = tf.broadcast_dynamic_shape(shape, tf.shape(a.tensor))
+    return tuple(a.view_through(ReadOnly(shape)) for a in args)
+
+
+# -- orders of axes -----------------------------------------------------------------------------------------
+
+
+def permuted(a: ndarray, order: Any) -> ndarray:
+    """`a` with its axes in another order, as a view."""
+    return a.view_through(Transpose(tuple(order)))
+
+
+@view(np.transpose, numbers=True)
+def transpose(a: View, axes: Any = None) -> ndarray:
+    rank = a.ndim
+    if axes is None:
+        return permuted(a, reversed(range(rank)))
+    if len(axes) != rank:
+        raise ValueError("axes don't match array")
+    order = tuple(normalize_axis_index(operator.index(axis), rank) for axis in axes)
+    if len(set(order)) != rank:
+        raise ValueError("repeated axis in transpose")
+    return permuted(a, order)
+
+
+permute_dims = transpose
+
+
+def _transpose_method(a: Any, *axes: Any) -> ndarray:
+    if len(axes) == 1 and not isinstance(axes[0], int):
+        return transpose(a, axes[0])
+    return transpose(a, axes or None)
+
+
+attach("transpose", _transpose_method)
+
+
+@view(np.swapaxes)
+def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
+    order = list(range(a.ndim))
+    first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
+    order[first], order[second] = order[second], order[first]
+    return permuted(a, order)
+
+
+def _swapaxes_method(a: Any, axis1: Any, axis2: Any, /) -> ndarray:
+    return swapaxes(a, axis1, axis2)
+
+
+attach("swapaxes", _swapaxes_method)
+
+
+@view(np.moveaxis, numbers=True)
+def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
+    sources = normalize_axis_tuple(source, a.ndim, "source")
+    destinations = normalize_axis_tuple(destination, a.ndim, "destination")
+    if len(sources) != len(destinations):
+        raise ValueError("`source` and `destination` arguments must have the same number of elements")
+    order = [k for k in range(a.ndim) if k not in sources]
+    for to, k in sorted(zip(destinations, sources, strict=True)):
+        order.insert(to, k)
+    return permuted(a, order)
+
+
+@view(np.rollaxis)
+def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
+    rank = a.ndim
+    axis = normalize_axis_index(axis, rank)
+    start = start + rank if start < 0 else start
+    if not 0 <= start <= rank:
+        raise np.exceptions.AxisError(
+            f"'start' arg requires {-rank} <= start < {rank + 1}, but {start} was passed in"
+        )
+    start -= axis < start
+    order = [k for k in range(rank) if k != axis]
+    order.insert(start, axis)
+    return permuted(a, order)
+
+
+@view(np.matrix_transpose)
+def matrix_transpose(x: View, /) -> ndarray:
+    if x.ndim < 2:
+        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
+    return swapaxes(x, -1, -2)

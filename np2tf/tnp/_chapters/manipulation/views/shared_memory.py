@@ -1,0 +1,131 @@
+"""Whose memory is whose: shares_memory and may_share_memory, `x.data`, and arrays made over it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, path_of
+from np2tf.tnp._array.strides import host_view, memory_of, shadow
+from np2tf.tnp._chapters.manipulation.views.reshape import permuted
+from np2tf.tnp._dispatch.op import OPS
+from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._operands.promotion import has_tf_dtype
+from np2tf.tnp._slicing.view_transforms import Basic, Bitcast, Reshape, read_path
+
+__all__ = ["may_share_memory", "shares_memory"]
+
+
+def _positions(array: ndarray) -> np.ndarray:
+    """Which elements of its cell the array sees, by their places in memory.
+
+    Raises:
+        StagingError: that is not known while staging.
+    """
+    if not tf.executing_eagerly():
+        raise StagingError("which parts of an array overlap is asked while staging", "NP2TF503")
+    cell, path = array.storage()
+    shape = cell.value.shape
+    places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
+    return read_path(places, path).numpy()
+
+
+def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
+    if not (is_array(a) and is_array(b)):
+        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
+            # Tensors of TensorFlow's own cannot be written to in part: nobody sees whether two share memory.
+            return a is b
+        # Memory of NumPy's and memory of TensorFlow's are never the same.
+        return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
+    cell = cell_of(a)
+    if cell is not cell_of(b):
+        if cell_of(b) in cell.may_alias:
+            raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
+        return False
+    if a is b or not (path_of(a) or path_of(b)):
+        return a.size > 0  # type: ignore[no-any-return]
+    memory = memory_of(a)
+    first, second = shadow(a, memory), shadow(b, memory)
+    if first is not None and second is not None:
+        return numpy(first, second)
+    return bool(np.isin(_positions(a), _positions(b)).any())
+
+
+def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Whether an element of one array is an element of the other."""
+    return _compared(np.shares_memory, a, b)
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Whether the stretches of memory of two arrays overlap."""
+    return _compared(np.may_share_memory, a, b)
+
+
+class _Memory(np.ndarray):
+    """A copy on the host of what an array on TensorFlow sees, which knows that array."""
+
+    source: ndarray
+
+
+def _data(self: ndarray) -> memoryview:
+    """What the array holds, to be read, and to be given to ``ndarray(…, buffer)``."""
+    # Nobody would see what is written to a copy.
+    buffer: Any = _memory(self) if type(self) is ndarray else self.numpy()[()]
+    return memoryview(buffer).toreadonly()
+
+
+def _memory(self: ndarray) -> _Memory:
+    made = host_view(self).view(_Memory)
+    made.source = self
+    return made
+
+
+def _ctypes(self: ndarray) -> Any:
+    """Pointers to a copy, which keep the array."""
+    return _memory(self).ctypes
+
+
+ndarray.ctypes = property(_ctypes, doc=np.ndarray.ctypes.__doc__)  # type: ignore[attr-defined]
+ndarray.data = property(_data, doc=np.ndarray.data.__doc__)  # type: ignore[attr-defined]
+
+
+def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
+    """The array that `make` makes over a buffer: a view, if that is the memory of an array on TensorFlow.
+
+    Returns:
+        None if `buffer` is anything else.
+
+    Raises:
+        StagingError: the view is none that an array on TensorFlow can be.
+    """
+    given = _data(buffer) if type(buffer) is ndarray else buffer
+    memory = given.obj if isinstance(given, memoryview) else None
+    if not isinstance(memory, _Memory):
+        return None
+    wanted = make(given)
+    in_c, in_f = wanted.flags.c_contiguous, wanted.flags.f_contiguous
+    start = np.lib.array_utils.byte_bounds(wanted)[0] - np.lib.array_utils.byte_bounds(memory)[0]
+    size = memory.itemsize
+    if not has_tf_dtype(wanted.dtype):
+        return wanted
+    if start % size or wanted.nbytes % size or not (in_c or in_f):
+        raise StagingError("memory seen otherwise than in whole elements, one after the other", "NP2TF503")
+    source = memory.source
+    if memory.flags.fnc:
+        source = permuted(source, reversed(range(memory.ndim)))
+    part = slice(start // size, (start + wanted.nbytes) // size)
+    view = source.view_through(Reshape((memory.size,))).view_through(Basic((part,)))
+    if wanted.dtype != memory.dtype:
+        view = view.view_through(Bitcast(wanted.dtype))
+    if in_c:
+        return view.view_through(Reshape(wanted.shape))
+    return permuted(view.view_through(Reshape(wanted.shape[::-1])), reversed(range(wanted.ndim)))
+
+
+OPS[np.shares_memory] = shares_memory
+OPS[np.may_share_memory] = may_share_memory

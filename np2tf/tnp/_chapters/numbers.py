@@ -1,0 +1,197 @@
+"""Rounding, clipping, and what replaces or tells apart special values."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._dispatch.op import OPS, Array, Int, Operand, attach, op
+from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.promotion import inexact_type, kind_of, ufunc_loop
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, by_parts, constant
+from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.tnp._ufuncs.comparison import EXTREMES
+
+__all__ = [
+    "angle",
+    "around",
+    "clip",
+    "fix",
+    "i0",
+    "nan_to_num",
+    "real_if_close",
+    "round",
+    "sinc",
+]
+
+
+def _rounded(x: tf.Tensor, decimals: int) -> tf.Tensor:
+    if decimals == 0:
+        return tf.round(x)
+    factor = constant(10.0 ** abs(decimals), x)
+    if decimals > 0:
+        return tf.round(x * factor) / factor
+    return tf.round(x / factor) * factor
+
+
+def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
+    decimals = 0 if decimals is None else int(decimals)
+    if a.dtype == tf.bool:
+        if decimals != 0:
+            raise StagingError("rounding truth values to decimals", "NP2TF503")
+        return cast(a, np.float16)
+    if a.dtype in COMPLEX:
+        return by_parts(lambda part: _rounded(part, decimals))(a)
+    if not a.dtype.is_integer:
+        return _rounded(a, decimals)
+    return a if decimals >= 0 else cast(_rounded(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
+
+
+@op(np.round, method=True)
+def round(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.round.html"""
+    return _round(a, decimals)
+
+
+@op(np.around)
+def around(a: Array, decimals: Int = 0, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.around.html"""
+    return _round(a, decimals)
+
+
+@op(np.fix)
+def fix(x: Array, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.fix.html"""
+    if x.dtype.is_integer or x.dtype == tf.bool:
+        return x
+    return tf.where(x < constant(0, x), tf.math.ceil(x), tf.floor(x))
+
+
+_CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
+
+
+def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
+    kind = kind_of(a)
+    if isinstance(kind, np.dtype) and kind.kind in "iu":
+        # A Python integer that no element can pass is no limit, and need not fit the dtype.
+        low = None if type(low) is int and low <= np.iinfo(kind).min else low
+        high = None if type(high) is int and high >= np.iinfo(kind).max else high
+    if low is None and high is None:
+        return as_tensor(a)
+    limits = [limit for limit in (low, high) if limit is not None]
+    operands = (a, *limits)
+    ufunc = _CLIP if len(limits) == 2 else np.maximum if high is None else np.minimum
+    wanted = ufunc_loop(ufunc, tuple(map(kind_of, operands)))[-1]
+    result, *rest = (as_tensor(operand, wanted) for operand in operands)
+    if low is not None:
+        result = EXTREMES["maximum"](result, rest.pop(0))
+    return result if high is None else EXTREMES["minimum"](result, rest.pop(0))
+
+
+@op(np.clip)
+def clip(
+    a: Operand,
+    a_min: Operand = np._NoValue,
+    a_max: Operand = np._NoValue,
+    out: Any = None,
+    *,
+    min: Operand = np._NoValue,
+    max: Operand = np._NoValue,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.clip.html"""
+    if (a_min is np._NoValue) != (a_max is np._NoValue):
+        raise TypeError("clip() missing 1 required positional argument")
+    limits = [a_min, a_max]
+    if a_min is np._NoValue:
+        limits = [None if limit is np._NoValue else limit for limit in (min, max)]
+    elif min is not np._NoValue or max is not np._NoValue:
+        raise ValueError(
+            "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
+        )
+    return _clipped(a, *limits)
+
+
+def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
+    return clip(self, min, max, out=out, **kwargs)
+
+
+attach("clip", _clip_method)
+
+
+@op(np.nan_to_num)
+def _nan_to_num(
+    x: Array, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None
+) -> tf.Tensor:
+    if x.dtype in COMPLEX:
+        return by_parts(lambda part: _replaced(part, nan, posinf, neginf))(x)
+    return _replaced(x, nan, posinf, neginf) if x.dtype.is_floating else x
+
+
+def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
+    dtype = x.dtype.as_numpy_dtype
+    limits = np.finfo(dtype)
+    high = as_tensor(limits.max if posinf is None else posinf, dtype)
+    low = as_tensor(limits.min if neginf is None else neginf, dtype)
+    number = as_tensor(nan, dtype)
+    for value in [value for value in (number, high, low) if value.shape.rank != 0]:
+        pairs = zip(reversed(value.shape.as_list()), reversed(x.shape.as_list()), strict=False)
+        if rank(value) > rank(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
+            raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {x.shape}")
+    infinity = constant(np.inf, x)
+    finite = tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
+    return tf.where(tf.math.is_nan(x), number, finite)
+
+
+def nan_to_num(x: Any, copy: bool = True, nan: Any = 0.0, posinf: Any = None, neginf: Any = None) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html"""
+    result = _nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    if copy or (not isinstance(x, np.ndarray) and not is_array(x)):
+        return result
+    x[...] = result
+    return x
+
+
+OPS[np.nan_to_num] = nan_to_num
+
+
+@op(np.real_if_close)
+def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.real_if_close.html"""
+    if a.dtype not in COMPLEX:
+        return a
+    parts = tf.get_static_value(tf.math.imag(a))
+    if parts is None:
+        raise StagingError("whether complex numbers are real is known only at run time", "NP2TF503")
+    close = tol if tol <= 1 else tol * np.finfo(a.dtype.as_numpy_dtype).eps
+    return tf.math.real(a) if np.all(np.absolute(parts) < close) else a
+
+
+@op(np.angle)
+def angle(z: Array, deg: bool = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.angle.html"""
+    parts = (tf.math.imag(z), tf.math.real(z)) if z.dtype in COMPLEX else (0, z)
+    result = ufuncs.arctan2.compute(parts)
+    return result * constant(180 / math.pi, result) if deg else result
+
+
+@op(np.i0)
+def i0(x: Array) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.i0.html"""
+    if x.dtype in COMPLEX:
+        raise TypeError("i0 not supported for complex values")
+    return tf.math.bessel_i0(x if x.dtype.is_floating else cast(x, np.float64))
+
+
+@op(np.sinc)
+def sinc(x: Array) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.sinc.html"""
+    x = cast(x, inexact_type(x))
+    zero = tf.equal(x, constant(0, x))
+    y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
+    return tf.where(zero, constant(1, x), tf.sin(y) / y)

@@ -1,0 +1,105 @@
+"""Drawing random numbers where an argument or a new array is a tensor.
+
+While staging, draws are the trace's affair; elsewhere in a graph they are refused.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._dispatch.op import write_back
+from np2tf.tnp._dispatch.residency import placed
+from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp.random import Generator
+
+
+def require_eager(name: str) -> None:
+    """See that a draw happens at every call, and not once while staging.
+
+    Raises:
+        StagingError: something is being staged.
+    """
+    if current_region() is not None or not tf.executing_eagerly():
+        raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
+
+
+def _draws() -> Any:
+    """What takes the draws of the function that is being staged, None where there is none."""
+    entered = current_region()
+    return None if entered is None or entered.trace is None else entered.trace.draws
+
+
+def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
+    """NumPy's `draw`, with its arrays where new arrays live; into `out` where one is given."""
+
+    @functools.wraps(draw)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        draws = _draws()
+        if draws is not None:
+            owner = getattr(draw, "__self__", None)
+            if owner is None or draw == getattr(np.random, name, None):
+                return draws.draw_globally(name, *args, **kwargs)
+            return draws.draw(owner, name, *args, **kwargs)
+        require_eager(name)
+        if name == "shuffle":
+            return _shuffled(draw, *args, **kwargs)
+        named = {key: to_numpy(value) for key, value in kwargs.items()}
+        out: Any = kwargs.get("out")
+        if is_array(out) and not out.flags.forc:
+            # The copy has gaps too: what can be drawn into is for NumPy to say.
+            named["out"] = np.stack([named["out"]] * 2, -1)[..., 0]
+        result = draw(*map(to_numpy, args), **named)
+        if out is not None:
+            return write_back(out, named["out"])
+        return placed(result)
+
+    return call
+
+
+def _shuffled(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+    """Shuffle an array or a list in place, and return it."""
+    target = to_numpy(x) if is_array(x) or isinstance(x, (tf.Tensor, tf.Variable)) else x
+    asked(lambda: shuffle(target, *args, **kwargs))
+    return write_back(x, target) if target is not x else x
+
+
+def made(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """A generator of NumPy's class that staged code makes; None where nothing is staged."""
+    draws = _draws()
+    given = (*args, *kwargs.values())
+    return None if draws is None else draws.make(kind, given, given in ((), (None,)))
+
+
+def default_rng(seed: Any = None) -> np.random.Generator:
+    """A generator of numbers that are NumPy's for the same seed."""
+    draws = _draws()
+    if draws is not None:
+        staged: np.random.Generator = draws.make(np.random.default_rng, (seed,), seed is None)
+        return staged
+    require_eager("default_rng")
+    if type(seed) is Generator:
+        return seed
+    made: np.random.Generator = Generator(np.random.default_rng(to_numpy(seed)).bit_generator)
+    return made
+
+
+def _functions() -> dict[str, Callable[..., Any]]:
+    found = {name: getattr(np.random, name) for name in dir(np.random) if not name.startswith("_")}
+    drawn = {name: value for name, value in found.items() if callable(value) and not isinstance(value, type)}
+    for other in ("default_rng", "test", "get_bit_generator", "set_bit_generator"):
+        del drawn[other]
+    return {name: function(name, draw) for name, draw in drawn.items()}
+
+
+_TABLE = _functions()
+globals().update(_TABLE)
+__all__ = ["default_rng", *_TABLE]

@@ -1,0 +1,120 @@
+"""Running sums and products."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._chapters.reductions.primitives import accumulating, isnan, scan
+from np2tf.tnp._dispatch.op import Array, Axis, DType, op
+from np2tf.tnp._operands.axis_arguments import flattened, normalize_axis, rank
+from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+
+__all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod", "nancumsum"]
+
+
+def running(name: str, a: tf.Tensor, axis: int, dtype: Any) -> tf.Tensor:
+    """The running sum ("sum") or product ("prod") along an axis, in NumPy's dtype."""
+    wanted = accumulating(a, dtype)
+    x = cast(a, wanted)
+    if x.dtype == tf.uint64:
+        return tf.bitcast(_running(name, tf.bitcast(x, tf.int64), axis), tf.uint64)
+    if x.dtype.is_integer and x.dtype not in (tf.int32, tf.int64):
+        return tf.cast(_running(name, tf.cast(x, tf.int64), axis), x.dtype)
+    return _running(name, x, axis)
+
+
+def _running(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
+    if x.dtype == tf.bool:
+        raise StagingError(f"cum{name} in bool", "NP2TF503")
+    if x.dtype not in COMPLEX:
+        function = tf.raw_ops.Cumsum if name == "sum" else tf.raw_ops.Cumprod
+        return function(x=x, axis=axis, exclusive=False, reverse=False)
+    if name == "sum":
+        return tf.complex(_running(name, tf.math.real(x), axis), _running(name, tf.math.imag(x), axis))
+    if x.shape[axis] is None:
+        raise StagingError("cumprod of complex numbers along an axis of unknown length", "NP2TF503")
+    return scan(tf.multiply, x, axis)
+
+
+@op(np.cumsum, method=True)
+def cumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html"""
+    return running("sum", *flattened(a, axis), dtype)
+
+
+@op(np.cumprod, method=True)
+def cumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html"""
+    return running("prod", *flattened(a, axis), dtype)
+
+
+def _without_nan(a: tf.Tensor, identity: int) -> tf.Tensor:
+    nan = isnan(a)
+    return a if nan is None else tf.where(nan, tf.constant(identity, a.dtype), a)
+
+
+@op(np.nancumsum)
+def nancumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nancumsum.html"""
+    return running("sum", *flattened(_without_nan(a, 0), axis), dtype)
+
+
+@op(np.nancumprod)
+def nancumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nancumprod.html"""
+    return running("prod", *flattened(_without_nan(a, 1), axis), dtype)
+
+
+def _cumulative(name: str, x: tf.Tensor, axis: Any, dtype: Any, include_initial: bool) -> tf.Tensor:
+    if rank(x) == 0:
+        x = tf.reshape(x, (1,))
+    if axis is None:
+        if rank(x) > 1:
+            raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
+        axis = 0
+    along = normalize_axis(axis, rank(x))
+    result = running(name, x, along, dtype)
+    if not include_initial:
+        return result
+    first = tf.zeros_like(tf.reduce_sum(tf.cast(result, tf.int32), along, keepdims=True))
+    initial = tf.cast(first, result.dtype) + tf.constant(0 if name == "sum" else 1, result.dtype)
+    return tf.concat([initial, result], along)
+
+
+def cumulative_sum(
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.cumulative_sum.html"""
+    return _cumulative("sum", x, axis, dtype, include_initial)
+
+
+def cumulative_prod(
+    x: Array,
+    /,
+    *,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    include_initial: bool = False,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.cumulative_prod.html"""
+    return _cumulative("prod", x, axis, dtype, include_initial)
+
+
+# NumPy 2.0 lacks them; they are ours all the same.
+if hasattr(np, "cumulative_sum"):
+    cumulative_sum = op(np.cumulative_sum)(cumulative_sum)
+    cumulative_prod = op(np.cumulative_prod)(cumulative_prod)
+else:
+    __all__ = [name for name in __all__ if not name.startswith("cumulative")]

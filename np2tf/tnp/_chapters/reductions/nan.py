@@ -1,0 +1,211 @@
+"""Reductions that leave NaN out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all, raw_prod, raw_sum
+from np2tf.tnp._chapters.reductions.reductions import (
+    _result_of_variance,
+    _total,
+    complex_extreme,
+    degrees,
+    extreme_of,
+    mean_of,
+    position_of,
+    require_elements,
+    variance_of,
+)
+from np2tf.tnp._dispatch.op import Array, Axis, DType, op
+from np2tf.tnp._operands.axis_arguments import flattened, normalize_axes, rank
+from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
+
+__all__ = [
+    "nanargmax",
+    "nanargmin",
+    "nanmax",
+    "nanmean",
+    "nanmin",
+    "nanprod",
+    "nanstd",
+    "nansum",
+    "nanvar",
+]
+
+
+def _mask(a: tf.Tensor, where: Any) -> Any:
+    """The mask `where`, false also where a is NaN."""
+    nan = isnan(a)
+    if nan is None:
+        return where
+    return ~nan if where is True else ~nan & tf.convert_to_tensor(where)
+
+
+@op(np.nansum)
+def nansum(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nansum.html"""
+    return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, _mask(a, where))
+
+
+@op(np.nanprod)
+def nanprod(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanprod.html"""
+    return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, _mask(a, where))
+
+
+@op(np.nanmean)
+def nanmean(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanmean.html"""
+    inexact = a.dtype.is_floating or a.dtype.is_complex
+    if inexact and dtype is not None and dtype.kind not in "fc":
+        raise TypeError("If a is inexact, then dtype must be inexact")
+    return mean_of(a, axis, dtype, keepdims, _mask(a, where))
+
+
+def _variance(
+    a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
+) -> tf.Tensor:
+    found = variance_of(a, axis, dtype, ddof, keepdims, _mask(a, where), mean)
+    # With too few numbers NumPy gives NaN here, where `var` gives infinity.
+    return tf.where(tf.math.is_finite(found), found, tf.constant(np.nan, found.dtype))
+
+
+@op(np.nanvar)
+def nanvar(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanvar.html"""
+    found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(found, _result_of_variance(a, dtype))
+
+
+@op(np.nanstd)
+def nanstd(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanstd.html"""
+    found = _variance(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(tf.sqrt(found), _result_of_variance(a, dtype))
+
+
+def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
+    if initial is not None or where is not True:
+        raise StagingError(f"nan{name[:3]} with initial or where", "NP2TF503")
+    axes = normalize_axes(axis, rank(a))
+    require_elements(a, axes, "f" + name[:3])
+    nan = isnan(a)
+    if nan is None:
+        return extreme_of(name, a, axes, keepdims)
+    if a.dtype in COMPLEX:
+        warn_where(raw_all(nan, axes, keepdims), ALL_NAN)
+        return complex_extreme("f" + name[:3], a, axes, keepdims)
+    worst = tf.constant(-np.inf if name == "maximum" else np.inf, a.dtype)
+    found = extreme_of(name, tf.where(nan, worst, a), axes, keepdims)
+    nothing = raw_all(nan, axes, keepdims)
+    warn_where(nothing, ALL_NAN)
+    return tf.where(nothing, tf.constant(np.nan, a.dtype), found)
+
+
+@op(np.nanmax)
+def nanmax(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanmax.html"""
+    return _extreme("maximum", a, axis, keepdims, initial, where)
+
+
+@op(np.nanmin)
+def nanmin(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanmin.html"""
+    return _extreme("minimum", a, axis, keepdims, initial, where)
+
+
+def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
+    given = rank(a)
+    x, along = flattened(a, axis)
+    if x.shape[along] == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    nan = isnan(x)
+    if nan is not None:
+        hopeless = tf.get_static_value(tf.reduce_any(tf.reduce_all(nan, along)))
+        if hopeless is None:
+            raise StagingError(f"nan{name} of numbers known only at run time, maybe all NaN", "NP2TF503")
+        if hopeless:
+            raise ValueError("All-NaN slice encountered")
+        x = tf.where(nan, tf.constant(-np.inf if name == "argmax" else np.inf, x.dtype), x)
+    result = position_of(name, x, along)
+    if not keepdims:
+        return result
+    return tf.reshape(result, [1] * given) if axis is None else tf.expand_dims(result, along)
+
+
+@op(np.nanargmax)
+def nanargmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanargmax.html"""
+    return _position("argmax", a, axis, keepdims)
+
+
+@op(np.nanargmin)
+def nanargmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanargmin.html"""
+    return _position("argmin", a, axis, keepdims)

@@ -1,0 +1,146 @@
+"""What the reductions are made of: raw reductions over axes, masks, accumulation dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._operands.axis_arguments import length
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.lane_reductions import Reducer, in_strands
+from np2tf.tnp._ufuncs.complex import isnan as complex_isnan
+
+
+def _raw(function: Callable[..., Any]) -> Reducer:
+    def reduce(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+        # The raw operation: tf.reduce_* costs three times as much eagerly.
+        return function(input=x, axis=np.array(axes, np.int32), keep_dims=bool(keepdims))
+
+    return reduce
+
+
+raw_prod = _raw(tf.raw_ops.Prod)
+raw_max = _raw(tf.raw_ops.Max)
+raw_min = _raw(tf.raw_ops.Min)
+_raw_any = _raw(tf.raw_ops.Any)
+_raw_all = _raw(tf.raw_ops.All)
+_raw_sum = _raw(tf.raw_ops.Sum)
+
+
+def raw_any(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    """Whether any truth value over axes is true."""
+    return in_strands(_raw_any, tf.logical_or, x, axes, keepdims)
+
+
+def raw_all(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    """Whether all truth values over axes are true."""
+    return in_strands(_raw_all, tf.logical_and, x, axes, keepdims)
+
+
+def _sum_by_runs(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    """The sum over each run of neighbouring axes by itself, the innermost first.
+
+    As NumPy does it. TensorFlow adds up one run in pairs and quickly, several at once one by one, with many
+    times the rounding errors, and ten times as slowly.
+    """
+    runs: list[list[int]] = []
+    for axis in sorted(axes, reverse=True):
+        if runs and runs[-1][0] == axis + 1:
+            runs[-1].insert(0, axis)
+        else:
+            runs.append([axis])
+    for run in runs if len(runs) > 1 else [list(axes)]:
+        x = _raw_sum(x, tuple(run), keepdims)
+    return x
+
+
+def raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    """The sum over axes."""
+    if x.dtype.is_floating:
+        return in_strands(_sum_by_runs, tf.add, x, axes, keepdims)
+    return (_sum_by_runs if x.dtype.is_complex else _raw_sum)(x, axes, keepdims)
+
+
+def isnan(x: tf.Tensor) -> tf.Tensor | None:
+    """Where x is NaN; None if its dtype has none."""
+    if x.dtype.is_floating:
+        return tf.math.is_nan(x)
+    return complex_isnan(x) if x.dtype in COMPLEX else None
+
+
+def accumulating(x: tf.Tensor, dtype: Any) -> np.dtype[Any]:
+    """The dtype in which NumPy adds or multiplies up: at least 64 bits for integers."""
+    if dtype is not None:
+        return np.dtype(dtype)
+    given = np.dtype(x.dtype.as_numpy_dtype)
+    if given.kind in "bi":
+        return np.dtype(np.int64) if given.itemsize < 8 else given
+    return np.dtype(np.uint64) if given.kind == "u" else given
+
+
+def masked(x: tf.Tensor, where: Any, identity: Any) -> tf.Tensor:
+    """x with `identity` where the mask `where` is false."""
+    if where is True:
+        return x
+    mask = as_tensor(where, np.bool_)
+    return tf.where(mask, x, as_tensor(identity, x.dtype.as_numpy_dtype))
+
+
+def count(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool, where: Any) -> Any:
+    """How many elements of x a reduction over `axes` sees: an int, or a tensor."""
+    if where is True:
+        return length(x, axes)
+    mask = tf.broadcast_to(as_tensor(where, np.bool_), tf.shape(x))
+    return raw_sum(tf.cast(mask, tf.int64), axes, keepdims)
+
+
+#: Floats that are added up in float32.
+_HALVES = (np.dtype(np.float16), np.dtype(tf.bfloat16.as_numpy_dtype))
+
+
+def widened(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The dtype in which numbers of `dtype` are added up, which is wider for floats of 16 bits."""
+    return np.dtype(np.float32) if dtype in _HALVES else dtype
+
+
+def mean_dtype(x: tf.Tensor) -> np.dtype[Any]:
+    """The dtype of a mean of x: float64 of integers and truth values."""
+    given = np.dtype(x.dtype.as_numpy_dtype)
+    return np.dtype(np.float64) if given.kind in "biu" else given
+
+
+def divided(total: tf.Tensor, by: Any) -> tf.Tensor:
+    """`total` over a count, which is a number or an integer tensor; NaN for nothing at all."""
+    divisor = tf.constant(by, total.dtype) if isinstance(by, (int, float)) else cast(by, total.dtype)
+    return total / divisor
+
+
+def tree_reduce(
+    function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], x: tf.Tensor, axis: int, keepdims: bool
+) -> tf.Tensor:
+    """Reduce along one axis of known length by an associative function, in log2(n) steps."""
+    n = x.shape[axis]
+    while n > 1:
+        half = n // 2
+        first, second, rest = tf.split(x, [half, half, n - 2 * half], axis)
+        x = function(first, second)
+        if n % 2:
+            x = tf.concat([x, rest], axis)
+        n = half + n % 2
+    return x if keepdims else tf.squeeze(x, axis)
+
+
+def scan(function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor], x: tf.Tensor, axis: int) -> tf.Tensor:
+    """Running results along one axis of known length by an associative function, in log2(n) steps."""
+    n = x.shape[axis]
+    step = 1
+    while step < n:
+        head, tail = tf.split(x, [step, n - step], axis)
+        shifted, _ = tf.split(x, [n - step, step], axis)
+        x = tf.concat([head, function(shifted, tail)], axis)
+        step *= 2
+    return x

@@ -1,0 +1,46 @@
+"""`reduceat` of ufuncs on tensors: one reduction for each of several slices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+
+#: Up to so many slices are reduced one by one.
+_FEW = 64
+
+
+def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any = None) -> Any:
+    """`ufunc.reduceat` where the indices are known.
+
+    Raises:
+        IndexError: an index is out of bounds.
+        StagingError: the indices are not known, or too many, or the ufunc has no reduction on tensors.
+    """
+    x = as_tensor(array, dtype)
+    along = normalize_axis(axis, rank(x))
+    starts = tf.get_static_value(as_tensor(indices, np.int64))
+    length = x.shape[along]
+    reduce = Ufunc.reducers.get(ufunc.__name__)
+    if starts is None or length is None or reduce is None or np.size(starts) > _FEW:
+        raise StagingError(f"{ufunc.__name__}.reduceat", "NP2TF503")
+    if starts.ndim != 1:
+        raise ValueError("object too deep for desired array")
+    for start in starts:
+        if not 0 <= start < length:
+            raise IndexError(f"index {start} out-of-bounds in {ufunc.__name__}.reduceat [0, {length})")
+    parts = []
+    for start, stop in zip(starts.tolist(), [*starts[1:].tolist(), length]):
+        # Of an index that is not below the next one, the element there.
+        piece = tf.gather(x, tf.range(start, max(stop, start + 1)), axis=along)
+        parts.append(as_tensor(reduce(tensor_array(piece), axis=along)))
+    if not parts:
+        raise StagingError("reduceat of no slices", "NP2TF503")
+    return tensor_array(tf.stack(parts, along))

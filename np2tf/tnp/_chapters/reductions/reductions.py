@@ -1,0 +1,463 @@
+"""Sums, products, means, extremes and truth over axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import weak_scalar
+from np2tf.tnp._chapters.reductions.nan_extrema import reduce_extreme
+from np2tf.tnp._chapters.reductions.primitives import (
+    Reducer,
+    accumulating,
+    count,
+    divided,
+    isnan,
+    masked,
+    mean_dtype,
+    raw_all,
+    raw_any,
+    raw_prod,
+    raw_sum,
+    tree_reduce,
+    widened,
+)
+from np2tf.tnp._dispatch.op import Array, Axis, DType, attach, on_host, op
+from np2tf.tnp._operands.axis_arguments import flattened, length, normalize_axes, rank, refuse_axis_of_number
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._ufuncs.comparison import EXTREMES, truth
+from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, TOO_FEW, warn_where
+
+__all__ = [
+    "all",
+    "amax",
+    "amin",
+    "any",
+    "argmax",
+    "argmin",
+    "count_nonzero",
+    "max",
+    "mean",
+    "min",
+    "prod",
+    "ptp",
+    "std",
+    "sum",
+    "var",
+]
+
+
+def _is_negative_zero(number: tf.Tensor) -> bool:
+    """Whether a number is known to be -0, in any of its parts."""
+    known = tf.get_static_value(number) if tf.executing_eagerly() else None
+    return known is not None and known == 0 and bool(np.signbit([known.real, known.imag]).any())
+
+
+def _total(
+    reducer: Reducer,
+    identity: int,
+    a: tf.Tensor,
+    axis: Any,
+    dtype: Any,
+    keepdims: Any,
+    initial: Any,
+    where: Any,
+) -> tf.Tensor:
+    axes = normalize_axes(axis, rank(a))
+    wanted = accumulating(a, dtype)
+    wide = widened(wanted)
+    result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
+    if initial is not None:
+        start = as_tensor(initial, wide)
+        if rank(start) != 0:
+            raise ValueError("setting an array element with a sequence.")
+        if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
+            raise StagingError("a sum that may be -0", "NP2TF503")
+        result = result + start if identity == 0 else result * start
+    return cast(result, wanted)
+
+
+@op(np.sum, method=True)
+def sum(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, where)
+
+
+@op(np.prod, method=True)
+def prod(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
+    return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, where)
+
+
+# -- means ---------------------------------------------------------------------------------------------------
+
+
+def refuse_extended(a: tf.Tensor) -> None:
+    """Leave bfloat16 and its like to NumPy, to which they are neither floats nor integers.
+
+    Raises:
+        StagingError: `a` is of such a dtype.
+    """
+    if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
+        raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")
+
+
+def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
+    """The mean over axes, accumulated and rounded as NumPy does."""
+    axes = normalize_axes(axis, rank(a))
+    refuse_extended(a)
+    if dtype is None:
+        dtype = mean_dtype(a)
+    wide = widened(dtype) if a.dtype == dtype else dtype
+    total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
+    number = count(a, axes, keepdims, where)
+    if where is not True or _is_zero(number):
+        warn_where(number == 0, EMPTY_MEAN)
+    if wide.kind not in "fc":
+        return cast(divided(cast(total, np.float64), number), dtype)
+    return cast(divided(total, number), dtype)
+
+
+@op(np.mean, method=True)
+def mean(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    refuse_axis_of_number(axis, a)
+    return mean_of(a, axis, dtype, keepdims, where)
+
+
+def variance_of(
+    a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
+) -> tf.Tensor:
+    """The variance over axes, in the dtype in which NumPy accumulates."""
+    refuse_extended(a)
+    axes = normalize_axes(axis, rank(a))
+    if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
+        # The mean loses its imaginary part, the distances from it keep theirs.
+        raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
+    wide = widened(dtype if dtype is not None else mean_dtype(a))
+    x = cast(a, wide)
+    number = count(a, axes, keepdims, where)
+    if mean is None:
+        keep = count(a, axes, True, where)
+        center = divided(raw_sum(masked(x, where, 0), axes, True), keep)
+    else:
+        center = as_tensor(mean, wide)
+    off = x - center
+    squares = tf.square(tf.math.real(off)) + tf.square(tf.math.imag(off)) if x.dtype in COMPLEX else off * off
+    total = raw_sum(masked(squares, where, 0), axes, keepdims)
+    if isinstance(number, tf.Tensor):
+        left = tf.cast(number, tf.float64) - tf.cast(ddof, tf.float64)
+        warn_where(left <= 0, TOO_FEW)
+        return divided(total, tf.maximum(left, tf.zeros((), left.dtype)))
+    left = number - ddof
+    warn_where(left <= 0, TOO_FEW)
+    return divided(total, left if left > 0 else 0)
+
+
+def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
+    given = np.dtype(dtype) if dtype is not None else mean_dtype(a)
+    if given.kind == "c" and dtype is not None:
+        return given
+    if given.kind == "c":
+        return np.dtype(f"f{given.itemsize // 2}")
+    return np.dtype(np.float64) if given.kind in "biu" else given
+
+
+def degrees(ddof: Any, correction: Any) -> Any:
+    """`ddof` under either of its names.
+
+    Raises:
+        ValueError: both are given.
+    """
+    if correction is None:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return correction
+
+
+@op(np.var)
+def var(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    refuse_axis_of_number(axis, a)
+    found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(found, _result_of_variance(a, dtype))
+
+
+@op(np.std)
+def std(
+    a: Array,
+    axis: Axis = None,
+    dtype: DType = None,
+    out: Any = None,
+    ddof: Any = 0,
+    keepdims: Any = False,
+    *,
+    where: Any = True,
+    mean: Any = None,
+    correction: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    refuse_axis_of_number(axis, a)
+    found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
+    return cast(tf.sqrt(found), _result_of_variance(a, dtype))
+
+
+def _spread_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method, which knows `correction` by the name of `ddof` only."""
+
+    def method(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        ddof: Any = 0,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+        mean: Any = None,
+    ) -> Any:
+        return function(a, axis, dtype, out, ddof, keepdims, where=where, mean=mean)
+
+    return method
+
+
+attach("var", _spread_method(var))
+attach("std", _spread_method(std))
+
+
+# -- extremes ------------------------------------------------------------------------------------------------
+
+
+def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
+    axes = normalize_axes(axis, rank(a))
+    if initial is None:
+        if where is not True:
+            raise ValueError(
+                f"reduction operation '{name}' does not have an identity, so to use a where mask one has "
+                "to specify 'initial'"
+            )
+        require_elements(a, axes, name)
+    else:
+        a = masked(a, where, initial)
+        if _is_zero(length(a, axes)):
+            # TensorFlow's extremum of nothing is infinite, or none at all.
+            made = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
+            return tf.fill(tf.shape(made), as_tensor(initial, a.dtype.as_numpy_dtype))
+    result = extreme_of(name, a, axes, keepdims)
+    return result if initial is None else EXTREMES[name](result, as_tensor(initial, a.dtype.as_numpy_dtype))
+
+
+def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
+    """Refuse to reduce nothing.
+
+    Raises:
+        ValueError: there is no element to start from.
+    """
+    size = length(a, axes)
+    if isinstance(size, tf.Tensor):
+        record_violation(tf.equal(size, 0))
+    if _is_zero(size):
+        raise ValueError(f"zero-size array to reduction operation {name} which has no identity")
+
+
+def _is_zero(number: Any) -> bool:
+    return isinstance(number, int) and number == 0
+
+
+def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
+    """The maximum, minimum, fmax or fmin of complex numbers over axes."""
+    for axis in sorted(axes, reverse=True):
+        if a.shape[axis] is None:
+            raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
+        a = tree_reduce(EXTREMES[name], a, axis, keepdims)
+    return a
+
+
+def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
+    """The maximum or minimum over axes; NaN if there is one."""
+    if a.dtype == tf.bool:
+        return (raw_any if name == "maximum" else raw_all)(a, axes, keepdims)
+    if a.dtype in COMPLEX:
+        return complex_extreme(name, a, axes, keepdims)
+    return reduce_extreme(name, a, axes, keepdims)
+
+
+@op(np.max, method=True)
+def max(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
+    return _extreme("maximum", a, axis, keepdims, initial, where)
+
+
+@op(np.min, method=True)
+def min(
+    a: Array,
+    axis: Axis = None,
+    out: Any = None,
+    keepdims: Any = False,
+    initial: Any = None,
+    where: Any = True,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
+    return _extreme("minimum", a, axis, keepdims, initial, where)
+
+
+amax = op(np.amax)(max.__wrapped__)  # type: ignore[attr-defined]
+amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
+
+
+@op(np.ptp)
+def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
+    require_elements(a, normalize_axes(axis, rank(a)), "maximum")
+    if a.dtype == tf.bool:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    return _extreme("maximum", a, axis, keepdims, None, True) - _extreme(
+        "minimum", a, axis, keepdims, None, True
+    )
+
+
+def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
+    given = rank(a)
+    x, along = flattened(a, axis)
+    if x.shape[along] == 0:
+        raise ValueError(f"attempt to get {name} of an empty sequence")
+    if x.shape[along] is None:
+        record_violation(tf.equal(tf.shape(x)[along], 0))
+    result = position_of(name, x, along)
+    if not keepdims:
+        return result
+    return tf.expand_dims(result, along) if given and axis is not None else tf.reshape(result, [1] * given)
+
+
+def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
+    """The first position of the extreme along an axis; the first NaN, if there is one."""
+    if x.dtype in COMPLEX:
+        raise StagingError(f"{name} of complex numbers", "NP2TF503")
+    if x.dtype == tf.bool:
+        x = tf.cast(x, tf.int32)
+    function = tf.argmax if name == "argmax" else tf.argmin
+    nan = isnan(x)
+    if nan is None:
+        return function(x, axis, output_type=tf.int64)
+    # NaN is less than nothing: the search itself must not see it.
+    hidden = tf.where(nan, tf.zeros((), x.dtype), x)
+    first_nan = tf.argmax(tf.cast(nan, tf.int32), axis, output_type=tf.int64)
+    return tf.where(tf.reduce_any(nan, axis), first_nan, function(hidden, axis, output_type=tf.int64))
+
+
+@op(np.argmax, method=True)
+def argmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argmax.html"""
+    return _position("argmax", a, axis, keepdims)
+
+
+@op(np.argmin, method=True)
+def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.argmin.html"""
+    return _position("argmin", a, axis, keepdims)
+
+
+# -- truth ---------------------------------------------------------------------------------------------------
+
+
+@op(np.any)
+def any(
+    a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
+    return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank(a)), keepdims)
+
+
+@op(np.all)
+def all(
+    a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
+    return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank(a)), keepdims)
+
+
+def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A method, which has a `dtype` that the function has not."""
+    numpy = getattr(np.ndarray, function.__name__)
+
+    def method(
+        a: Any,
+        axis: Any = None,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        *,
+        where: Any = True,
+    ) -> Any:
+        if dtype is None:
+            return function(a, axis, out, keepdims, where=where)
+        return on_host(numpy, (a, axis, dtype, out, keepdims), {"where": where})
+
+    return method
+
+
+attach("any", _truth_method(any))
+attach("all", _truth_method(all))
+
+
+@op(np.count_nonzero)
+def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
+    count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
+    if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
+        return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)
+    return count
+
+
+#: Before NumPy 2.3.
+_COUNTS_ARE_PYTHONS = isinstance(np.count_nonzero(()), int)

@@ -1,0 +1,132 @@
+"""`reduce` and `accumulate` of ufuncs on tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import wrap_tensor
+from np2tf.tnp._chapters.reductions import cumulative, reductions
+from np2tf.tnp._chapters.reductions.primitives import scan, tree_reduce
+from np2tf.tnp._chapters.reductions.reduceat import reduceat
+from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.promotion import ufunc_loop
+from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+
+_ASSOCIATIVE = (
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "logical_and",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "fmax",
+    "fmin",
+    "gcd",
+    "lcm",
+    "hypot",
+    "logaddexp",
+    "logaddexp2",
+)
+#: Those of them that round: what comes out depends on the order, except where nobody follows the numbers.
+_ROUNDING = frozenset({"hypot", "logaddexp", "logaddexp2"})
+
+
+def _operand(ufunc: Ufunc, array: Any, dtype: Any) -> tuple[tf.Tensor, np.dtype[Any]]:
+    x = as_tensor(array)
+    given = np.dtype(x.dtype.as_numpy_dtype)
+    loop = ufunc_loop(ufunc.numpy, (given, given), dtype)
+    # A logical function is associative over truth values only.
+    return cast(x, loop[-1] if ufunc.__name__.startswith("logical_") else loop[0]), loop[-1]
+
+
+def _known_length(x: tf.Tensor, axis: int) -> int:
+    if x.shape[axis] is None:
+        raise StagingError("a ufunc's reduction along an axis of unknown length", "NP2TF503")
+    return int(x.shape[axis])
+
+
+def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
+    def reduce(
+        array: Any,
+        axis: Any = 0,
+        dtype: Any = None,
+        keepdims: Any = False,
+        initial: Any = None,
+        where: Any = True,
+    ) -> Any:
+        if initial is not None or where is not True:
+            raise StagingError(f"initial= and where= of {ufunc.__name__}.reduce", "NP2TF503")
+        x, wanted = _operand(ufunc, array, dtype)
+        for along in sorted(normalize_axes(axis, rank(x)), reverse=True):
+            if _known_length(x, along) == 0:
+                if ufunc.identity is None:
+                    raise ValueError(
+                        f"zero-size array to reduction operation {ufunc.__name__} which has no identity"
+                    )
+                shape = [1 if k == along else n for k, n in enumerate(x.shape)]
+                x = tf.fill(shape, tf.constant(np.array(ufunc.identity).astype(x.dtype.as_numpy_dtype)))
+            x = tree_reduce(ufunc.implementation, x, along, keepdims)
+        return wrap_tensor(cast(x, wanted))
+
+    return reduce
+
+
+def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
+    def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
+        x, wanted = _operand(ufunc, array, dtype)
+        _refuse_number(x)
+        along = normalize_axis(axis, rank(x))
+        _known_length(x, along)
+        if ufunc.__name__ in _ROUNDING and tf.executing_eagerly() and not record.could_possibly_record():
+            raise StagingError(f"{ufunc.__name__}.accumulate, rounded in NumPy's order", "NP2TF503")
+        return wrap_tensor(cast(scan(ufunc.implementation, x, along), wanted))
+
+    return accumulate
+
+
+def _refuse_number(array: Any) -> None:
+    if rank(as_tensor(array)) == 0:
+        raise TypeError("cannot accumulate on a scalar")
+
+
+def _of_axes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A running sum or product as a method, which takes no number."""
+
+    def accumulate(array: Any, **kwargs: Any) -> Any:
+        _refuse_number(array)
+        return function(array, **kwargs)
+
+    return accumulate
+
+
+def _install() -> None:
+    for name in _ASSOCIATIVE:
+        ufunc = getattr(ufuncs, name)
+        Ufunc.reducers[name] = _reduce(ufunc)
+        Ufunc.accumulators[name] = _accumulate(ufunc)
+    Ufunc.reducers |= {
+        "add": reductions.sum,
+        "multiply": reductions.prod,
+        "maximum": reductions.max,
+        "minimum": reductions.min,
+        "logical_and": reductions.all,
+        "logical_or": reductions.any,
+    }
+    Ufunc.segments = staticmethod(reduceat)
+    Ufunc.accumulators |= {
+        "add": _of_axes(cumulative.cumsum),
+        "multiply": _of_axes(cumulative.cumprod),
+    }
+
+
+_install()

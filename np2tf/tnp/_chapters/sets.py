@@ -1,0 +1,238 @@
+"""Arrays as sets: unique elements, membership, unions and differences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._chapters.sorting.sort import keys, order_of
+from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank
+from np2tf.tnp._operands.conversion import promote
+from np2tf.tnp._tensor.storage import staging_for_xla
+
+__all__ = [
+    "in1d",
+    "intersect1d",
+    "isin",
+    "setdiff1d",
+    "setxor1d",
+    "union1d",
+    "unique",
+    "unique_all",
+    "unique_counts",
+    "unique_inverse",
+    "unique_values",
+]
+
+
+def _sorted(flat: tf.Tensor) -> tf.Tensor:
+    return tf.gather(flat, order_of(flat))
+
+
+def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
+    """Where a sorted array has another element than just before; the first element counts."""
+    after, before = ordered[1:], ordered[:-1]
+    # Keys are integers, so that NaN equals NaN.
+    differs = tf.not_equal(keys(after), keys(before)) if equal_nan else tf.not_equal(after, before)
+    return tf.concat([tf.ones_like(ordered[:1], tf.bool), differs], 0)
+
+
+def refuse_under_xla() -> None:
+    """End staging for XLA: its constant folding of these data-dependent shapes brings the process down.
+
+    Raises:
+        StagingError: so that the function becomes a graph that is not compiled.
+    """
+    if staging_for_xla():
+        raise StagingError("a set whose size depends on data", "NP2TF505")
+
+
+class _Unique:
+    """The sorted unique elements of a flat tensor, and what goes with them."""
+
+    def __init__(self, flat: tf.Tensor, equal_nan: bool = True) -> None:
+        refuse_under_xla()
+        self.order = order_of(flat)
+        self.ordered = tf.gather(flat, self.order)
+        self.first = _changes(self.ordered, equal_nan)
+        self.values = tf.boolean_mask(self.ordered, self.first)
+
+    def index(self) -> tf.Tensor:
+        """Where each of them occurs first."""
+        return tf.boolean_mask(self.order, self.first)
+
+    def inverse(self) -> tf.Tensor:
+        """Which of them each element is."""
+        group = tf.cumsum(tf.cast(self.first, tf.int64)) - 1
+        shape = tf.shape(self.order, tf.int64)
+        return tf.scatter_nd(self.order[:, None], group, shape)
+
+    def counts(self) -> tf.Tensor:
+        """How often each of them occurs."""
+        starts = tf.where(self.first)[:, 0]
+        ends = tf.concat([starts[1:], tf.shape(self.order, tf.int64)[:1]], 0)
+        return (ends - starts)[: tf.shape(starts)[0]]
+
+
+@op(np.unique)
+def unique(
+    ar: Array,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: Any = None,
+    *,
+    equal_nan: bool = True,
+    sorted: bool = True,
+) -> Any:
+    if axis is not None:
+        normalize_axis(axis, rank(ar))
+        if ar.shape.rank != 1:
+            raise StagingError("unique along an axis", "NP2TF503")
+    found = _Unique(tf.reshape(ar, [-1]), equal_nan)
+    result = [tensor_array(found.values)]
+    if return_index:
+        result.append(tensor_array(found.index()))
+    if return_inverse:
+        result.append(tensor_array(tf.reshape(found.inverse(), tf.shape(ar))))
+    if return_counts:
+        result.append(tensor_array(found.counts()))
+    return result[0] if len(result) == 1 else tuple(result)
+
+
+def _result(name: str) -> Any:
+    import numpy.lib._arraysetops_impl as numpy_sets
+
+    return getattr(numpy_sets, name)
+
+
+@op(np.unique_values)
+def unique_values(x: Array) -> ndarray:
+    return tensor_array(_Unique(tf.reshape(x, [-1]), equal_nan=False).values)
+
+
+@op(np.unique_counts)
+def unique_counts(x: Array) -> Any:
+    found = _Unique(tf.reshape(x, [-1]), equal_nan=False)
+    return _result("UniqueCountsResult")(*map(tensor_array, (found.values, found.counts())))
+
+
+@op(np.unique_inverse)
+def unique_inverse(x: Array) -> Any:
+    found = _Unique(tf.reshape(x, [-1]), equal_nan=False)
+    inverse = tf.reshape(found.inverse(), tf.shape(x))
+    return _result("UniqueInverseResult")(*map(tensor_array, (found.values, inverse)))
+
+
+@op(np.unique_all)
+def unique_all(x: Array) -> Any:
+    found = _Unique(tf.reshape(x, [-1]), equal_nan=False)
+    inverse = tf.reshape(found.inverse(), tf.shape(x))
+    parts = (found.values, found.index(), inverse, found.counts())
+    return _result("UniqueAllResult")(*map(tensor_array, parts))
+
+
+def _members(element: tf.Tensor, test: tf.Tensor, invert: bool) -> tf.Tensor:
+    """Which elements of a flat tensor occur in another one of the same dtype."""
+    row = tf.sort(keys(test)) if test.shape[0] != 0 else None
+    if row is None:
+        return tf.fill(tf.shape(element), invert)
+    wanted = keys(element)
+    place = tf.searchsorted(row, wanted, out_type=tf.int64)
+    last = tf.shape(row, tf.int64)[0] - 1
+    found = tf.equal(tf.gather(row, tf.maximum(tf.minimum(place, last), 0)), wanted)
+    if element.dtype.is_floating:
+        found = found & ~tf.math.is_nan(element)
+    return ~found if invert else found
+
+
+def _is_too_wide(test: tf.Tensor) -> bool:
+    """Whether numbers, if they are known, are further apart than their dtype can tell."""
+    numbers = tf.get_static_value(test) if test.dtype.is_integer else None
+    if numbers is None or numbers.size == 0:
+        return False
+    return int(numbers.max()) - int(numbers.min()) > np.iinfo(numbers.dtype).max
+
+
+@op(np.isin)
+def isin(
+    element: Array,
+    test_elements: Array,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: Any = None,
+) -> ndarray:
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
+    whole = (x.dtype.is_integer or x.dtype == tf.bool for x in (element, test_elements))
+    if kind == "table" and not all(whole):
+        raise ValueError("The 'table' method is only supported for boolean or integer arrays.")
+    if kind == "table" and _is_too_wide(test_elements):
+        raise StagingError("a table of very many numbers, which NumPy refuses", "NP2TF503")
+    left, right = promote(element, test_elements)
+    found = _members(tf.reshape(left, [-1]), tf.reshape(right, [-1]), invert)
+    return tensor_array(tf.reshape(found, tf.shape(left) if None in left.shape.as_list() else left.shape))
+
+
+def in1d(ar1: Any, ar2: Any, assume_unique: bool = False, invert: bool = False, *, kind: Any = None) -> Any:
+    """`isin` of the flattened arrays (a name of NumPy 1)."""
+    return isin(ar1, ar2, assume_unique, invert, kind=kind).ravel()
+
+
+def _flat(*arrays: Any) -> list[tf.Tensor]:
+    return [tf.reshape(tensor, [-1]) for tensor in promote(*arrays)]
+
+
+@op(np.union1d)
+def union1d(ar1: Array, ar2: Array) -> ndarray:
+    return tensor_array(_Unique(tf.concat(_flat(ar1, ar2), 0)).values)
+
+
+@op(np.setdiff1d)
+def setdiff1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
+    refuse_under_xla()
+    first = tf.reshape(ar1, [-1]) if assume_unique else _Unique(tf.reshape(ar1, [-1])).values
+    left, right = _flat(first, ar2)
+    return tensor_array(tf.boolean_mask(first, _members(left, right, invert=True)))
+
+
+@op(np.setxor1d)
+def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
+    refuse_under_xla()
+    parts = _flat(ar1, ar2)
+    ordered = _sorted(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
+    if ordered.shape[0] == 0:
+        return tensor_array(ordered)
+    edges = tf.concat([_changes(ordered, equal_nan=False), [True]], 0)
+    return tensor_array(tf.boolean_mask(ordered, edges[1:] & edges[:-1]))
+
+
+@op(np.intersect1d)
+def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indices: bool = False) -> Any:
+    refuse_under_xla()
+    first, second = _flat(ar1, ar2)
+    index: list[tf.Tensor] = []
+    if not assume_unique:
+        found = [_Unique(first), _Unique(second)]
+        index = [part.index() for part in found]
+        first, second = (part.values for part in found)
+    joined = tf.concat([first, second], 0)
+    order = order_of(joined)
+    ordered = tf.gather(joined, order)
+    twice = tf.equal(ordered[1:], ordered[:-1])
+    common = tf.boolean_mask(ordered[:-1], twice)
+    if not return_indices:
+        return tensor_array(common)
+    places = [
+        tf.boolean_mask(order[:-1], twice),
+        tf.boolean_mask(order[1:], twice) - tf.shape(first, tf.int64)[0],
+    ]
+    if index:
+        places = [tf.gather(part, place) for part, place in zip(index, places, strict=True)]
+    return tuple(map(tensor_array, (common, *places)))

@@ -1,0 +1,246 @@
+"""Sorting, and searching in what is sorted.
+
+TensorFlow sorts numbers by `top_k`, which has no order for NaN. Every dtype is therefore mapped to integers
+whose order is NumPy's: NaN last, the two zeros equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from numpy.lib.array_utils import normalize_axis_index
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._chapters.indexing.take import axis_length, gather_along, within
+from np2tf.tnp._dispatch.op import Array, Axis, Operands, attach, op
+from np2tf.tnp._operands.conversion import as_tensor, cast, promote
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region
+
+__all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
+
+_SIGN = {tf.float32: (tf.int32, 0x7FFFFFFF), tf.float64: (tf.int64, 0x7FFFFFFFFFFFFFFF)}
+
+
+def keys(values: tf.Tensor) -> tf.Tensor:
+    """Signed integers that are ordered as NumPy orders `values`.
+
+    Raises:
+        StagingError: complex numbers, which are ordered by two keys.
+    """
+    dtype = values.dtype
+    if dtype.is_complex:
+        raise StagingError("sorting complex numbers", "NP2TF504")
+    if dtype == tf.uint64:
+        return tf.bitcast(tf.bitwise.bitwise_xor(values, tf.constant(1 << 63, tf.uint64)), tf.int64)
+    if not dtype.is_floating:
+        return tf.cast(values, tf.int64 if dtype in (tf.int64, tf.uint32) else tf.int32)
+    if dtype not in _SIGN:
+        values = tf.cast(values, tf.float32)
+    integer, mask = _SIGN[values.dtype]
+    nan = tf.constant(np.nan, values.dtype)
+    plain = tf.where(tf.math.is_nan(values), nan, values + tf.zeros((), values.dtype))
+    bits = tf.bitcast(tf.where(tf.equal(plain, 0), tf.zeros((), values.dtype), plain), integer)
+    ordered = tf.where(bits < 0, tf.bitwise.bitwise_xor(bits, tf.constant(mask, integer)), bits)
+    return tf.where(tf.math.is_nan(values), tf.constant(mask, integer), ordered)
+
+
+def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
+    """``argsort`` along the last axis, stable, as int64; NaN is last either way."""
+    if values.dtype.is_complex:
+        return _order_of_complex(values, descending)
+    ranked = keys(values)
+    if not descending:
+        ranked = tf.bitwise.invert(ranked)
+    elif values.dtype.is_floating:
+        ranked = tf.where(tf.math.is_nan(values), ranked.dtype.min, ranked)
+    return tf.cast(tf.math.top_k(ranked, k=tf.shape(ranked)[-1]).indices, tf.int64)
+
+
+def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
+    """By real, then by imaginary part; last those with NaN in the imaginary, the real one, in both."""
+    real, imaginary = tf.math.real(values), tf.math.imag(values)
+    nans = 2 * tf.cast(tf.math.is_nan(real), tf.int32) + tf.cast(tf.math.is_nan(imaginary), tf.int32)
+    last = values.shape.rank - 1
+    order = order_of(imaginary, descending)
+    for key, backwards in ((real, descending), (nans, False)):
+        order = gather_along(order, order_of(gather_along(key, order, last), backwards), last)
+    return order
+
+
+def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
+    """``argsort`` along any axis."""
+    rank = a.shape.rank
+    if axis == rank - 1:
+        return order_of(a, descending)
+    order = [k for k in range(rank) if k != axis] + [axis]
+    return tf.transpose(order_of(tf.transpose(a, order), descending), np.argsort(order))
+
+
+def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+    if axis is None:
+        return tf.reshape(a, [-1]), 0
+    return a, normalize_axis_index(axis, a.shape.rank)
+
+
+def _check_kind(kind: Any, *instead: Any) -> None:
+    if kind is not None and any(other is not None for other in instead):
+        raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
+    if kind is not None and str(kind)[:1].lower() not in "qhms":
+        raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
+
+
+@op(np.sort)
+def sort(
+    a: Array,
+    axis: Axis = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
+) -> ndarray:
+    _check_kind(kind, stable, descending)
+    a, axis = _prepared(a, axis, order)
+    return tensor_array(gather_along(a, order_along(a, axis, bool(descending)), axis))
+
+
+@op(np.argsort, method=True)
+def argsort(
+    a: Array,
+    axis: Axis = -1,
+    kind: Any = None,
+    order: Any = None,
+    *,
+    stable: Any = None,
+    descending: Any = None,
+) -> ndarray:
+    _check_kind(kind, stable, descending)
+    a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
+    found = order_along(a, axis, bool(descending))
+    if not stable and kind not in ("stable", "mergesort") and current_region() is not None:
+        record_violation(_has_ties(gather_along(a, found, axis), axis))
+    return tensor_array(found)
+
+
+def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
+    """Whether equal elements are among those that have been sorted: their order is NumPy's to choose."""
+    before = (slice(None),) * axis
+    first, second = ordered[(*before, slice(None, -1))], ordered[(*before, slice(1, None))]
+    both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)
+    return tf.reduce_any(tf.equal(first, second) | both_nan)
+
+
+def _check_partition(kth: Any, kind: Any, length: Any) -> None:
+    if kind != "introselect":
+        raise TypeError(f"sort kind must be 'introselect' (got {kind!r})")
+    for place in np.atleast_1d(np.asarray(kth)).tolist():
+        if not isinstance(place, int):
+            raise TypeError("Partition index must be integer")
+        if isinstance(length, int) and not -length <= place < length:
+            raise ValueError(f"kth(={place}) out of bounds ({length})")
+
+
+@op(np.partition)
+def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
+    a, axis = _prepared(a, axis, order)
+    _check_partition(kth, kind, a.shape[axis])
+    return tensor_array(gather_along(a, order_along(a, axis), axis))
+
+
+@op(np.argpartition, method=True)
+def argpartition(
+    a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
+) -> ndarray:
+    a, axis = _prepared(a, axis, order)
+    _check_partition(kth, kind, a.shape[axis])
+    return tensor_array(order_along(a, axis))
+
+
+def _sort_method(self: ndarray, axis: Any = -1, kind: Any = None, order: Any = None, **how: Any) -> None:
+    axis = normalize_axis_index(axis, self.ndim)
+    self.store(as_tensor(sort(tensor_array(self.tensor), axis, kind, order, **how)))
+
+
+def _partition_method(
+    self: ndarray, kth: Any, axis: Any = -1, kind: str = "introselect", order: Any = None
+) -> None:
+    axis = normalize_axis_index(axis, self.ndim)
+    self.store(as_tensor(partition(tensor_array(self.tensor), kth, axis, kind, order)))
+
+
+attach("sort", _sort_method)
+attach("partition", _partition_method)
+
+
+@op(np.lexsort)
+def lexsort(keys: Operands, axis: Axis = -1) -> Any:
+    tensors: Sequence[tf.Tensor] = [as_tensor(key) for key in keys]
+    if not tensors:
+        raise TypeError("need sequence of keys with len > 0 in lexsort")
+    axis = normalize_axis_index(axis, tensors[0].shape.rank or 1)
+    if tensors[0].shape.rank == 0:
+        return tf.zeros((), tf.int64)
+    if not all(tensor.shape.is_compatible_with(tensors[0].shape) for tensor in tensors):
+        raise ValueError("all keys need to be the same shape")
+    order = order_along(tensors[0], axis)
+    for tensor in tensors[1:]:
+        again = order_along(gather_along(tensor, order, axis), axis)
+        order = gather_along(order, again, axis)
+    return tensor_array(order)
+
+
+def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
+    """The places that sort `a`, as NumPy takes them.
+
+    Raises:
+        TypeError, ValueError: they are none.
+    """
+    order = as_tensor(sorter)
+    if not order.dtype.is_integer or order.shape.rank != 1:
+        raise TypeError("sorter must only contain integers, along one axis")
+    if not order.shape.is_compatible_with(a.shape):
+        raise ValueError("sorter.size must equal a.size")
+    places = tf.cast(order, tf.int64)
+    # Unlike other indices these do not count from the end.
+    return within(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")
+
+
+@op(np.searchsorted)
+def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
+    if side not in ("left", "right"):
+        raise ValueError(f"search side must be 'left' or 'right' (got {side!r})")
+    if a.shape.rank != 1:
+        raise ValueError("object of too small depth for desired array")
+    if sorter is not None:
+        a = tf.gather(a, _sorting(sorter, a))
+    row, wanted = promote(a, v)
+    if wanted.shape.num_elements() == 0:
+        # TensorFlow's kernel refuses to look for nothing.
+        return tf.zeros(wanted.shape, tf.int64)
+    found = tf.searchsorted(keys(row), tf.reshape(keys(wanted), [-1]), side=side, out_type=tf.int64)
+    return tf.reshape(found, tf.shape(wanted) if None in wanted.shape.as_list() else wanted.shape)
+
+
+def _searchsorted_method(self: ndarray, v: Any, side: str = "left", sorter: Any = None) -> Any:
+    return searchsorted(self, v, side, sorter)
+
+
+attach("searchsorted", _searchsorted_method)
+
+
+_SMALL = (tf.int8, tf.int16, tf.uint8, tf.uint16)
+
+
+@op(np.sort_complex)
+def sort_complex(a: Array) -> ndarray:
+    ordered = as_tensor(sort(a))
+    if ordered.dtype.is_complex:
+        return tensor_array(ordered)
+    return tensor_array(cast(ordered, np.complex64 if ordered.dtype in _SMALL else np.complex128))

@@ -1,0 +1,335 @@
+"""Differences, gradients, integrals, interpolation and cross products."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._chapters.sorting.search import positions
+from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, OptionalArray, OptionalInt, op
+from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank
+from np2tf.tnp._operands.conversion import as_tensor, cast, promote
+from np2tf.tnp._operands.promotion import result_type
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.tnp._ufuncs.real import remainder
+
+__all__ = ["cross", "diff", "ediff1d", "gradient", "interp", "trapezoid", "unwrap"]
+
+
+def part(x: tf.Tensor, axis: int, start: int | None, stop: int | None) -> tf.Tensor:
+    """``x[..., start:stop, ...]`` along an axis."""
+    return x[(*[slice(None)] * axis, slice(start, stop))]
+
+
+def _difference(x: tf.Tensor, axis: int) -> tf.Tensor:
+    after, before = part(x, axis, 1, None), part(x, axis, None, -1)
+    return tf.not_equal(after, before) if x.dtype == tf.bool else after - before
+
+
+def _along(x: tf.Tensor, axis: int, ndim: int) -> tf.Tensor:
+    """A row laid along one axis of `ndim`."""
+    return tf.reshape(x, [-1 if k == axis else 1 for k in range(ndim)])
+
+
+def _boundary(value: Any, a: tf.Tensor, axis: int) -> tf.Tensor:
+    value = as_tensor(value)
+    if rank(value) != 0:
+        return value
+    shape = tf.shape(a)
+    return tf.broadcast_to(value, [1 if k == axis else shape[k] for k in range(rank(a))])
+
+
+@op(np.diff)
+def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""
+    if n == 0:
+        return a
+    if n < 0:
+        raise ValueError(f"order must be non-negative but got {n!r}")
+    if rank(a) == 0:
+        raise ValueError("diff requires input that is at least one dimensional")
+    along = normalize_axis(axis, rank(a))
+    parts = [a]
+    if prepend is not None:
+        parts.insert(0, _boundary(prepend, a, along))
+    if append is not None:
+        parts.append(_boundary(append, a, along))
+    if len(parts) > 1:
+        a = tf.concat(promote(*parts), along)
+    for _ in range(n):
+        a = _difference(a, along)
+    return a
+
+
+@op(np.ediff1d)
+def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html"""
+    x = tf.reshape(ary, (-1,))
+    if x.dtype == tf.bool:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    parts = [x[1:] - x[:-1]]
+    for name, extra in (("to_begin", to_begin), ("to_end", to_end)):
+        if extra is None:
+            continue
+        given = np.dtype(x.dtype.as_numpy_dtype)
+        if not np.can_cast(extra.dtype.as_numpy_dtype, given, "same_kind"):
+            raise TypeError(
+                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+            )
+        extra = tf.reshape(cast(extra, given), (-1,))
+        parts = [extra, *parts] if name == "to_begin" else [*parts, extra]
+    return tf.concat(parts, 0)
+
+
+# -- gradient ------------------------------------------------------------------------------------------------
+
+
+def _spacings(f: tf.Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> list[Any]:
+    """For each axis a step (a number or a tensor of rank 0) or the steps between coordinates.
+
+    Raises:
+        TypeError, ValueError: NumPy's, for a wrong number or shape of them.
+    """
+    if not given:
+        return [1.0] * len(axes)
+    ranks = [rank(d) if isinstance(d, tf.Tensor) else 0 for d in given]
+    if len(given) == 1 and ranks[0] == 0:
+        return [given[0]] * len(axes)
+    if len(given) != len(axes):
+        raise TypeError("invalid number of arguments")
+    steps = []
+    for axis, distance, ndim in zip(axes, given, ranks):
+        if ndim > 1:
+            raise ValueError("distances must be either scalars or 1d")
+        if ndim == 1:
+            if distance.shape[0] != f.shape[axis]:
+                raise ValueError("when 1d, distances must match the length of the corresponding dimension")
+            distance = cast(distance, np.float64) if distance.dtype.is_integer else distance
+            distance = distance[1:] - distance[:-1]
+        steps.append(distance)
+    return steps
+
+
+def _weighted(weights: tuple[Any, ...], parts: tuple[tf.Tensor, ...], dtype: np.dtype[Any]) -> tf.Tensor:
+    total: Any = None
+    for weight, values in zip(weights, parts):
+        term = cast(values, dtype) * as_tensor(weight, dtype)
+        total = term if total is None else total + term
+    return total
+
+
+def _edge(
+    f: tf.Tensor, axis: int, h: Any, even: bool, edge_order: int, dtype: np.dtype[Any], last: bool
+) -> tf.Tensor:
+    """The one-sided derivative at the first or the last place."""
+    if edge_order == 1:
+        near, far = (
+            (part(f, axis, -1, None), part(f, axis, -2, -1))
+            if last
+            else (part(f, axis, 1, 2), part(f, axis, 0, 1))
+        )
+        step = h if even else (h[-1] if last else h[0])
+        return cast(near - far, dtype) / as_tensor(step, dtype)
+    if last:
+        parts = part(f, axis, -3, -2), part(f, axis, -2, -1), part(f, axis, -1, None)
+    else:
+        parts = part(f, axis, 0, 1), part(f, axis, 1, 2), part(f, axis, 2, 3)
+    if even:
+        weights = (0.5 / h, -2.0 / h, 1.5 / h) if last else (-1.5 / h, 2.0 / h, -0.5 / h)
+        return _weighted(weights, parts, dtype)
+    a, b = (h[-2], h[-1]) if last else (h[0], h[1])
+    if last:
+        weights = b / (a * (a + b)), -(b + a) / (a * b), (2.0 * b + a) / (b * (a + b))
+    else:
+        weights = -(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))
+    return _weighted(weights, parts, dtype)
+
+
+def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtype[Any]) -> tf.Tensor:
+    if f.shape[axis] is None:
+        raise StagingError("a gradient along an axis of unknown length", "NP2TF503")
+    if f.shape[axis] < edge_order + 1:
+        raise ValueError(
+            "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
+            "are required."
+        )
+    even = not isinstance(h, tf.Tensor) or rank(h) == 0
+    before, here, after = part(f, axis, None, -2), part(f, axis, 1, -1), part(f, axis, 2, None)
+    if even:
+        inner = cast(after - before, dtype) / as_tensor(2.0 * h, dtype)
+    else:
+        a, b = h[:-1], h[1:]
+        weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
+        laid = tuple(_along(weight, axis, rank(f)) for weight in weights)
+        inner = _weighted(laid, (before, here, after), dtype)
+    ends = [_edge(f, axis, h, even, edge_order, dtype, last) for last in (False, True)]
+    return tf.concat([ends[0], inner, ends[1]], axis)
+
+
+@op(np.gradient)
+def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
+    """https://numpy.org/doc/stable/reference/generated/numpy.gradient.html"""
+    f = as_tensor(args[0])
+    axes = normalize_axes(axis, rank(f))
+    steps = _spacings(f, axes, args[1:])
+    if edge_order > 2:
+        raise ValueError("'edge_order' greater than 2 not supported")
+    given = np.dtype(f.dtype.as_numpy_dtype)
+    if given == np.bool_:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    dtype = given if given.kind in "fc" else np.dtype(np.float64)
+    f = cast(f, dtype)
+    found = [_derivative(f, along, h, edge_order, dtype) for along, h in zip(axes, steps)]
+    return found[0] if len(found) == 1 else tuple(found)
+
+
+# -- integrals and interpolation -----------------------------------------------------------------------------
+
+
+@op(np.trapezoid)
+def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html"""
+    along = normalize_axis(axis, rank(y))
+    steps = dx
+    if x is not None:
+        if rank(x) == 1:
+            steps = _along(_difference(x, 0), along, rank(y))
+        else:
+            steps = _difference(x, normalize_axis(axis, rank(x)))
+    pairs = ufuncs.add.compute((part(y, along, 1, None), part(y, along, None, -1)))
+    width, pairs = promote(steps, pairs)
+    products = width * pairs
+    if products.dtype.is_integer:
+        products = cast(products, np.float64)
+    half = products / tf.constant(2, products.dtype)
+    return (
+        cast(tf.reduce_sum(cast(half, np.float32), along), np.float16)
+        if half.dtype == tf.float16
+        else tf.reduce_sum(half, along)
+    )
+
+
+@op(np.interp)
+def interp(
+    x: Array, xp: Array, fp: Array, left: Any = None, right: Any = None, period: Any = None
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.interp.html"""
+    if COMPLEX[1] in (fp.dtype, xp.dtype) or COMPLEX[0] in (fp.dtype, xp.dtype):
+        raise StagingError("interpolation of complex numbers", "NP2TF503")
+    if x.dtype in COMPLEX:
+        raise TypeError(
+            "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'"
+        )
+    x, xp, fp = (cast(value, np.float64) for value in (x, xp, fp))
+    if period is not None:
+        x, xp, fp = _periodic(x, xp, fp, period)
+        left = right = None
+    if rank(xp) != 1 or rank(fp) != 1:
+        raise ValueError("object too deep for desired array")
+    if xp.shape[0] == 0:
+        raise ValueError("array of sample points is empty")
+    if xp.shape[0] != fp.shape[0]:
+        raise ValueError("fp and xp are not of the same length.")
+    low = fp[0] if left is None else as_tensor(left, np.float64)
+    high = fp[-1] if right is None else as_tensor(right, np.float64)
+    if xp.shape[0] == 1:
+        inside = tf.where(tf.math.is_nan(x), x, fp[0])
+    else:
+        last = tf.shape(xp, out_type=tf.int64)[0] - 2
+        place = tf.clip_by_value(positions(xp, x, "right") - 1, tf.constant(0, tf.int64), last)
+        slopes = (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1])
+        slope, start, value = (tf.gather(of, place) for of in (slopes, xp, fp))
+        end, end_value = tf.gather(xp, place + 1), tf.gather(fp, place + 1)
+        inside = slope * (x - start) + value
+        # Infinite points: from the other end, as NumPy does.
+        inside = tf.where(tf.math.is_nan(inside), slope * (x - end) + end_value, inside)
+        inside = tf.where(tf.math.is_nan(inside) & (value == end_value), value, inside)
+        inside = tf.where(x == xp[-1], fp[-1], tf.where(x == start, value, inside))
+        inside = tf.where(tf.math.is_nan(x), x, inside)
+    return tf.where(x < xp[0], low, tf.where(x > xp[-1], high, inside))
+
+
+def _periodic(x: tf.Tensor, xp: tf.Tensor, fp: tf.Tensor, period: Any) -> tuple[tf.Tensor, ...]:
+    period = as_tensor(period, np.float64)
+    known = tf.get_static_value(period)
+    if known is not None and known == 0:
+        raise ValueError("period must be a non-zero value")
+    period = tf.abs(period)
+    if rank(xp) != 1 or rank(fp) != 1:
+        raise ValueError("Data points must be 1-D sequences")
+    if xp.shape[0] != fp.shape[0]:
+        raise ValueError("fp and xp are not of the same length")
+    x, xp = remainder(x, period), remainder(xp, period)
+    order = tf.argsort(xp, stable=True)
+    xp, fp = tf.gather(xp, order), tf.gather(fp, order)
+    return (
+        x,
+        tf.concat([xp[-1:] - period, xp, xp[:1] + period], 0),
+        tf.concat([fp[-1:], fp, fp[:1]], 0),
+    )
+
+
+@op(np.unwrap)
+@unrefused
+def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html"""
+    along = normalize_axis(axis, rank(p))
+    steps = _difference(p, along)
+    dtype = result_type(steps, period)
+    if dtype.kind != "f":
+        raise StagingError("unwrapping integers", "NP2TF503")
+    steps, whole = cast(steps, dtype), as_tensor(period, dtype)
+    half = whole / tf.constant(2, whole.dtype)
+    limit = half if discont is None else as_tensor(discont, dtype)
+    wrapped = remainder(steps + half, whole) - half
+    wrapped = tf.where((wrapped == -half) & (steps > 0), half, wrapped)
+    correction = tf.where(tf.abs(steps) < limit, tf.zeros((), steps.dtype), wrapped - steps)
+    p = cast(p, dtype)
+    corrected = part(p, along, 1, None) + tf.cumsum(correction, along)
+    return tf.concat([part(p, along, None, 1), corrected], along)
+
+
+# -- cross product -------------------------------------------------------------------------------------------
+
+
+def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
+    along = normalize_axis(axis, rank(x))
+    if x.shape[along] is None and current_region() is None:
+        count = tf.shape(x)[along]
+        record_violation((count < 2) | (count > 3))
+        padded = tf.pad(x, [[0, int(k == along)] for k in range(rank(x))])
+        return tf.unstack(part(padded, along, 0, 3), 3, axis=along)
+    if x.shape[along] not in (2, 3):
+        raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
+    return tf.unstack(x, axis=along)
+
+
+@op(np.cross)
+def cross(
+    a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: OptionalInt = None
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.cross.html"""
+    if axis is not None:
+        axisa = axisb = axisc = axis
+    if rank(a) == 0 or rank(b) == 0:
+        raise ValueError("At least one array has zero dimension")
+    a, b = promote(a, b)
+    one, other = _components(a, axisa), _components(b, axisb)
+    if len(one) == len(other) == 2:
+        return one[0] * other[1] - one[1] * other[0]
+    zero = tf.zeros((), a.dtype)
+    (a0, a1, a2), (b0, b1, b2) = ((*v, zero) if len(v) == 2 else v for v in (one, other))
+    parts = a1 * b2 - a2 * b1, a2 * b0 - a0 * b2, a0 * b1 - a1 * b0
+    made = tf.stack(parts, normalize_axis(axisc, max(rank(part) for part in parts) + 1))
+    if 3 in (a.shape[axisa], b.shape[axisb]):
+        return made
+    both_flat = (tf.shape(a)[axisa] == 2) & (tf.shape(b)[axisb] == 2)
+    return tf.cond(both_flat, lambda: parts[2], lambda: made)

@@ -1,0 +1,242 @@
+"""Counting: histograms, bincount, digitize."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._chapters.sorting.search import positions
+from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
+from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
+from np2tf.tnp._operands.promotion import inexact_type, result_type_of
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, opaque
+from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
+from np2tf.tnp._warnings.value_warnings import warn_arithmetic
+
+__all__ = ["bincount", "digitize", "histogram", "histogram_bin_edges"]
+
+
+def _dtype(x: tf.Tensor) -> np.dtype[Any]:
+    return np.dtype(x.dtype.as_numpy_dtype)
+
+
+# -- edges ---------------------------------------------------------------------------------------------------
+
+
+def _ends(a: tf.Tensor, range: Any) -> tuple[tf.Tensor, tf.Tensor]:
+    """First and last edge, in the dtype that the edges will have.
+
+    Raises:
+        ValueError: the range is empty or not finite.
+    """
+    if range is not None:
+        ends = [to_numpy(end) for end in range]
+        first, last = map(float, ends)
+        if first > last:
+            raise ValueError("max must be larger than min in range parameter.")
+        if not (np.isfinite(first) and np.isfinite(last)):
+            raise ValueError(f"supplied range of [{first}, {last}] is not finite")
+        if first == last:
+            first, last = first - 0.5, last + 0.5
+        dtype = inexact_type(a, *ends)
+        return tf.constant(first, dtype), tf.constant(last, dtype)
+    dtype = inexact_type(a)
+    if a.shape.num_elements() == 0:
+        return tf.constant(0, dtype), tf.constant(1, dtype)
+    first, last = cast(tf.reduce_min(a), dtype), cast(tf.reduce_max(a), dtype)
+    known = tf.get_static_value(first), tf.get_static_value(last)
+    if known[0] is None or known[1] is None:
+        # Of all elements: XLA's extremes may pass over a NaN.
+        record_violation(tf.logical_not(tf.reduce_all(tf.math.is_finite(cast(a, dtype)))))
+    elif not np.all(np.isfinite(known)):
+        raise ValueError(f"autodetected range of [{known[0]}, {known[1]}] is not finite")
+    half = tf.constant(0.5, dtype)
+    equal = tf.equal(first, last)
+    return tf.where(equal, first - half, first), tf.where(equal, last + half, last)
+
+
+def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
+    divisor = tf.constant(bins, first.dtype)
+    if not tf.executing_eagerly():
+        # Compilers multiply by the reciprocal of a divisor that they know, and so round otherwise than NumPy.
+        divisor = tf.where(first <= last, divisor, tf.constant(np.nan, first.dtype))
+    step = (last - first) / divisor
+    edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
+    edges = tf.concat([edges, last[None]], 0)
+    if NUMPY >= (2, 2):
+        too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
+        refuse_where(tf.reduce_any(edges[:-1] >= edges[1:]), ValueError(too_many))
+    return edges
+
+
+def _number_of(bins: Any) -> int | None:
+    """How many bins of equal width; None if `bins` are the edges.
+
+    Raises:
+        StagingError: a rule is to find the number from the data.
+        TypeError: `bins` is neither.
+        ValueError: there is no bin.
+    """
+    if isinstance(bins, str):
+        raise StagingError("a number of bins that depends on the data", "NP2TF503")
+    if rank(as_tensor(bins)) != 0:
+        return None
+    try:
+        number = operator.index(to_numpy(bins))
+    except TypeError as error:
+        raise TypeError("`bins` must be an integer, a string, or an array") from error
+    if number < 1:
+        raise ValueError("`bins` must be positive, when an integer")
+    return number
+
+
+def _given_edges(bins: Any) -> tf.Tensor:
+    edges = as_tensor(bins)
+    if rank(edges) != 1:
+        raise ValueError("`bins` must be 1d, when an array")
+    known = tf.get_static_value(edges)
+    if known is not None and np.any(known[:-1] > known[1:]):
+        raise ValueError("`bins` must increase monotonically, when an array")
+    return edges
+
+
+def _flat(a: tf.Tensor) -> tf.Tensor:
+    if a.dtype in COMPLEX:
+        raise StagingError("a histogram of complex numbers", "NP2TF503")
+    return tf.reshape(tf.cast(a, tf.uint8) if a.dtype == tf.bool else a, (-1,))
+
+
+@op(np.histogram_bin_edges)
+def histogram_bin_edges(a: Array, bins: Any = 10, range: Any = None, weights: Any = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.histogram_bin_edges.html"""
+    number = _number_of(bins)
+    return _given_edges(bins) if number is None else _even_edges(*_ends(_flat(a), range), number)
+
+
+# -- counts --------------------------------------------------------------------------------------------------
+
+
+def _even_places(x: tf.Tensor, edges: tf.Tensor, first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
+    """The bin of each number, -1 outside: a guess by division, then put right by the edges themselves."""
+    inside = (x >= first) & (x <= last)
+    guess = (x - first) / (last - first) * tf.constant(bins, x.dtype)
+    place = tf.cast(tf.where(inside, guess, tf.zeros((), x.dtype)), tf.int64)
+    place = tf.minimum(place, bins - 1)
+    place = tf.where(x < tf.gather(edges, place), place - 1, place)
+    place = tf.maximum(place, 0)
+    after = (x >= tf.gather(edges, place + 1)) & (place != bins - 1)
+    return tf.where(inside, tf.where(after, place + 1, place), tf.constant(-1, tf.int64))
+
+
+def _places(x: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
+    """The bin of each number among given edges, -1 outside; the last bin has both its edges."""
+    place = positions(edges, x, "right") - 1
+    last = tf.shape(edges, out_type=tf.int64)[0] - 1
+    place = tf.where(x == edges[-1], last - 1, place)
+    return tf.where(place >= last, tf.constant(-1, tf.int64), place)
+
+
+def _counts(places: tf.Tensor, weights: tf.Tensor | None, bins: Any) -> tf.Tensor:
+    each = tf.ones_like(places) if weights is None else weights
+    # A place of its own for what lies outside; it is cut off again.
+    counted = tf.math.unsorted_segment_sum(
+        each, tf.where(places < 0, tf.cast(bins, tf.int64), places), bins + 1
+    )
+    return counted[:-1]
+
+
+@op(np.histogram)
+def histogram(
+    a: Array, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
+) -> tuple[tf.Tensor, tf.Tensor]:
+    """https://numpy.org/doc/stable/reference/generated/numpy.histogram.html"""
+    if weights is not None:
+        if not weights.shape.is_compatible_with(a.shape):
+            raise ValueError("weights should have the same shape as a.")
+        weights = tf.reshape(weights, (-1,))
+        if weights.dtype == tf.bool:
+            weights = tf.cast(weights, tf.int64)
+    x = _flat(a)
+    number = _number_of(bins)
+    if number is None:
+        edges = _given_edges(bins)
+        common = result_type_of((_dtype(x), _dtype(edges)))
+        places = _places(cast(x, common), cast(edges, common))
+        number = int(edges.shape[0]) - 1
+    else:
+        first, last = _ends(x, range)
+        edges = _even_edges(first, last, number)
+        places = _even_places(cast(x, _dtype(edges)), edges, first, last, number)
+    counted = _counts(places, weights, number)
+    if not density:
+        return counted, edges
+    widths = cast(edges[1:] - edges[:-1], np.float64)
+    warn_arithmetic("invalid", tf.equal(tf.reduce_sum(counted), 0), "divide")
+    return cast(counted, np.float64) / widths / cast(tf.reduce_sum(counted), np.float64), edges
+
+
+@op(np.bincount)
+def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.bincount.html"""
+    if rank(x) != 1:
+        raise ValueError(
+            "object of too small depth for desired array"
+            if rank(x) == 0
+            else "object too deep for desired array"
+        )
+    if not (x.dtype.is_integer or x.dtype == tf.bool) or x.dtype == tf.uint64:
+        raise TypeError(
+            f"Cannot cast array data from {_dtype(x)!r} to dtype('int64') according to the rule 'safe'"
+        )
+    if minlength < 0:
+        raise ValueError("'minlength' must not be negative")
+    signed = x.dtype not in UNSIGNED
+    x = tf.cast(x, tf.int64)
+    if weights is not None:
+        if weights.dtype in COMPLEX:
+            raise TypeError(
+                f"Cannot cast array data from {_dtype(weights)!r} to dtype('float64') "
+                "according to the rule 'safe'"
+            )
+        weights = cast(weights, np.float64)
+        if not weights.shape.is_compatible_with(x.shape):
+            raise ValueError("The weights and list don't have the same length.")
+    if x.shape[0] == 0:
+        return tf.zeros((minlength,), tf.int64)
+    if signed:
+        lowest = tf.get_static_value(tf.reduce_min(x))
+        if lowest is None:
+            record_violation(tf.reduce_min(x) < 0)
+        elif lowest < 0:
+            raise ValueError("'list' argument must have no negative elements")
+    bins = tf.maximum(tf.reduce_max(x) + 1, minlength)
+    return tf.math.unsorted_segment_sum(tf.ones_like(x) if weights is None else weights, x, bins)
+
+
+@op(np.digitize)
+def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.digitize.html"""
+    if x.dtype in COMPLEX:
+        raise TypeError("x may not be complex")
+    if rank(bins) != 1:
+        raise ValueError("object of too small depth for desired array")
+    common = result_type_of((_dtype(x), _dtype(bins)))
+    values, edges = cast(x, common), cast(bins, common)
+    side = "left" if right else "right"
+    rises, falls = tf.reduce_all(edges[:-1] <= edges[1:]), tf.reduce_all(edges[:-1] >= edges[1:])
+    known = tf.get_static_value(rises), tf.get_static_value(falls)
+    if None in known:
+        record_violation(~(rises | falls))
+    elif not any(known):
+        raise ValueError("bins must be monotonically increasing or decreasing")
+    if known[0]:
+        return positions(edges, values, side)
+    number = tf.shape(edges, out_type=tf.int64)[0]
+    falling = number - positions(tf.reverse(edges, [0]), values, side)
+    return falling if None not in known else tf.where(rises, positions(edges, values, side), falling)

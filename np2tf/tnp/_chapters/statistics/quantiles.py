@@ -1,0 +1,383 @@
+"""Medians, percentiles and quantiles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._chapters.reductions.primitives import isnan
+from np2tf.tnp._chapters.reductions.reductions import refuse_extended
+from np2tf.tnp._dispatch.op import Array, Axis, op
+from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank, refuse_axis_of_number
+from np2tf.tnp._operands.conversion import cast, to_numpy
+from np2tf.tnp._operands.promotion import result_type_of
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._warnings.value_warnings import ALL_NAN, EMPTY_MEAN, warn_where
+
+__all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
+
+#: method -> (alpha, beta) of Hyndman and Fan's family (https://doi.org/10.2307/2684934).
+_CONTINUOUS: dict[str, tuple[float, float]] = {
+    "linear": (1, 1),
+    "interpolated_inverted_cdf": (0, 1),
+    "hazen": (0.5, 0.5),
+    "weibull": (0, 0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+}
+_DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "lower": np.floor,
+    "higher": np.ceil,
+    "nearest": np.round,
+}
+
+
+def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
+    """The array with the axes to work along made one, the last; those axes; and how long it is.
+
+    A length that is known only at run time is a tensor.
+
+    Raises:
+        StagingError: there is one in what np2tf.jit stages; the host knows it.
+    """
+    refuse_axis_of_number(axis, a)
+    axes = normalize_axes(axis, rank(a))
+    kept = [k for k in range(rank(a)) if k not in axes]
+    lengths = [a.shape[k] for k in axes]
+    if None in lengths and current_region() is not None:
+        raise StagingError("a quantile along an axis of unknown length", "NP2TF503")
+    n: Any = length(a, axes)
+    if axes and axes != (rank(a) - 1,):
+        a = tf.transpose(a, [*kept, *axes])
+    shape = tf.shape(a)[: len(kept)]
+    static = a.shape[: len(kept)]
+    if axes != (len(kept),):
+        known = static.is_fully_defined() and isinstance(n, int)
+        a = tf.reshape(a, [*static, n] if known else tf.concat([shape, [tf.cast(n, tf.int32)]], 0))
+    return a, axes, n
+
+
+def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+    """The rows sorted with NaN at their ends, and where NaN was."""
+    nan = isnan(rows)
+    if nan is not None:
+        rows = tf.where(nan, tf.constant(np.inf, rows.dtype), rows)
+    if rows.dtype == tf.float16:
+        return tf.cast(tf.sort(tf.cast(rows, tf.float32), -1), tf.float16), nan
+    if rows.dtype.is_integer and rows.dtype not in (tf.int32, tf.int64, tf.uint64):
+        return tf.cast(tf.sort(tf.cast(rows, tf.int64), -1), rows.dtype), nan
+    return tf.sort(rows, -1), nan
+
+
+def _restored(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
+    """`result`, whose first `lead` axes are new ones, with the reduced axes put back as 1 if wanted."""
+    if keepdims:
+        for axis in axes_in_order(axes):
+            result = tf.expand_dims(result, axis + lead)
+    return result
+
+
+def axes_in_order(axes: tuple[int, ...]) -> list[int]:
+    """Axes from front to back."""
+    return sorted(axes)
+
+
+def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
+    """The quantiles as an array of numbers in [0, 1], and whether they are one Python number.
+
+    Raises:
+        ValueError: one is out of range.
+        StagingError: they are known only at run time.
+    """
+    weak = type(q) in (int, float)
+    values = np.asanyarray(to_numpy(q))
+    if scale != 1:
+        values = np.true_divide(values, scale)
+    if values.ndim > 2:
+        raise ValueError("q must be a scalar or 1d")
+    if not (np.all(values >= 0) and np.all(values <= 1)):
+        raise ValueError(
+            "Percentiles must be in the range [0, 100]"
+            if scale != 1
+            else "Quantiles must be in the range [0, 1]"
+        )
+    return values, weak
+
+
+def _lerp(low: tf.Tensor, high: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
+    gap = high - low
+    return tf.where(t >= 0.5, high - gap * (1 - t), low + gap * t)
+
+
+def _quantiles(
+    a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
+) -> tf.Tensor:
+    if a.dtype in COMPLEX:
+        raise TypeError("a must be an array of real numbers")
+    rows, axes, n = _rows(a, axis)
+    _refuse_nothing(n)
+    ordered, nan = _sorted(rows)
+    given = np.dtype(a.dtype.as_numpy_dtype)
+    if not isinstance(n, int):
+        result = _at_run_time(ordered, method, n, fractions, weak)
+    elif method in _DISCRETE:
+        index = _DISCRETE[method]((n - 1) * fractions).astype(np.int64)
+        result = tf.gather(ordered, index, axis=-1)
+    else:
+        result = _interpolated(ordered, _virtual(method, n, fractions), n, given, weak)
+    lead = fractions.ndim
+    if nan is not None:
+        any_nan = tf.reduce_any(nan, -1)
+        any_nan = any_nan[(..., *[None] * lead)]
+        result = tf.where(any_nan, tf.constant(np.nan, result.dtype), result)
+    if lead:
+        order = [*range(rank(result) - lead, rank(result)), *range(rank(result) - lead)]
+        result = tf.transpose(result, order)
+    return _restored(result, rank(a), axes, keepdims, lead)
+
+
+def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
+    """Positions among n sorted numbers, between them too.
+
+    Raises:
+        ValueError: there is no such method.
+        StagingError: it is one left to NumPy.
+    """
+    if method == "linear":
+        return (n - 1) * fractions
+    if method == "midpoint":
+        return 0.5 * (np.floor((n - 1) * fractions) + np.ceil((n - 1) * fractions))
+    if method in _CONTINUOUS:
+        alpha, beta = _CONTINUOUS[method]
+        return n * fractions + (alpha + fractions * (1 - alpha - beta)) - 1
+    if method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation"):
+        raise StagingError(f"quantiles by the method {method}", "NP2TF503")
+    raise ValueError(f"{method!r} is not a valid method")
+
+
+@unrefused
+def _interpolated(
+    ordered: tf.Tensor, virtual: np.ndarray, n: int, given: np.dtype[Any], weak: bool
+) -> tf.Tensor:
+    floating = virtual.dtype if virtual.dtype.kind == "f" else np.dtype(np.float64)
+    low = np.clip(np.floor(virtual), 0, n - 1).astype(np.int64)
+    high = np.minimum(low + 1, n - 1)
+    gamma = np.where(virtual >= n - 1, 1.0, np.where(virtual < 0, 0.0, virtual - np.floor(virtual)))
+    wanted = result_type_of((given, float if weak else floating))
+    before = cast(tf.gather(ordered, low, axis=-1), wanted)
+    after = cast(tf.gather(ordered, high, axis=-1), wanted)
+    return _lerp(before, after, tf.constant(gamma.astype(wanted)))
+
+
+def _at_run_time(
+    ordered: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
+) -> tf.Tensor:
+    """Linear quantiles of rows whose length is known only at run time."""
+    if method != "linear":
+        raise StagingError(f"quantiles of an unknown number of values by the method {method}", "NP2TF503")
+    floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
+    virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
+    low = tf.cast(tf.floor(virtual), tf.int64)
+    wanted = result_type_of((ordered.dtype.as_numpy_dtype, float if weak else floating))
+    before = cast(tf.gather(ordered, low, axis=-1), wanted)
+    after = cast(tf.gather(ordered, tf.minimum(low + 1, n - 1), axis=-1), wanted)
+    return _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
+
+
+def _refuse_nothing(n: Any) -> None:
+    """See that there are values to take a quantile of.
+
+    Raises:
+        StagingError: there is none.
+    """
+    if isinstance(n, int) and n == 0:
+        raise StagingError("quantiles of nothing", "NP2TF503")
+    if not isinstance(n, int):
+        record_violation(n == 0)
+
+
+def _refuse(weights: Any) -> None:
+    if weights is not None:
+        raise StagingError("quantiles with weights", "NP2TF503")
+
+
+@op(np.quantile)
+def quantile(
+    a: Array,
+    q: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.quantile.html"""
+    _refuse(weights)
+    return _quantiles(a, *_fractions(q, 1), axis, method, keepdims)
+
+
+@op(np.percentile)
+def percentile(
+    a: Array,
+    q: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.percentile.html"""
+    _refuse(weights)
+    return _quantiles(a, *_fractions(q, 100), axis, method, keepdims)
+
+
+def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
+    if not isinstance(n, int):
+        # One more element, so that there is one to take of nothing.
+        row = tf.pad(ordered, [[0, 0]] * (rank(ordered) - 1) + [[0, 1]])
+        low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
+        middle = tf.where(n % 2 == 1, cast(low, wanted), _mean_of_two(low, high, wanted))
+        return tf.where(n == 0, tf.constant(np.nan, middle.dtype), middle)
+    if n % 2:
+        return cast(ordered[..., n // 2], wanted)
+    return _mean_of_two(ordered[..., n // 2 - 1], ordered[..., n // 2], wanted)
+
+
+def _mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.Tensor:
+    wide = np.dtype(np.float32) if wanted == np.float16 else wanted
+    pair = cast(low, wide) + cast(high, wide)
+    return cast(pair / tf.constant(2, pair.dtype), wanted)
+
+
+@op(np.median)
+def median(
+    a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
+    if a.dtype in COMPLEX:
+        raise StagingError("the median of complex numbers", "NP2TF503")
+    refuse_extended(a)
+    rows, axes, n = _rows(a, axis)
+    given = np.dtype(a.dtype.as_numpy_dtype)
+    wanted = given if given.kind == "f" else np.dtype(np.float64)
+    if isinstance(n, int) and n == 0:
+        warn_where(True, EMPTY_MEAN)
+        result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
+        return _restored(result, rank(a), axes, keepdims, 0)
+    ordered, nan = _sorted(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
+    result = _middle(ordered, wanted, n)
+    if nan is not None:
+        result = tf.where(tf.reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
+    return _restored(result, rank(a), axes, keepdims, 0)
+
+
+# -- without NaN ---------------------------------------------------------------------------------------------
+
+
+def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
+    """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
+    rows, axes, n = _rows(a, axis)
+    _refuse_nothing(n)
+    ordered, nan = _sorted(rows)
+    assert nan is not None
+    last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
+    warn_where(last < 0, ALL_NAN)
+    return ordered, last, axes
+
+
+@unrefused
+def _of_the_rest(
+    a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
+) -> tf.Tensor:
+    """Quantiles of what is not NaN, of which there is another number in each row."""
+    if not a.dtype.is_floating:
+        return _quantiles(a, fractions, weak, axis, method, keepdims)
+    if method != "linear":
+        raise StagingError(f"quantiles without NaN by the method {method}", "NP2TF503")
+    ordered, last, axes = _sorted_without_nan(a, axis)
+    flat = tf.constant(fractions.reshape(-1).astype(np.float64))
+    virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat
+    low = tf.cast(tf.floor(virtual), tf.int64)
+    high = tf.minimum(low + 1, tf.maximum(last, 0))
+    given = np.dtype(a.dtype.as_numpy_dtype)
+    floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
+    wanted = result_type_of((given, float if weak else floating))
+    lead = rank(ordered) - 1
+    before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
+    after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
+    result = _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
+    result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
+    result = tf.transpose(result, [rank(result) - 1, *range(rank(result) - 1)])
+    result = (
+        tf.reshape(result, tf.concat([fractions.shape, tf.shape(result)[1:]], 0))
+        if fractions.ndim != 1
+        else result
+    )
+    return _restored(result, rank(a), axes, keepdims, fractions.ndim)
+
+
+@op(np.nanquantile)
+def nanquantile(
+    a: Array,
+    q: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html"""
+    _refuse(weights)
+    return _of_the_rest(a, *_fractions(q, 1), axis, method, keepdims)
+
+
+@op(np.nanpercentile)
+def nanpercentile(
+    a: Array,
+    q: Any,
+    axis: Axis = None,
+    out: Any = None,
+    overwrite_input: bool = False,
+    method: str = "linear",
+    keepdims: Any = False,
+    *,
+    weights: Any = None,
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html"""
+    _refuse(weights)
+    return _of_the_rest(a, *_fractions(q, 100), axis, method, keepdims)
+
+
+@op(np.nanmedian)
+def nanmedian(
+    a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
+) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html"""
+    if not a.dtype.is_floating:
+        return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
+    ordered, last, axes = _sorted_without_nan(a, axis)
+    known = tf.maximum(last, 0)
+    low, high = (
+        tf.squeeze(tf.gather(ordered, place, batch_dims=rank(ordered) - 1), -1)
+        for place in (known // 2, (known + 1) // 2)
+    )
+    count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
+    if tf.executing_eagerly():
+        for _ in range(int(tf.math.count_nonzero(is_empty)) - 1):
+            warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row
+    result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
+    result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
+    return _restored(result, rank(a), axes, keepdims, 0)

@@ -1,0 +1,90 @@
+"""Arrays moved between the host and TensorFlow by hand, in every mode."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from functools import cache
+from sys import getrefcount
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import cell_of, ndarray, tensor_array
+from np2tf.tnp._array.strides import copied
+from np2tf.tnp._front.loading import announce_programs_tensors
+from np2tf.tnp._operands.conversion import as_tensor, to_numpy
+
+
+def device_put(x: Any, device: str | None = None) -> ndarray:
+    """A copy of `x` as an array on TensorFlow.
+
+    Args:
+        x: an array of either kind, a tensor, a number, or nested lists of numbers.
+        device: the device's name to TensorFlow, such as "GPU:0"; None: where TensorFlow puts it.
+
+    Returns:
+        A `tnp.ndarray` of the shape and dtype that ``np.asarray(x)`` has.
+
+    Raises:
+        StagingError: TensorFlow has no such dtype.
+        ValueError: there is no such device.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.device_put.html.
+    """
+    announce_programs_tensors()
+    with tf.device(device) if device is not None else nullcontext():
+        tensor = as_tensor(x)
+        # A copy: neither sees what is written to the other, and the device is the one that is asked for.
+        return copied(tf.identity(tensor), x)
+
+
+def device_get(x: Any) -> Any:
+    """`x` on the host: arrays of ours and tensors as np.ndarray, also inside lists, tuples and dicts.
+
+    What is on the host is returned as it is.
+
+    Raises:
+        StagingError: the value is not known while staging.
+
+    See https://docs.jax.dev/en/latest/_autosummary/jax.device_get.html.
+    """
+    if isinstance(x, (list, tuple)) and not isinstance(x, np.ndarray):
+        items = [device_get(item) for item in x]
+        return type(x)(*items) if hasattr(x, "_fields") else type(x)(items)
+    if isinstance(x, dict):
+        return {key: device_get(item) for key, item in x.items()}
+    return to_numpy(x)
+
+
+def moved(x: Any) -> Any:
+    """`x`, or what it holds if it is an array on TensorFlow; its caller's caller has the only name of it.
+
+    Raises:
+        TypeError: somebody else refers to it.
+    """
+    if type(x) is not ndarray:
+        return x
+    references = getrefcount(x), getrefcount(cell_of(x))
+    if any(have > alone for have, alone in zip(references, _alone(), strict=True)):
+        raise TypeError(
+            "an array on TensorFlow has no memory that another array could share; give a copy: np.array(x)"
+        )
+    return to_numpy(x)
+
+
+@cache
+def _alone() -> tuple[int, int]:
+    """How many references there are, in the place of `moved`, to an array with one name and to its cell."""
+    name = tensor_array(tf.zeros(1))
+
+    def inner(x: ndarray) -> tuple[int, int]:
+        return getrefcount(x), getrefcount(cell_of(x))
+
+    def outer(x: ndarray) -> tuple[int, int]:
+        return inner(x)
+
+    return outer(name)
+
+
+__all__ = ["device_get", "device_put", "moved"]

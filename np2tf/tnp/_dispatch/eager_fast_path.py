@@ -1,0 +1,267 @@
+"""The way of small eager operations: one kernel of TensorFlow, called without anything around it.
+
+A small operation on tensors takes TensorFlow some microseconds, and looking at its arguments in general
+several times as much. What most calls are like (operands of one dtype, or a Python number that fits it) is
+therefore recognised by exact types and dtypes first, and the kernel called by TensorFlow's generated
+functions, which record for gradient tapes like any other. Everything else is None here, and goes the general
+way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import record
+from tensorflow.python.framework.ops import EagerTensor
+from tensorflow.python.ops import gen_array_ops, gen_math_ops
+
+from np2tf.tnp._array.ndarray import is_ordinary, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
+from np2tf.tnp._array.strides import copied, in_order_of, laid_out, order_of_reduced
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._slicing.view_transforms import Transpose
+from np2tf.tnp._tensor.small_constants import constant
+from np2tf.tnp._warnings.errstate import raises_floating_point_errors
+
+#: The result of a call, or None for a call of another kind.
+Direct = Callable[[tuple[Any, ...]], Any]
+
+
+def _enums(*dtypes: tf.DType) -> frozenset[int]:
+    return frozenset(dtype.as_datatype_enum for dtype in dtypes)
+
+
+_DOUBLE = tf.float64.as_datatype_enum
+_GREATEST_SINGLE = float(np.finfo(np.float32).max)
+_FLOATS = _enums(tf.float32, tf.float64)
+_INTS = _enums(tf.int32, tf.int64)
+_COMPLEX = _enums(tf.complex64, tf.complex128)
+_NUMBERS = _FLOATS | _INTS | _COMPLEX
+_INT64 = tf.int64.as_datatype_enum
+_BOOL = tf.bool.as_datatype_enum
+#: Python integers up to here are exact in every float, and fit every integer, of the dtypes above.
+_EXACT = 2**24
+
+
+def eager(value: Any) -> Any:
+    """The eager tensor that an operand holds, None if it is anything else."""
+    kind = type(value)
+    if kind is ndarray or (kind is scalar and value.weak is None):
+        tensor = value._cell.value if not value._path else value.tensor
+        return tensor if type(tensor) is EagerTensor else None
+    return value if kind is EagerTensor else None
+
+
+def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any:
+    if type(result) is not EagerTensor:
+        return wrap_tensor(result)
+    rank = result._rank()
+    if rank < 2:
+        return tensor_array(result) if rank else tensor_scalar(result)
+    made = tensor_array(result)
+    for one in operands:
+        if type(one) is ndarray and (one._path or one._cell.order is not None):
+            return in_order_of(made, operands, iterated=iterated)
+    return made
+
+
+def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+    """An elementwise function of arrays that are the same permutation of their memory, without permuting it.
+
+    The result is that permutation of what the function gives for the memory: so it is laid out in NumPy.
+
+    Returns:
+        None for any other operands, and where a gradient tape may follow what is read.
+    """
+    for one in args:
+        if type(one) is ndarray and one._path:
+            break
+    else:
+        return None
+    path: Any = None
+    bases = []
+    for one in args:
+        if type(one) is ndarray:
+            base = _permuted_base(one)
+            if base is None or (path is not None and one._path[0].permutation != path[0].permutation):  # type: ignore[attr-defined]
+                return None
+            path = one._path
+            bases.append(base)
+        elif type(one) is int or type(one) is float:
+            bases.append(one)
+        else:
+            return None
+    shapes = {base._shape_tuple() for base in bases if type(base) is EagerTensor}
+    if len(shapes) > 1 or min(shapes.pop(), default=0) < 2 or record.could_possibly_record():
+        return None
+    made = function(*bases)
+    if type(made) is ndarray and not made._path:
+        made._cell.owner_path = path
+        made.move_to(made._cell, path)
+    return made
+
+
+def _permuted_base(array: ndarray) -> Any:
+    """The tensor of which an array is a permutation that has not been computed yet, else None."""
+    path = array._path
+    if len(path) != 1 or type(path[0]) is not Transpose or array._cache is not None:
+        return None
+    base = array._cell.value
+    return base if type(base) is EagerTensor and array._cell.order is None else None
+
+
+def _number(value: Any, enum: int) -> Any:
+    """A Python number that the kernel converts to the dtype of the other operand as NumPy would."""
+    kind = type(value)
+    if kind is float and enum in _FLOATS:
+        # Of what is infinite in float32 NumPy warns.
+        return value if enum == _DOUBLE or -_GREATEST_SINGLE <= value <= _GREATEST_SINGLE else None
+    if kind is int and -_EXACT <= value <= _EXACT:
+        return float(value) if enum in _FLOATS else value if enum in _INTS else None
+    return None
+
+
+def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
+    """Two operands of one dtype, or one of them a Python number."""
+
+    def call(args: tuple[Any, ...]) -> Any:
+        first, second = args
+        a, b = eager(first), eager(second)
+        if a is not None:
+            enum = a._datatype_enum()
+            if b is None:
+                b = _number(second, enum)
+            elif b._datatype_enum() != enum:
+                return None
+        elif b is not None:
+            enum = b._datatype_enum()
+            a = _number(first, enum)
+        if a is None or b is None or enum not in enums or raises_floating_point_errors():
+            return None
+        return _wrapped(kernel(a, b), args)
+
+    return call
+
+
+def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
+    """One operand."""
+
+    def call(args: tuple[Any, ...]) -> Any:
+        x = eager(args[0])
+        if x is None or x._datatype_enum() not in enums or raises_floating_point_errors():
+            return None
+        return _wrapped(kernel(x), args)
+
+    return call
+
+
+def reduction(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
+    """A whole array that is not empty, or one axis of it."""
+
+    def call(args: tuple[Any, ...]) -> Any:
+        x = eager(args[0]) if args else None
+        if x is None or len(args) > 2 or x._datatype_enum() not in enums or not x._num_elements():
+            return None
+        rank = x._rank()
+        if len(args) == 1 or args[1] is None:
+            axes = tuple(range(rank))
+        elif type(args[1]) is int and -rank <= args[1] < rank:
+            axes = (args[1] % rank,)
+        else:
+            return None
+        result = kernel(x, constant(axes, tf.int32))
+        if is_ordinary(args[0]):
+            return _wrapped(result, ())
+        return laid_out(result, order_of_reduced(args[0], axes, False)) if rank > len(axes) else None
+
+    return call
+
+
+def _joined(args: tuple[Any, ...]) -> Any:
+    if len(args) != 1 or type(args[0]) not in (list, tuple) or not args[0]:
+        return None
+    tensors = [eager(value) for value in args[0]]
+    if any(tensor is None for tensor in tensors) or not all(map(is_ordinary, args[0])):
+        return None
+    enum = tensors[0]._datatype_enum()
+    if any(tensor._datatype_enum() != enum or not tensor._rank() for tensor in tensors):
+        return None
+    return tensor_array(gen_array_ops.concat_v2(tensors, constant(0, tf.int32)))
+
+
+def _chosen(args: tuple[Any, ...]) -> Any:
+    if len(args) != 3:
+        return None
+    condition, a, b = map(eager, args)
+    if condition is None or a is None or b is None or condition._datatype_enum() != _BOOL:
+        return None
+    if a._datatype_enum() != b._datatype_enum():
+        return None
+    made = gen_math_ops.select_v2(condition, a, b)
+    return _wrapped(made, args, iterated=True) if made._rank() else None
+
+
+def _product(args: tuple[Any, ...]) -> Any:
+    a, b = eager(args[0]), eager(args[1])
+    if a is None or b is None or a._rank() != 2 or b._rank() != 2:
+        return None
+    enum = a._datatype_enum()
+    if enum not in _FLOATS or b._datatype_enum() != enum or raises_floating_point_errors():
+        return None
+    return tensor_array(gen_math_ops.mat_mul(a, b))
+
+
+#: Conversions in which every number fits, so that there is nothing to warn of.
+_TARGETS = {np.dtype(name): tf.as_dtype(name) for name in ("float32", "float64", "int64")}
+_CASTS = {
+    tf.float32: _enums(tf.float32) | _INTS,
+    tf.float64: _FLOATS | _INTS,
+    tf.int64: _INTS,
+}
+
+
+def converted(array: ndarray, dtype: Any) -> Any:
+    """``array.astype(dtype)`` with one argument."""
+    if not quick.unstaged:
+        return None
+    x = eager(array)
+    if x is None or type(array) is not ndarray:
+        return None
+    try:
+        wanted = _TARGETS.get(np.dtype(dtype))
+    except TypeError:
+        return None
+    if wanted is None or x._datatype_enum() not in _CASTS[wanted]:
+        return None
+    return copied(x if x.dtype == wanted else gen_math_ops.cast(x, wanted), array)
+
+
+def _equal(a: Any, b: Any) -> Any:
+    return gen_math_ops.equal(a, b)
+
+
+#: name of the ufunc -> how most calls of it go.
+UFUNCS: dict[str, Direct] = {
+    "add": binary(gen_math_ops.add_v2, _NUMBERS),
+    "subtract": binary(gen_math_ops.sub, _NUMBERS),
+    "multiply": binary(gen_math_ops.mul, _NUMBERS),
+    "less": binary(gen_math_ops.less, _FLOATS | _INTS),
+    "less_equal": binary(gen_math_ops.less_equal, _FLOATS | _INTS),
+    "greater": binary(gen_math_ops.greater, _FLOATS | _INTS),
+    "greater_equal": binary(gen_math_ops.greater_equal, _FLOATS | _INTS),
+    "equal": binary(_equal, _NUMBERS),
+    "sin": unary(gen_math_ops.sin, _FLOATS),
+    "cos": unary(gen_math_ops.cos, _FLOATS),
+    "tanh": unary(gen_math_ops.tanh, _FLOATS),
+    "negative": unary(gen_math_ops.neg, _NUMBERS),
+    "matmul": _product,
+}
+#: NumPy's function -> how most calls of it go.
+FUNCTIONS: dict[Any, Direct] = {
+    np.sum: reduction(gen_math_ops._sum, _FLOATS | _COMPLEX | {_INT64}),
+    np.mean: reduction(gen_math_ops.mean, _FLOATS),
+    np.concatenate: _joined,
+    np.where: _chosen,
+}

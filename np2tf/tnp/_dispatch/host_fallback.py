@@ -1,0 +1,91 @@
+"""Host fallbacks: the NumPy functions that no chapter implements, over operands of every kind.
+
+A function's arguments are handed to NumPy as np.ndarray, and its arrays live where new arrays live. Values
+that are not known while staging end the staging, and so do functions that act on more than their arguments.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp._dispatch.op import OPS, write_back
+from np2tf.tnp._dispatch.residency import has_tensor, kept_in_kind
+from np2tf.tnp._front.front import WRITES
+from np2tf.tnp._operands.conversion import to_numpy
+from np2tf.tnp._tensor.storage import current_region
+
+#: They act on files or on settings: running them once, while staging, would be wrong.
+_EFFECTS = frozenset(
+    f"numpy.{name}"
+    for name in (
+        *("load", "save", "savez", "savez_compressed", "loadtxt", "savetxt", "genfromtxt", "fromfile"),
+        *("fromregex", "set_printoptions", "seterr", "seterrcall", "setbufsize", "info", "show_config"),
+    )
+)
+#: Modules that make random numbers or test: they run only when called, never while staging.
+_EFFECT_PREFIXES = ("numpy.random.", "numpy.testing.")
+
+
+def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
+    """NumPy's `function` over our arrays; `qualified` is the name by which the rules know it."""
+    if qualified in WRITES:
+        return _writing(function, qualified, WRITES[qualified])
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given, named = host_arguments(qualified, args, kwargs)
+        result = function(*given, **named)
+        if kwargs.get("out") is not None:
+            return write_back(kwargs["out"], named["out"])
+        return kept_in_kind(result, args, kwargs)
+
+    call.host_only = True  # type: ignore[attr-defined]
+    OPS.setdefault(function, call)
+    return call
+
+
+def _writing(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
+    """A function that writes to its first parameter, called `target`: ours returns what was written to."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        given, named = host_arguments(qualified, args, kwargs)
+        function(*given, **named)
+        return write_back(args[0], given[0]) if args else write_back(kwargs[target], named[target])
+
+    call.host_only = True  # type: ignore[attr-defined]
+    OPS.setdefault(function, call)
+    return call
+
+
+def host_arguments(
+    qualified: str, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments as NumPy takes them.
+
+    Raises:
+        StagingError: something is being staged, and the call depends on values known only at run time.
+    """
+    if current_region() is not None:
+        if qualified in _EFFECTS or qualified.startswith(_EFFECT_PREFIXES):
+            raise StagingError(f"{qualified} runs on the host only", "NP2TF503")
+        if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
+            raise StagingError(f"{qualified} needs the values of an array while staging", "NP2TF503")
+    if has_tensor(args) or has_tensor(kwargs.values()):
+        counts.host += 1
+    return tuple(map(to_numpy, args)), {name: to_numpy(value) for name, value in kwargs.items()}
+
+
+def refuse(*operands: Any) -> Any:
+    """The implementation of a universal function that TensorFlow cannot compute.
+
+    Raises:
+        StagingError: always.
+    """
+    raise StagingError("this universal function runs on the host only", "NP2TF503")

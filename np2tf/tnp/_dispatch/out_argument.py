@@ -1,0 +1,125 @@
+"""`out=`: what a result may be written to, and NumPy's errors where it may not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.tnp._operands.conversion import refuse_to_lose_gradient
+
+
+def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufunc = np.add) -> Any:
+    """Write a result into `out` as a ufunc does, and return `out`.
+
+    Raises:
+        TypeError: the result cannot be cast to out's dtype under the 'same_kind' rule.
+    """
+    if isinstance(out, tuple):
+        parts = result if isinstance(result, tuple) else (result,)
+        stored = tuple(
+            part if into is None else store_into(into, part, casting, ufunc)
+            for into, part in zip(out, parts, strict=True)
+        )
+        return stored if len(stored) > 1 else stored[0]
+    check_output(out)
+    # (A sum of strings is Python's own.)
+    result = np.asarray(result, out.dtype) if isinstance(result, str) else result
+    if not np.can_cast(result.dtype, out.dtype, casting):
+        raise casting_error(ufunc, result.dtype, out.dtype, casting)
+    _check_shapes(result, out)
+    if isinstance(out, np.ndarray) and not is_array(out):
+        refuse_to_lose_gradient((result,))
+    out[...] = result
+    return out
+
+
+def check_output(out: Any) -> None:
+    """See that something can be written to.
+
+    Raises:
+        TypeError: it is no array.
+        ValueError: it is read-only.
+    """
+    if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
+        raise TypeError("return arrays must be of ArrayType")
+    if is_array(out) and out.is_read_only:  # type: ignore[union-attr]
+        raise ValueError("output array is read-only")
+
+
+#: They write to an array that is just like the result, and to no other.
+_LIKE = frozenset({np.dot, np.fft.fft, np.fft.ifft, np.fft.rfft, np.fft.irfft, np.fft.hfft, np.fft.ihfft})
+#: They refuse to convert numbers with a fraction to anything else.
+_INEXACT = frozenset({np.nanmean, np.nanvar, np.nanstd})
+#: Universal functions by another name: their result may be repeated in the output.
+_BROADCASTING = frozenset({np.clip, np.round, np.around})
+#: They write to an array of the result's shape whose dtype is safely cast to the result's.
+_READ = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
+
+
+def check_memory(numpy: Any, out: Any) -> None:
+    """See that a function that hands its output to C takes this one.
+
+    Raises:
+        ValueError: it does not. (A copy on the host would be contiguous: NumPy cannot be asked.)
+    """
+    if numpy is np.dot and is_array(out) and not out.flags.c_contiguous:
+        raise ValueError("output array is not acceptable (must be a C-array)")
+
+
+def check_fit(numpy: Any, out: Any, result: Any) -> None:
+    """See that a function that is particular about its output takes this one.
+
+    Raises:
+        ValueError: it does not, or that is for NumPy to say.
+    """
+    if numpy not in _BROADCASTING:
+        check_shape(out, result)
+    if numpy in _INEXACT and result.dtype.kind in "fc" and out.dtype.kind not in "fc":
+        raise ValueError("If a is inexact, then out must be inexact")
+    if numpy in _LIKE:
+        fits = out.shape == result.shape and out.dtype == result.dtype
+    else:
+        fits = numpy not in _READ or (
+            out.shape == result.shape and np.can_cast(out.dtype, result.dtype, "safe")
+        )
+    if not fits:
+        raise ValueError("output array is not acceptable to this function")
+
+
+def check_shape(out: Any, result: Any) -> None:
+    """See that a result fits into `out` as it is, without being repeated.
+
+    Raises:
+        ValueError: it does not, or that is for NumPy to say.
+    """
+    target = out[0] if isinstance(out, tuple) and len(out) == 1 else out
+    if target is Ellipsis:
+        raise ValueError("an array in any case, by NumPy")
+    if isinstance(target, tuple) or target is None:
+        return
+    made, have = tf.TensorShape(result.shape), tf.TensorShape(target.shape)
+    if made.is_fully_defined() and have.is_fully_defined() and made != have:
+        raise ValueError(f"output array has shape {tuple(have)}, the result has shape {tuple(made)}")
+
+
+def _check_shapes(result: Any, out: Any) -> None:
+    made, have = tf.TensorShape(result.shape), tf.TensorShape(out.shape)
+    if not made.is_fully_defined() or not have.is_fully_defined():
+        return
+    pairs = zip(reversed(made.as_list()), reversed(have.as_list()), strict=False)
+    if made.rank > have.rank or any(n not in (1, m) for n, m in pairs):
+        raise ValueError(
+            f"non-broadcastable output operand with shape {tuple(have)} doesn't match the broadcast shape "
+            f"{tuple(made)}"
+        )
+
+
+def casting_error(
+    ufunc: np.ufunc, result: np.dtype[Any], out: np.dtype[Any], casting: str = "same_kind"
+) -> TypeError:
+    """NumPy's error for a result that a casting rule does not let into an output array."""
+    error = np._core._exceptions._UFuncOutputCastingError  # type: ignore[attr-defined]
+    return error(ufunc, casting, result, out, 0)

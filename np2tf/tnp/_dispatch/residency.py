@@ -1,0 +1,90 @@
+"""Where an operation runs, and where new arrays live: on the host with NumPy, or with TensorFlow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.config import config
+from np2tf.tnp._array.ndarray import ndarray, scalar
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.strides import copied
+from np2tf.tnp._front.operand_kinds import PLAIN, new_arrays_are_tensors
+from np2tf.tnp._operands.promotion import has_tf_dtype
+from np2tf.tnp._tensor.storage import current_region
+
+_TENSORS = (tf.Tensor, tf.Variable, tf.IndexedSlices, Rows)
+
+
+def eager_on_host() -> bool:
+    """Whether operations on host operands are NumPy's just now."""
+    on_numpy = config.eager == "auto" and config.floats == "float64"
+    return on_numpy and current_region() is None and tf.executing_eagerly()
+
+
+def new_arrays_on_host() -> bool:
+    """Whether new arrays are np.ndarray just now."""
+    return eager_on_host() and not new_arrays_are_tensors()
+
+
+def has_tensor(values: Iterable[Any]) -> bool:
+    """Whether an array of ours or a tensor is among `values`, looking into lists and tuples."""
+    for value in values:
+        kind = type(value)
+        if kind in PLAIN or kind is np.ndarray:
+            continue
+        if kind is ndarray or kind is scalar or issubclass(kind, _TENSORS):
+            return True
+        if issubclass(kind, (list, tuple)) and has_tensor(value):
+            return True
+    return False
+
+
+def has_array(values: Iterable[Any]) -> bool:
+    """Whether any array, of whatever residence, is among `values`, looking into lists and tuples."""
+    for value in values:
+        kind = type(value)
+        if kind in PLAIN:
+            continue
+        if kind is ndarray or kind is scalar or issubclass(kind, (np.ndarray, *_TENSORS)):
+            return True
+        if issubclass(kind, (list, tuple)) and has_array(value):
+            return True
+    return False
+
+
+def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    """Whether a call with these arguments is NumPy's own (host operands, or numbers known while staging)."""
+    if eager_on_host():
+        return not has_tensor(args) and not (kwargs and has_tensor(kwargs.values()))
+    if current_region() is None:
+        return False
+    return not has_array(args) and not (kwargs and has_array(kwargs.values()))
+
+
+def kept_in_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """What NumPy returned for these arguments: arrays of ours where one of them is on TensorFlow."""
+    if eager_on_host() and not has_tensor(args) and not (kwargs and has_tensor(kwargs.values())):
+        return result
+    return lifted(result)
+
+
+def placed(value: Any) -> Any:
+    """`value`, which NumPy made, with its new arrays as tensors where new arrays are tensors."""
+    return value if new_arrays_on_host() else lifted(value)
+
+
+def lifted(value: Any) -> Any:
+    """`value` with every np.ndarray in it whose dtype TensorFlow has as an array of ours."""
+    kind = type(value)
+    if kind is np.ndarray:
+        has_dtype = has_tf_dtype(value.dtype) and value.dtype.isnative
+        return copied(tf.constant(value), value) if has_dtype else value
+    if kind in (tuple, list):
+        return kind(map(lifted, value))
+    if isinstance(value, tuple):
+        return kind(*map(lifted, value))
+    return value

@@ -1,0 +1,392 @@
+"""Functions of arrays whose rank is known only at run time: staged once for every rank, one of which runs.
+
+What a function does depends on the rank of its operand in as many ways as there are functions; but for any
+one rank the code is there. So it becomes the branches of one `tf.switch_case`, up to `MOST_AXES`. A rank at
+which NumPy raises is a branch that fails with NumPy's message (tf.errors.InvalidArgumentError).
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp._tensor.storage import current_region
+
+#: Arrays of more axes than these are refused at run time where their rank is not known before.
+MOST_AXES = 6
+
+#: What a call may end with that another one, knowing more, may not.
+DOUBTFUL = (StagingError, TypeError, ValueError, IndexError)
+
+
+def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``function(*args, **kwargs)``; if it has to know the rank of an operand, over all ranks.
+
+    Raises:
+        StagingError: it has no meaning there.
+    """
+    try:
+        return function(*args, **kwargs)
+    except DOUBTFUL as error:
+        return over_ranks(function, args, kwargs, error)
+
+
+def over_ranks(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
+) -> Any:
+    """The same once more with the rank of an operand known; `error` if there is none to get to know.
+
+    A result that is a view of the operand is one here too, and what is written to the operand is.
+    """
+    given = None if tf.executing_eagerly() else next(_of_unknown_rank((args, kwargs)), None)
+    # Within np2tf.jit the host answers, knowing all.
+    if given is None or current_region() is not None:
+        raise error
+
+    def at(operand: Any, complete: bool = False) -> Any:
+        more = _replaced((args, kwargs), lambda value: operand if value is given else value)
+        if complete:
+            more = _replaced(more, _completed)
+        return knowing_ranks(function, *more)
+
+    others = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
+    cases = _Cases(at, given, error, others)
+    result, changed = cases.staged()
+    if changed is not None:
+        given.store(changed)
+    return result
+
+
+def of_any_rank(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of tensors that asks for ranks; where one is not known, it is staged for all of them."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return function(*args, **kwargs) if _rank_is_known(args) else knowing_ranks(function, args, kwargs)
+
+    return call
+
+
+def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
+    """`tensor`, of `rank` axes.
+
+    A graph fails where it has not. (With a new shape, and not `tf.ensure_shape`: from one branch's knowledge
+    TensorFlow's optimiser would conclude what the shape is in all of them.)
+    """
+    if tensor.shape.rank is not None:
+        return tensor
+    return tf.reshape(tensor, tf.reshape(tf.shape(tensor, tf.int64), [rank]))
+
+
+def rank_of(tensor: tf.Tensor) -> tf.Tensor:
+    """The number of axes as a tensor.
+
+    TensorFlow's optimiser merges what operations, also those of different branches, say of the shape of one
+    tensor. Behind a placeholder it concludes nothing.
+    """
+    return tf.size(tf.shape(tf.compat.v1.placeholder_with_default(tensor, None)))
+
+
+def _rank_is_known(args: Any) -> bool:
+    return next(_of_unknown_rank(args), None) is None
+
+
+def _of_unknown_rank(value: Any) -> Iterator[Any]:
+    """The operands in `value` whose rank is not known."""
+    for operand in _operands(value):
+        tensor = operand.tensor if is_array(operand) else operand
+        if isinstance(tensor, tf.Tensor) and tensor.shape.rank is None:
+            yield operand
+
+
+def _operands(value: Any) -> Iterator[Any]:
+    """What is in `value`, looking into what holds several."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        for item in value:
+            yield from _operands(item)
+    elif kind is dict:
+        yield from _operands(list(value.values()))
+    elif kind is slice:
+        yield from _operands((value.start, value.stop, value.step))
+    else:
+        yield value
+
+
+def _replaced(value: Any, by: Callable[[Any], Any]) -> Any:
+    """`value` with `by(operand)` for every operand in it."""
+    kind = type(value)
+    if kind is tuple or kind is list:
+        return kind(_replaced(item, by) for item in value)
+    if kind is dict:
+        return {key: _replaced(item, by) for key, item in value.items()}
+    if kind is slice:
+        return slice(*_replaced((value.start, value.stop, value.step), by))
+    return by(value)
+
+
+def _completed(value: Any) -> Any:
+    """An operand of known rank with all its lengths known: three, at which most functions have a meaning."""
+    tensor = value.tensor if is_array(value) else value
+    if not isinstance(tensor, tf.Tensor) or tensor.shape.rank is None or tensor.shape.is_fully_defined():
+        return value
+    lengths = [3 if n is None else n for n in tensor.shape.as_list()]
+    made = tf.compat.v1.placeholder(tensor.dtype, lengths)
+    return tensor_array(made) if is_array(value) else made
+
+
+# -- results -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Leaf:
+    """One place of a result: a tensor, as an array or a number, or a value that is none."""
+
+    dtype: tf.DType | None
+    shape: tf.TensorShape | None = None
+    weak: type | None = None
+    value: Any = None
+    #: Whether it is a view of the operand.
+    view: bool = False
+
+    #: Whether it is TensorFlow's own, and no array of ours.
+    raw: bool = False
+
+    @property
+    def kind(self) -> tuple[tf.DType | None, type | None, bool]:
+        """The dtype that it has as a tensor, if it can be one, the Python type of a number, and `raw`."""
+        if self.dtype is not None:
+            return self.dtype, self.weak, self.raw
+        return _NUMBERS.get(type(self.value)), type(self.value), False
+
+    def joined(self, other: _Leaf) -> _Leaf:
+        """The form of both.
+
+        Raises:
+            _Differs: there is none.
+        """
+        if self.dtype is None and other.dtype is None and _same(self.value, other.value):
+            return self
+        dtype, weak, raw = self.kind
+        if (dtype, weak, raw) != other.kind:
+            if not {self.kind, other.kind} <= {(tf.bool, bool, False), (tf.bool, None, False)}:
+                raise _Differs
+            weak = None
+        if dtype is None:
+            raise _Differs
+        # (A shape of unknown rank is false.)
+        mine, others = (_NUMBER if leaf.shape is None else leaf.shape for leaf in (self, other))
+        shape = mine.most_specific_compatible_shape(others)
+        return _Leaf(dtype, shape, weak, view=self.view and other.view, raw=raw)
+
+    def of(self, tensor: tf.Tensor) -> Any:
+        """What it is as a tensor, wrapped."""
+        tensor.set_shape(self.shape)
+        return tensor if self.raw else weak_scalar(tensor, self.weak) if self.weak else wrap_tensor(tensor)
+
+
+_NUMBER = tf.TensorShape([])
+#: Python's numbers that may differ between ranks.
+_NUMBERS = {bool: tf.bool, int: tf.int64, float: tf.float64}
+_VALUES = (bool, int, float, complex, str, bytes, type, np.dtype)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one is other or (type(one) is type(other) and isinstance(one, _VALUES) and one == other)
+
+
+class _Differs(Exception):
+    """The results of two ranks have no common form."""
+
+
+def _leaf(value: Any, operand: Any) -> _Leaf:
+    if is_array(value):
+        weak = value.weak if type(value) is scalar else None
+        view = is_array(operand) and type(value) is not scalar and cell_of(value) is cell_of(operand)
+        return _Leaf(value.tensor.dtype, value.tensor.shape, weak, view=view)
+    if isinstance(value, (tf.Tensor, np.ndarray)):
+        tensor = tf.convert_to_tensor(value)
+        return _Leaf(tensor.dtype, tensor.shape, raw=isinstance(value, tf.Tensor))
+    return _Leaf(None, value=value)
+
+
+def _tensor_of(value: Any) -> tf.Tensor:
+    return value.tensor if is_array(value) else tf.convert_to_tensor(value, _NUMBERS.get(type(value)))
+
+
+@dataclass
+class _Outcome:
+    """What a call gives at one rank, or the exception that NumPy raises.
+
+    Attributes:
+        values: the result, flat.
+        leaves: the form of each.
+        outline: how it is nested.
+        after: what the operand has become, if it has been written to.
+    """
+
+    error: Exception | None = None
+    values: tuple[Any, ...] = ()
+    leaves: tuple[_Leaf, ...] = ()
+    outline: Any = None
+    after: tf.Tensor | None = None
+
+
+class _Cases:
+    """A call that is staged for every rank of one operand.
+
+    Each rank is first traced into a throw-away graph, to learn what they all have in common.
+    """
+
+    def __init__(self, at: Callable[..., Any], given: Any, error: Exception, others: list[Any]) -> None:
+        self.at = at
+        self.others = others
+        self.given = given
+        self.tensor: tf.Tensor = given.tensor if is_array(given) else given
+        with tf.__internal__.FuncGraph(_DISCOVERY).as_default():
+            outcomes = [self._outcome(rank) for rank in range(MOST_AXES + 1)]
+        if all(outcome.error for outcome in outcomes):
+            raise next(outcome.error for outcome in reversed(outcomes) if outcome.error) from error
+        self.leaves: list[_Leaf] = []
+        try:
+            self._join(outcomes)
+        except _Differs:
+            # What is given for a number may be of a type of its own.
+            if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
+                raise error from None
+            outcomes[0] = _Outcome(StagingError("of an array of no axes the result has another type"))
+            try:
+                self._join(outcomes)
+            except _Differs:
+                raise error from None
+        self.errors = [outcome.error for outcome in outcomes]
+
+    def _join(self, outcomes: list[_Outcome]) -> None:
+        results = [outcome for outcome in outcomes if outcome.error is None]
+        self.writes = any(outcome.after is not None for outcome in results)
+        self.outline = results[0].outline
+        if any(outcome.outline != self.outline for outcome in results):
+            raise _Differs
+        forms = zip(*(outcome.leaves for outcome in results), strict=True)
+        self.leaves = [functools.reduce(_Leaf.joined, leaves) for leaves in forms]
+
+    def _outcome(self, rank: int) -> _Outcome:
+        tensor = of_rank(self.tensor, rank)
+        operand = tensor_array(tensor) if is_array(self.given) else tensor
+        before = [(cell, cell.value) for cell in map(cell_of, self.others)]
+        try:
+            result = self.at(operand)
+            values = tuple(tf.nest.flatten(result))
+            leaves = tuple(_leaf(value, operand) for value in values)
+        except (TypeError, ValueError, IndexError) as error:
+            return _Outcome(error)
+        except StagingError:
+            hidden = self._due_to_rank(operand)
+            if hidden is None:
+                raise
+            return _Outcome(hidden)
+        if written := [pair for pair in before if pair[0].value is not pair[1]]:
+            for cell, value in written:
+                cell.rebase(value)
+            raise StagingError("an array is written, and how depends on the rank of another")
+        outline = tf.nest.map_structure(lambda _: 0, result)
+        changed = is_array(operand) and operand.tensor is not tensor
+        return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
+
+    def _due_to_rank(self, operand: Any) -> Exception | None:
+        """NumPy's exception if there is one whatever the lengths are, and is hidden."""
+        try:
+            self.at(operand, complete=True)
+        except (TypeError, ValueError, IndexError) as error:
+            return error
+        except StagingError:
+            pass
+        return None
+
+    def staged(self) -> tuple[Any, tf.Tensor | None]:
+        """The result, and what the operand has become if it has been written to."""
+        dtypes = [leaf.dtype for leaf in self.leaves if leaf.dtype is not None]
+        dtypes += [self.tensor.dtype] if self.writes else []
+        if tf.compat.v1.get_default_graph().name == _DISCOVERY:
+            # In a throw-away graph only the form matters.
+            found = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
+        elif dtypes or any(self.errors):
+            rank = rank_of(self.tensor)
+            branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
+            words = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
+            branches.append(functools.partial(_failing, rank, MOST_AXES + 1, dtypes, words))
+            found = tf.nest.flatten(tf.switch_case(rank, branches))
+        else:
+            found = []
+        changed = found.pop() if self.writes else None
+        tensors = iter(found)
+        leaves = [
+            leaf.value if leaf.dtype is None else self._view(k, leaf, next(tensors))
+            for k, leaf in enumerate(self.leaves)
+        ]
+        return tf.nest.pack_sequence_as(self.outline, leaves), changed
+
+    def _view(self, k: int, leaf: _Leaf, tensor: tf.Tensor) -> Any:
+        made = leaf.of(tensor)
+        if not leaf.view:
+            return made
+        view = self.given.view_through(OfAnyRank(lambda operand: tf.nest.flatten(self.at(operand))[k]))
+        view.remember(made.tensor)
+        return view
+
+    def _branch(self, rank: tf.Tensor, k: int, dtypes: list[tf.DType]) -> list[tf.Tensor]:
+        error = self.errors[k]
+        if error is not None:
+            return _failing(rank, k, dtypes, f"{type(error).__name__}: {error}")
+        outcome = self._outcome(k)
+        if outcome.error is not None:
+            raise outcome.error
+        pairs = zip(outcome.values, self.leaves, strict=True)
+        tensors = [_tensor_of(value) for value, leaf in pairs if leaf.dtype is not None]
+        if self.writes:
+            tensors.append(of_rank(self.tensor, k) if outcome.after is None else outcome.after)
+        return tensors
+
+
+def _failing(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
+    """A branch that fails: with words, and where those are left out (under XLA) by an impossible shape."""
+    with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
+        shape = tf.fill([rank - k + 1], 1)
+        return [tf.reshape(tf.constant([], dtype), shape) for dtype in dtypes]
+
+
+_DISCOVERY = "ranks"
+
+
+@dataclass(frozen=True, eq=False)
+class OfAnyRank:
+    """The lens of a view of an array whose rank is not known: the one that there is once it is."""
+
+    view: Callable[[Any], Any]
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        """The view's value."""
+        return _result(lambda operand: self.view(operand).tensor, base)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        """`base` with the view replaced by `value`."""
+
+        def written(operand: Any) -> tf.Tensor:
+            seen = self.view(operand)
+            seen.store(of_rank(value, seen.tensor.shape.rank))
+            return operand.tensor
+
+        return _result(written, base)
+
+
+def _result(function: Callable[[Any], tf.Tensor], base: tf.Tensor) -> tf.Tensor:
+    unknown = StagingError("a view of an array of unknown rank")
+    result: tf.Tensor = over_ranks(function, (tensor_array(base),), {}, unknown)
+    return result

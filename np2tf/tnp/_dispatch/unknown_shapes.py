@@ -1,0 +1,48 @@
+"""Shapes known only at run time: what can be done without them, and a plain word about what cannot."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.staging import PromotionError, StagingError
+from np2tf.tnp._array.ndarray import is_array
+
+#: With ``axis=None`` they go over all elements, in whatever axes these are.
+_OVER_ALL = frozenset(
+    {
+        *("sum", "prod", "mean", "std", "var", "max", "min", "ptp", "any", "all", "count_nonzero", "average"),
+        *("nansum", "nanprod", "nanmean", "nanstd", "nanvar", "nanmax", "nanmin"),
+        *("cumsum", "cumprod", "nancumsum", "nancumprod", "argmax", "argmin"),
+    }
+)
+
+
+def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
+    """The arguments of a function over all elements of an array of unknown rank, with a flat array."""
+    first = values[0] if values else None
+    if name not in _OVER_ALL or not isinstance(first, tf.Tensor) or first.shape.rank is not None:
+        return values
+    named = dict(zip(order, values, strict=False))
+    if named.get("axis") is not None or named.get("keepdims") not in (None, False):
+        return values
+    if named.get("where", True) is not True or named.get("weights") is not None:
+        return values
+    return [tf.reshape(first, (-1,)), *values[1:]]
+
+
+def refusal(error: Exception, name: str, args: tuple[Any, ...]) -> Exception:
+    """What to raise while staging: an error that comes from a length or a rank that is not known says so."""
+    if isinstance(error, (StagingError, PromotionError)) or not any(map(_is_incomplete, args)):
+        return error
+    made = StagingError(f"{name} of an array whose shape is known only at run time", "NP2TF503")
+    made.__cause__ = error
+    return made
+
+
+def _is_incomplete(value: Any) -> bool:
+    if isinstance(value, (tuple, list)):
+        return any(map(_is_incomplete, value))
+    tensor = value.tensor if is_array(value) else value
+    return isinstance(tensor, tf.Tensor) and not tensor.shape.is_fully_defined()

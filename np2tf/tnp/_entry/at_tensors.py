@@ -1,0 +1,137 @@
+"""``tnp.at`` where an array of ours, a tensor or staged code takes part, or a container of another kind."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array
+from np2tf.tnp._chapters.indexing.take import where
+from np2tf.tnp._dispatch.out_argument import casting_error
+from np2tf.tnp._entry.routing import intercepted
+from np2tf.tnp._front.at import UPDATES
+from np2tf.tnp._front.operand_kinds import PLAIN
+from np2tf.tnp._indexing.boolean_masks import widened
+from np2tf.tnp._indexing.selection_keys import with_masks
+from np2tf.tnp._masked.selection import are_alike
+from np2tf.tnp._operands.conversion import as_view, is_guest, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._ufuncs import table as ufuncs
+
+#: Those that no element stops from being computed: none that is not under a mask may raise.
+_ELEMENTWISE = frozenset({*UPDATES} - {"matmul", "power"})
+
+
+def entered(name: str) -> Callable[..., Any]:
+    """The function for one of the writes: "set", the name of an update, or of a method of arrays."""
+    if name == "set":
+        function: Callable[..., Any] = _set_item
+    elif name in UPDATES:
+        function = partial(_update_item, name)
+    else:
+        function = partial(_call_in_place, name)
+    return intercepted(f"at[].{name}", function)
+
+
+def _set_item(given: Any, key: Any, value: Any) -> Any:
+    """``given[key] = value``; returns what callers go on with."""
+    target = _writable(given)
+    if _is_on_host(target):
+        refuse_to_lose_gradient((value,))
+        target[to_numpy(key)] = to_numpy(value)
+    else:
+        target[key] = value
+    return _as_given(target, given)
+
+
+def _update_item(name: str, given: Any, key: Any, value: Any) -> Any:
+    """``given[key] = name(given[key], value)``, once for each index; returns what callers go on with."""
+    target = _writable(given)
+    if _is_on_host(target):
+        refuse_to_lose_gradient((value,))
+        key = to_numpy(key)
+        target[key] = UPDATES[name](target[key], to_numpy(value))
+    elif is_array(target):
+        _update_array(getattr(ufuncs, name), target, key, value, UPDATES[name])
+    else:
+        target[key] = UPDATES[name](target[key], value)
+    return _as_given(target, given)
+
+
+def _call_in_place(name: str, given: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """``given.name(…)``, in place; returns what callers go on with."""
+    target = _writable(given)
+    if _is_on_host(target):
+        refuse_to_lose_gradient((*args, *kwargs.values()))
+        args = tuple(map(to_numpy, args))
+        kwargs = {name: to_numpy(value) for name, value in kwargs.items()}
+    getattr(target, name)(*args, **kwargs)
+    return _as_given(target, given)
+
+
+def _writable(target: Any) -> Any:
+    if isinstance(target, tf.Tensor):
+        return tensor_array(target)
+    is_input = isinstance(target, np.ndarray) and current_region() is not None and not is_guest(target)
+    return as_view(target) if is_input and not is_array(target) else target
+
+
+def _is_on_host(target: Any) -> bool:
+    return isinstance(target, np.ndarray) and not is_array(target)
+
+
+def _as_given(written: Any, given: Any) -> Any:
+    return written.tensor if isinstance(given, tf.Tensor) and is_array(written) else given
+
+
+def _update_array(ufunc: Any, target: Any, key: Any, value: Any, in_place: Callable[[Any, Any], Any]) -> None:
+    if staging_for_xla():
+        key = with_masks(target, key)
+    if ufunc.__name__ in _ELEMENTWISE and _is_masked(target, key, value):
+        result = ufunc(target, value)
+        _check_casting(ufunc, result, target)
+        target[...] = where(widened(key.tensor, target.ndim), result, target)
+        return
+    place = target[key]
+    if not is_array(place) or type(place) is scalar:
+        target[key] = in_place(place, value)
+        return
+    # In place would write through the view, and storing the view once more; one write does.
+    if place.is_read_only:
+        raise ValueError("output array is read-only")
+    result = ufunc(place, value)
+    _check_casting(ufunc, result, place)
+    if not are_alike(result, place) and not result.tensor.shape.is_compatible_with(place.tensor.shape):
+        raise ValueError(
+            f"non-broadcastable output operand with shape {place.shape} doesn't match the broadcast "
+            f"shape {result.shape}"
+        )
+    target[key] = result
+
+
+def _is_masked(target: Any, key: Any, value: Any) -> bool:
+    """Whether staged code updates the elements under a mask, all of them by the same value.
+
+    Then what is under the mask, whose number is not known, need not be gathered and put back.
+    """
+    if current_region() is None or not (is_array(target) and is_array(key)) or key.dtype != bool:
+        return False
+    inner = target.shape[key.ndim :]
+    fits = 0 < key.ndim <= target.ndim and key.shape == target.shape[: key.ndim]
+    if not fits or None in target.shape or target.is_read_only:
+        return False
+    if type(value) in PLAIN:
+        return True
+    if not is_array(value) and not isinstance(value, (np.ndarray, np.generic)):
+        return False
+    pairs = zip(reversed(value.shape), reversed(inner), strict=False)
+    return value.ndim <= len(inner) and all(n in (1, m) for n, m in pairs)
+
+
+def _check_casting(ufunc: Any, result: Any, target: Any) -> None:
+    if not np.can_cast(result.dtype, target.dtype, "same_kind"):
+        raise casting_error(ufunc.numpy, result.dtype, target.dtype)

@@ -1,0 +1,147 @@
+"""``np2tf.config.floats = "float32"``: new floating-point arrays are 32 bits wide unless 64 are asked for.
+
+NumPy makes float64 (and complex128) of Python's floats, of integers where a function has no integer result,
+and where no dtype is given. With this setting such results are made float32 (complex64) when they come
+out of the op library: a result is narrowed unless an operand is 64 bits wide, or the caller names a 64-bit
+dtype (`np.float64`, "f8"; `float` is Python's word for the default, and is not one). TensorFlow's own
+switches are not touched.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.config import config
+from np2tf.tnp._array.ndarray import is_array, scalar, wrap_tensor
+from np2tf.tnp._entry import entry_points
+
+NARROW = {np.dtype(np.float64): np.float32, np.dtype(np.complex128): np.complex64}
+_WIDE_TYPES = (np.float64, np.complex128)
+_NARROW_TYPES = {np.float64: np.float32, np.complex128: np.complex64}
+#: What they return has the dtype that somebody stored.
+_AS_STORED = frozenset({"load", "from_dlpack", "memmap", "open_memmap"})
+
+
+class _State(threading.local):
+    def __init__(self) -> None:
+        self.inside = False
+
+
+_state = _State()
+
+
+def narrowing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, with its result narrowed where nobody asked for 64 bits."""
+    if name in _AS_STORED:
+        return function
+
+    @functools.wraps(function)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if _state.inside or config.floats != "float32":
+            return function(*args, **kwargs)
+        _state.inside = True
+        try:
+            result = function(*args, **kwargs)
+            if _is_wide(result) and not _asks_for_wide(args) and not _asks_for_wide(kwargs.values()):
+                return _narrowed(result)
+            return result
+        finally:
+            _state.inside = False
+
+    return call
+
+
+def _is_wide(value: Any) -> bool:
+    """Whether a result is, or holds, a 64-bit floating-point array or NumPy number."""
+    if is_array(value) or type(value) is np.ndarray:
+        return value.dtype in NARROW and not (type(value) is scalar and value.weak is not None)
+    if isinstance(value, (tuple, list)):
+        return any(map(_is_wide, value))
+    return type(value) in _WIDE_TYPES
+
+
+def _asks_for_wide(values: Iterable[Any]) -> bool:
+    """Whether an operand is 64 bits wide, or a dtype among the arguments is one of 64 bits."""
+    for value in values:
+        kind = type(value)
+        if kind in (float, int, bool, complex):
+            continue
+        if kind in (tuple, list):
+            found = _asks_for_wide(value)
+        elif kind is str:
+            found = len(value) <= len("complex128") and _names_wide(value)
+        elif isinstance(value, type):
+            found = value in _WIDE_TYPES
+        else:
+            found = _has_wide(value)
+        if found:
+            return True
+    return False
+
+
+def _has_wide(value: Any) -> bool:
+    if isinstance(value, _WIDE_TYPES):
+        return True
+    if isinstance(value, np.dtype):
+        return value in NARROW
+    if isinstance(value, tf.DType):
+        return value in (tf.float64, tf.complex128)
+    if not (is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable))):
+        return False
+    if type(value) is scalar and value.weak is not None:
+        return False
+    dtype = value.dtype
+    return (dtype.as_numpy_dtype in _WIDE_TYPES) if isinstance(dtype, tf.DType) else dtype in NARROW
+
+
+@functools.lru_cache(maxsize=256)
+def _names_wide(text: str) -> bool:
+    try:
+        return np.dtype(text) in NARROW
+    except (TypeError, ValueError, SyntaxError):  # a mode, an order, subscripts: no dtype
+        return False
+
+
+def _narrowed(value: Any) -> Any:
+    if is_array(value):
+        if not _is_wide(value):
+            return value
+        dtype = NARROW[value.dtype]
+        return wrap_tensor(tf.cast(value.tensor, tf.as_dtype(dtype)))
+    if type(value) is np.ndarray:
+        return value.astype(NARROW.get(value.dtype, value.dtype))
+    if type(value) in _WIDE_TYPES:
+        return _NARROW_TYPES[type(value)](value)
+    if type(value) in (tuple, list):
+        return type(value)(map(_narrowed, value))
+    if isinstance(value, tuple):
+        return type(value)(*map(_narrowed, value))
+    return value
+
+
+def _finfo(dtype: Any) -> Any:
+    """``np.finfo(float)`` tells of the default floats."""
+    wanted = {float: np.float32, complex: np.complex64} if config.floats == "float32" else {}
+    return np.finfo(wanted.get(dtype, dtype) if isinstance(dtype, type) else dtype)
+
+
+_undo: list[Callable[[], None]] = []
+
+
+def apply(floats: str) -> None:
+    """Follow the setting: put the narrowing functions in their places, or take them out."""
+    import np2tf.tnp as tnp
+
+    while _undo:
+        _undo.pop()()
+    if floats == "float32":
+        _undo.append(entry_points.replace(narrowing))
+        vars(tnp)["finfo"] = _finfo
+    else:
+        vars(tnp)["finfo"] = np.finfo

@@ -1,0 +1,136 @@
+"""The TensorFlow half of `tnp`: importing this loads all of it. Calls that are not simply NumPy's come here.
+
+`np2tf.tnp._front.front` holds the functions that people call. Those that find an operand that is not the
+host's, or a setting under which host operands are not NumPy's affair, ask `route` for the implementation.
+"""
+
+from __future__ import annotations
+
+import importlib
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from np2tf.tnp._dispatch import host_fallback
+from np2tf.tnp._dispatch.unknown_ranks import knowing_ranks
+from np2tf.tnp._front import loading
+from np2tf.tnp._methods import operators, python_protocols  # noqa: F401
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
+
+#: The modules that implement names of NumPy's main namespace; a later one wins where two define one name.
+_CHAPTERS = (
+    "_chapters.constants",
+    "_ufuncs.table",
+    "_chapters.reductions.reductions",
+    "_chapters.reductions.nan",
+    "_chapters.reductions.cumulative",
+    "_chapters.reductions.ufunc_methods",
+    "_chapters.statistics.averages",
+    "_chapters.statistics.quantiles",
+    "_chapters.statistics.histograms",
+    "_chapters.statistics.histograms_nd",
+    "_chapters.statistics.calculus",
+    "_chapters.numbers",
+    "_chapters.logic",
+    "_chapters.creation.arrays",
+    "_chapters.creation.ranges",
+    "_chapters.creation.matrices",
+    "_chapters.manipulation.views.reshape",
+    "_chapters.manipulation.views.parts",
+    "_chapters.manipulation.join",
+    "_chapters.manipulation.rearrange",
+    "_chapters.manipulation.trim",
+    "_chapters.manipulation.packbits",
+    "_chapters.indexing.take",
+    "_chapters.indexing.put",
+    "_chapters.sorting.sort",
+    "_chapters.sets",
+    "_chapters.functional",
+    "_chapters.indexing.nditer",
+    "_chapters.manipulation.views.stride_tricks",
+    "_methods.attributes",
+    "_chapters.manipulation.views.shared_memory",
+    "_chapters.dtypes",
+    "linalg.products",
+    "linalg.einsum",
+    "polynomial.classic",
+    "polynomial.fitting",
+    "polynomial.values",
+)
+#: The modules that implement names of NumPy's submodules.
+_SUBMODULES = {
+    "linalg": ("linalg.arrays", "linalg.factoring", "linalg.norms", "linalg.solving"),
+    "fft": ("fft.helper", "fft.many", "fft.one"),
+    "random": ("_chapters.random",),
+}
+#: NumPy's qualified name -> the function over tensors, or over operands of every kind.
+IMPLEMENTATIONS: dict[str, Callable[..., Any]] = {}
+
+
+def _load_chapters() -> None:
+    for name in _CHAPTERS:
+        chapter = importlib.import_module(f"np2tf.tnp.{name}")
+        # A chapter may be there for what it attaches only.
+        for public in getattr(chapter, "__all__", ()):
+            IMPLEMENTATIONS[f"numpy.{public}"] = getattr(chapter, public)
+    for short, names in _SUBMODULES.items():
+        for name in names:
+            chapter = importlib.import_module(f"np2tf.tnp.{name}")
+            for public in chapter.__all__:
+                IMPLEMENTATIONS[f"numpy.{short}.{public}"] = getattr(chapter, public)
+    importlib.import_module("np2tf.tnp._methods.tensorflow_protocols")
+    for qualified, function in IMPLEMENTATIONS.items():
+        # NumPy's function goes by other names as well, and answers to `__array_function__`.
+        module, _, name = qualified.removeprefix("numpy.").rpartition(".")
+        numpys = getattr(operator.attrgetter(module)(np) if module else np, name, None)
+        if callable(numpys):  # some versions of NumPy lack some names
+            host_fallback.OPS[numpys] = function
+
+
+def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., Any]:
+    """The function that stands for NumPy's where an operand is not the host's, or new arrays are tensors."""
+    found = IMPLEMENTATIONS.get(qualified)
+    if found is None:
+        found = host_fallback.OPS.get(numpy)
+    if found is None:
+        found = IMPLEMENTATIONS[qualified] = host_fallback.fallback(numpy, qualified)
+    return found
+
+
+def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call the implementation of a function of `front`."""
+    function = implementation(entry.numpy, entry.qualified)
+    return knowing_ranks(intercepted(entry.qualified, function), args, kwargs)
+
+
+def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    """Call a universal function of `front`, or a method of it."""
+    numpy = entry.numpy
+    ours = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
+    name = entry.qualified if method == "__call__" else f"{entry.qualified}.{method}"
+    return knowing_ranks(intercepted(name, getattr(ours, method)), args, kwargs)
+
+
+def route_indexer(entry: Any, key: Any) -> Any:
+    """Index one of the objects that make arrays by being indexed."""
+    public = entry.qualified.rpartition(".")[2]
+    maker: Any = IMPLEMENTATIONS[f"numpy.{public}"]
+    return knowing_ranks(maker.__getitem__, (key,), {})
+
+
+#: (name to show, function) -> what takes its place.
+Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
+interceptors: list[Make] = []
+
+
+def intercepted(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """`function`, or what those who intercept calls have put around it."""
+    for make in interceptors:
+        function = make(qualified.removeprefix("numpy."), function)
+    return function
+
+
+_load_chapters()
+loading.announce()

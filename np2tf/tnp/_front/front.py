@@ -1,0 +1,271 @@
+"""The functions that `tnp` shows: NumPy's own on host operands, the TensorFlow half for everything else.
+
+Every callable name of NumPy gets one of these, made from NumPy's function alone, so that nothing here needs
+TensorFlow. An operation whose operands are all on the host is NumPy's, called without a look at anything
+else; the rest is `np2tf.tnp._entry.routing`'s, which is imported at the first such call.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable
+from types import BuiltinFunctionType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from np2tf.lazy import LazyModule
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, new_arrays_are_tensors, operands_in
+from np2tf.tnp._front.promotion_mode import by_numpys_rules
+
+_routing: Any = LazyModule("np2tf.tnp._entry.routing")
+# Read at every call.
+_modules = sys.modules
+
+FUNCTIONS = (
+    *(FunctionType, BuiltinFunctionType, MethodType),
+    *(type(np.concatenate), type(np.random.default_rng)),
+)
+#: Those that write to a parameter, and to which; ours return it. (Reading the rules would take 10 ms.)
+WRITES = {
+    "numpy.copyto": "dst",
+    "numpy.fill_diagonal": "a",
+    "numpy.place": "arr",
+    "numpy.put": "a",
+    "numpy.put_along_axis": "arr",
+    "numpy.putmask": "a",
+    "numpy.random.shuffle": "x",
+}
+#: They make arrays that are new, which are tensors where new arrays are.
+CREATES = frozenset(
+    {
+        *("array", "copy", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require"),
+        *("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like"),
+        *("eye", "identity", "tri", "indices", "fromfunction", "asarray_chkfinite", "from_dlpack"),
+        *("arange", "linspace", "logspace", "geomspace", "mgrid", "ogrid", "fft.fftfreq", "fft.rfftfreq"),
+        *("frombuffer", "fromiter", "fromstring", "bartlett", "blackman", "hamming", "hanning", "kaiser"),
+    }
+)
+#: They call what they are given with arguments that are not theirs to change.
+_AS_GIVEN = frozenset({"assert_raises", "assert_raises_regex", "assert_warns", "assert_no_warnings"})
+#: They answer for the rules of promotion, which are a setting.
+_ASK_THE_RULES = frozenset({"numpy.promote_types", "numpy.result_type"})
+#: NumPy's name -> the module whose functions draw random numbers.
+_RANDOM = "numpy.random."
+
+
+class _Absent:
+    """The type of an argument that was not given."""
+
+
+_ABSENT: Any = _Absent()
+HOST.add(_Absent)
+
+
+def _calling(
+    function: Callable[..., Any],
+    creates: bool,
+    writes: str | None,
+    otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any],
+) -> Callable[..., Any]:
+    """A function that calls NumPy's if all operands are the host's, and `otherwise` if they are not.
+
+    Every small operation of a program comes through here. Three parameters by position are quicker than a
+    tuple of them, and where TensorFlow has not been imported there is nothing to look for.
+    """
+
+    def call(a: Any = _ABSENT, b: Any = _ABSENT, c: Any = _ABSENT, /, *rest: Any, **kwargs: Any) -> Any:
+        if quick.host and (
+            "tensorflow" not in _modules
+            or (
+                (type(a) in HOST or is_host(a))
+                and (b is _ABSENT or type(b) in HOST or is_host(b))
+                and (c is _ABSENT or type(c) in HOST or is_host(c))
+                and (not rest or are_host(rest))
+                and (not kwargs or are_host(kwargs.values()))
+                and not (creates and new_arrays_are_tensors())
+            )
+        ):
+            if writes is None:
+                if kwargs:
+                    if b is _ABSENT:
+                        return function(**kwargs) if a is _ABSENT else function(a, **kwargs)
+                    return function(a, b, **kwargs) if c is _ABSENT else function(a, b, c, *rest, **kwargs)
+                if b is _ABSENT:
+                    return function() if a is _ABSENT else function(a)
+                if c is _ABSENT:
+                    return function(a, b)
+                return function(a, b, c, *rest) if rest else function(a, b, c)
+            function(*_given(a, b, c, *rest), **kwargs)
+            return kwargs[writes] if a is _ABSENT else a
+        return otherwise(_given(a, b, c, *rest), kwargs)
+
+    call.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph leaves it alone
+    return call
+
+
+def _by_the_rules(
+    function: Callable[..., Any], otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
+) -> Callable[..., Any]:
+    """NumPy's function where NumPy's rules of promotion are in force, else `otherwise`."""
+    return lambda *args, **kwargs: function(*args, **kwargs) if by_numpys_rules() else otherwise(args, kwargs)
+
+
+def _given(*args: Any) -> tuple[Any, ...]:
+    """The arguments that were given."""
+    return tuple([arg for arg in args if arg is not _ABSENT])
+
+
+class Function(functools.partial):  # type: ignore[type-arg]
+    """A function of NumPy over arrays of every kind; one that writes to a parameter returns that.
+
+    It is equal to NumPy's own, which is what NumPy hands to ``__array_function__`` and ``__array_ufunc__``,
+    and what code that is not translated compares with. It is a partial application, of no arguments, because
+    Python calls such an object without a detour through its class.
+
+    Attributes:
+        numpy: NumPy's function.
+        qualified: its name in the rules.
+    """
+
+    numpy: Any
+    qualified: str
+    __name__: str
+
+    def __new__(cls, function: Callable[..., Any], qualified: str) -> Function:
+        creates = qualified.removeprefix("numpy.") in CREATES or qualified.startswith(_RANDOM)
+
+        def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+            return _routing.route(made, args, kwargs)
+
+        host = _by_the_rules(function, otherwise) if qualified in _ASK_THE_RULES else function
+        call = _calling(host, creates, WRITES.get(qualified), otherwise)
+        made = super().__new__(cls, functools.update_wrapper(call, function))
+        functools.update_wrapper(made, function)
+        within = getattr(function, "__wrapped__", None)
+        if isinstance(within, BuiltinFunctionType):
+            made.__wrapped__ = within  # type: ignore[attr-defined]  # as NumPy's has it, with the signature as text
+        made.numpy = function
+        made.qualified = qualified
+        made.__module__ = "np2tf.tnp" + qualified.removeprefix("numpy").rpartition(".")[0]  # for pickle
+        return made
+
+    def __getattr__(self, name: str) -> Any:
+        """Attributes that are not defined here, such as `nin` and `_implementation`, are NumPy's."""
+        if name == "numpy":
+            raise AttributeError(name)
+        return getattr(self.numpy, name)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        """Bound to an instance where NumPy's would be: its functions in Python are, those in C are not."""
+        binds = instance is not None and hasattr(type(self.numpy), "__get__")
+        return MethodType(self, instance) if binds else self
+
+    def __eq__(self, other: object) -> bool:
+        return other is self or other is self.numpy
+
+    def __hash__(self) -> int:
+        return hash(self.numpy)
+
+    def __repr__(self) -> str:
+        return repr(self.numpy)
+
+    def __reduce__(self) -> str:  # type: ignore[override]
+        return self.__name__
+
+
+class UniversalFunction(Function):
+    """A universal function over arrays of every kind.
+
+    See https://numpy.org/doc/stable/reference/ufuncs.html.
+    """
+
+    numpy: np.ufunc
+
+    def __new__(cls, function: np.ufunc) -> UniversalFunction:
+        call = _calling(function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given))
+        made = functools.partial.__new__(cls, call)
+        made.numpy = function
+        made.qualified = f"numpy.{function.__name__}"
+        made.__name__ = function.__name__
+        made.__module__ = "np2tf.tnp"  # where pickle finds it
+        made.__doc__ = function.__doc__
+        return made
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """np.ufunc to ``isinstance``: code that is not translated asks for it."""
+        return np.ufunc
+
+    def __reduce__(self) -> Any:
+        """The name for pickle, or how to make it again from one of NumPy's that has no name here."""
+        named = getattr(np, self.__name__, None) is self.numpy
+        return self.__name__ if named else (universal, (self.numpy,))
+
+    def reduce(self, *args: Any, **kwargs: Any) -> Any:
+        """Reduce along `axis` (default 0) by applying the ufunc between elements."""
+        return self._method("reduce", args, kwargs)
+
+    def accumulate(self, *args: Any, **kwargs: Any) -> Any:
+        """Running results of the ufunc along `axis`."""
+        return self._method("accumulate", args, kwargs)
+
+    def reduceat(self, *args: Any, **kwargs: Any) -> Any:
+        """Reduce over the slices that start at `indices`."""
+        return self._method("reduceat", args, kwargs)
+
+    def outer(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
+        return self._method("outer", args, kwargs)
+
+    def at(self, array: Any, indices: Any, *operands: Any) -> Any:
+        """Apply in place, once for every index, also for repeated ones; returns `array`."""
+        if quick.host and are_host((array, indices, *operands)):
+            self.numpy.at(array, indices, *operands)
+            return array
+        return _routing.route_ufunc(self, "at", (array, indices, *operands), {})
+
+    def _method(self, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if quick.host and are_host(args) and are_host(kwargs.values()):
+            return getattr(self.numpy, name)(*args, **kwargs)
+        return _routing.route_ufunc(self, name, args, kwargs)
+
+
+class Indexer:
+    """One of NumPy's objects that make arrays by being indexed: ``c_``, ``r_``, ``mgrid``, ``ogrid``."""
+
+    def __init__(self, numpy: Any, qualified: str) -> None:
+        self.numpy = numpy
+        self.qualified = qualified
+        self.__doc__ = numpy.__doc__
+
+    def __len__(self) -> int:
+        return len(self.numpy)
+
+    def __getitem__(self, key: Any) -> Any:
+        if quick.host and are_host(operands_in(key)) and not new_arrays_are_tensors():
+            return self.numpy[key]
+        return _routing.route_indexer(self, key)
+
+
+#: NumPy's ufunc -> ours; one object for every name of it.
+_UFUNCS: dict[np.ufunc, UniversalFunction] = {}
+
+
+def universal(function: np.ufunc) -> UniversalFunction:
+    """The universal function that stands for NumPy's; there is one of it."""
+    found = _UFUNCS.get(function)
+    return found if found is not None else _UFUNCS.setdefault(function, UniversalFunction(function))
+
+
+def provide(value: Any, qualified: str) -> Any:
+    """The object that stands for NumPy's `value`; classes and constants stand for themselves."""
+    if isinstance(value, np.ufunc):
+        return universal(value)
+    if (isinstance(value, FUNCTIONS) or value is np.nditer) and qualified.rpartition(".")[2] not in _AS_GIVEN:
+        return Function(value, qualified)
+    if type(value).__name__ in ("CClass", "RClass", "MGridClass", "OGridClass"):
+        return Indexer(value, qualified)
+    return value

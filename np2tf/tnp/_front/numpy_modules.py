@@ -1,0 +1,91 @@
+"""NumPy's modules as modules of `tnp`: every public name under the same path, made when first asked for."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from np2tf.tnp._front import front
+from np2tf.tnp._front.rebound_names import StandsForNumPys, rebound, value_of, watch
+
+
+def provide(value: Any, qualified: str) -> Any:
+    """The object that stands for NumPy's `value`, a module among others."""
+    if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == "numpy":
+        return host_module(value.__name__, qualified.replace("numpy", "np2tf.tnp", 1))
+    return front.provide(value, qualified)
+
+
+def bound_by_program(qualified: str) -> Any:
+    """What the program has bound a name of NumPy's to; NumPy's own functions as `tnp` has them.
+
+    Raises:
+        AttributeError: it has deleted the name.
+        StagingError: it is not NumPy's own, and the code that asks is being staged.
+    """
+    value = value_of(qualified)
+    place, name = getattr(value, "__module__", None) or "", getattr(value, "__name__", "")
+    if isinstance(value, ModuleType) or getattr(sys.modules.get(place), name, None) is not value:
+        return value
+    return provide(value, f"{place}.{name}") if place.partition(".")[0] == "numpy" else value
+
+
+class HostModule(StandsForNumPys):
+    """A module that stands for one of NumPy's, which is loaded when first needed."""
+
+    def __init__(self, numpy_name: str, name: str) -> None:
+        super().__init__(name)
+        self.__dict__["_numpy_name"] = numpy_name
+        self.__spec__ = ModuleSpec(name, None, is_package=True)
+        self.__package__ = name
+        self.__path__: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name != "__all__":
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        module = importlib.import_module(self.__dict__["_numpy_name"])
+        watch(module, self)
+        if f"{module.__name__}.{name}" in rebound.values:
+            return bound_by_program(f"{module.__name__}.{name}")
+        if name == "__all__":
+            return getattr(module, "__all__", [key for key in dir(module) if not key.startswith("_")])
+        own = sys.modules.get(f"{self.__name__}.{name}")
+        value = own or provide(getattr(module, name), f"{module.__name__}.{name}")
+        self.__dict__[name] = value
+        return value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(importlib.import_module(self.__dict__["_numpy_name"])), *self.__dict__})
+
+
+def host_module(numpy_name: str, name: str) -> ModuleType:
+    """The module `name` of ours that stands for NumPy's `numpy_name`, importable from now on."""
+    module = sys.modules.get(name)
+    if module is None:
+        module = sys.modules[name] = HostModule(numpy_name, name)
+    return module
+
+
+def missing_names(namespace: dict[str, Any], numpy_name: str) -> Callable[[str], Any]:
+    """A module's `__getattr__` that provides what NumPy's module has and `namespace` has not."""
+    watch(importlib.import_module(numpy_name), sys.modules[namespace["__name__"]])
+
+    def getattribute(name: str) -> Any:
+        if f"{numpy_name}.{name}" in rebound.values:
+            return bound_by_program(f"{numpy_name}.{name}")
+        if name.startswith("_"):
+            raise AttributeError(f"module {namespace['__name__']!r} has no attribute {name!r}")
+        value = provide(getattr(importlib.import_module(numpy_name), name), f"{numpy_name}.{name}")
+        namespace[name] = value
+        return value
+
+    return getattribute
+
+
+def public_names(numpy_name: str, namespace: dict[str, Any]) -> Callable[[], list[str]]:
+    """A module's `__dir__`: NumPy's names and its own."""
+    return lambda: sorted({*dir(importlib.import_module(numpy_name)), *namespace})

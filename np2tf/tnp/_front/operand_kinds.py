@@ -1,0 +1,129 @@
+"""Whether operands are the host's or TensorFlow's, told by their exact types and without TensorFlow."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+#: Types of which no value is or holds an array.
+PLAIN = frozenset(
+    {
+        int,
+        float,
+        complex,
+        bool,
+        str,
+        bytes,
+        type(None),
+        type(Ellipsis),
+        slice,
+        type,
+        range,
+        *np.sctypeDict.values(),
+    }
+)
+#: Types whose values NumPy takes as they are. Classes join it when they are first met.
+HOST: set[Any] = {*PLAIN, np.ndarray, np.dtype}
+#: So many classes may join; a program that makes classes without end does not fill the memory.
+_MOST = 10_000
+#: Packages whose classes are, or may hold, tensors; and modules in them whose classes do not.
+_TENSOR_PACKAGES = frozenset({"tensorflow", "keras", "np2tf"})
+_WITHOUT_TENSORS = frozenset(
+    {"np2tf.runtime.jit.jitted", "np2tf.tnp._front.front", "np2tf.tnp._array.subclasses"}
+)
+
+
+def is_host(value: Any) -> bool:
+    """Whether neither `value` nor an item of it, if it is a list, tuple or dict, is on TensorFlow."""
+    kind = type(value)
+    if kind is list or kind is tuple or issubclass(kind, (list, tuple)):
+        return HOST.issuperset(map(type, value)) or all(map(is_host, value))
+    if issubclass(kind, dict):
+        return all(map(is_host, value.values()))
+    return is_host_type(kind)
+
+
+def is_host_type(kind: type) -> bool:
+    """Whether no object of a class is a tensor or an array of ours; containers may hold some."""
+    if kind in HOST:
+        return True
+    modules = {base.__module__ for base in kind.__mro__} - _WITHOUT_TENSORS
+    if any(module.partition(".")[0] in _TENSOR_PACKAGES for module in modules):
+        return False
+    if len(HOST) < _MOST and not issubclass(kind, (list, tuple, dict)):
+        HOST.add(kind)
+    return True
+
+
+def operands_in(key: Any) -> list[Any]:
+    """What a key is made of: its parts, and the ends and steps of those that are slices."""
+    parts = key if isinstance(key, tuple) else (key,)
+    ends = ((one.start, one.stop, one.step) if isinstance(one, slice) else (one,) for one in parts)
+    return [end for several in ends for end in several]
+
+
+def are_host(values: Iterable[Any]) -> bool:
+    """Whether all of `values` are the host's."""
+    for value in values:  # noqa: SIM110  # takes half the time of `all` over a generator
+        if type(value) not in HOST and not is_host(value):
+            return False
+    return True
+
+
+class _Surroundings:
+    """TensorFlow's state of this thread, once somebody has imported TensorFlow.
+
+    Attributes:
+        graphs: the stack of the graphs that this thread builds, as its attribute `stack`.
+        has_no_tape: tells whether no gradient tape records in this thread.
+        has_accelerator: whether there is a device that is no CPU.
+    """
+
+    __slots__ = ("_context", "graphs", "has_accelerator", "has_no_tape")
+
+    def __init__(self) -> None:
+        self.graphs: Any = None
+        self.has_no_tape: Any = None
+        self.has_accelerator = False
+        self._context: Any = None
+
+    def found(self) -> bool:
+        """Whether TensorFlow has been imported, and not only begun to be."""
+        if self.graphs is not None:
+            return True
+        tf = sys.modules.get("tensorflow")
+        if tf is None or not hasattr(tf, "GradientTape") or not hasattr(tf, "config"):
+            return False
+        from tensorflow.python import pywrap_tfe
+        from tensorflow.python.eager import context
+        from tensorflow.python.framework import ops
+
+        self.has_no_tape = pywrap_tfe.TFE_Py_TapeSetIsEmpty
+        self.has_accelerator = any(one.device_type != "CPU" for one in tf.config.list_physical_devices())
+        self._context = context.context()
+        importlib.import_module("np2tf.tnp._front.tape_advice")
+        self.graphs = ops._default_graph_stack
+        return True
+
+    def names_accelerator(self) -> bool:
+        """Whether the device scope that this thread is in names something else than a CPU."""
+        return self._context.device_spec.device_type not in (None, "CPU")
+
+
+surroundings = _Surroundings()
+
+
+def new_arrays_are_tensors() -> bool:
+    """Whether a new array must be a tensor for TensorFlow's sake, whatever np2tf's settings.
+
+    That is so in a graph, while a gradient tape records, and in a device scope that names an accelerator.
+    """
+    if surroundings.graphs is None and ("tensorflow" not in sys.modules or not surroundings.found()):
+        return False
+    if surroundings.graphs.stack or not surroundings.has_no_tape():
+        return True
+    return surroundings.has_accelerator and surroundings.names_accelerator()

@@ -1,0 +1,226 @@
+"""Names of NumPy's modules that the program binds anew: ``np.sum = f``, a patch in a test, ``del np.sum``.
+
+`tnp` keeps what it has made for a name. Where the program gives the name another value, in NumPy's module or
+by way of `tnp`'s, what is kept is put aside until NumPy's own is back, and both modules show the program's.
+Code that is compiled takes a name of NumPy's for NumPy's own: what reads one that is not runs on the host.
+
+Once a module of the program has been translated, NumPy's modules get a class that sees assignments and
+deletions by others. (Reading a name takes 5 ns more.) Importing `tnp` alone changes nothing of NumPy's. What
+is written into the dict of such a module, past the module, is not seen.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from np2tf.config import program
+from np2tf.staging import StagingError
+from np2tf.tnp._front.fast_flags import quick
+
+CODE = "NP2TF541"
+ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.concatenate))
+
+
+class _Rebound:
+    """What is bound anew.
+
+    Attributes:
+        values: NumPy's qualified name -> what it is now, `ABSENT` if it has been deleted.
+        words: the last parts of those names that compiled code must not read.
+    """
+
+    values: dict[str, Any]
+    words: frozenset[str]
+
+    def __init__(self) -> None:
+        self.values = {}
+        self.words = frozenset()
+
+
+rebound = _Rebound()
+#: NumPy's qualified name -> what NumPy has there, of all names that have ever been bound anew.
+_own: dict[str, Any] = {}
+#: Names that NumPy does not have -> the first value that the program has given them.
+_first: dict[str, Any] = {}
+#: Names that have been given more than one value.
+_changing: set[str] = set()
+#: The name of a module of NumPy's -> those of ours that stand for it.
+_ours: dict[str, list[ModuleType]] = {}
+#: A module of ours, and a name -> what stands there while NumPy has its own.
+_aside: dict[tuple[str, str], Any] = {}
+
+
+class _ByName(ModuleType):
+    """A module that is pickled by its name: those who pickle modules do so by the class `module` alone."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return importlib.import_module, (self.__name__,)
+
+
+class _Watched(_ByName):
+    """A module of NumPy's."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        before = vars(self).get(name, ABSENT)
+        super().__setattr__(name, _numpys(self, name, value))
+        _follow(self, name, before)
+
+    def __delattr__(self, name: str) -> None:
+        before = vars(self).get(name, ABSENT)
+        super().__delattr__(name)
+        _follow(self, name, before)
+
+
+class StandsForNumPys(_ByName):
+    """A module of ours: what the program binds in it is bound in NumPy's."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        numpys = _numpys_module(self)
+        if numpys is None or isinstance(value, ModuleType) or name.startswith("__"):
+            super().__setattr__(name, value)
+        else:
+            _follow_module(numpys)
+            setattr(numpys, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        numpys = _numpys_module(self)
+        if numpys is None or (name in vars(self) and name not in vars(numpys)):
+            super().__delattr__(name)
+        else:
+            _follow_module(numpys)
+            delattr(numpys, name)
+
+
+def watch(numpys: ModuleType, ours: ModuleType) -> None:
+    """Let a module of ours follow what the program binds in NumPy's for which it stands."""
+    known = _ours.setdefault(numpys.__name__, [])
+    if ours in known:
+        return
+    known.append(ours)
+    vars(ours)["_numpys_module"] = numpys
+    for name, value in list(vars(numpys).items()):
+        if not (_is_numpys(value) or name.startswith("_")):
+            # What NumPy has there cannot be known any more.
+            _own.setdefault(f"{numpys.__name__}.{name}", object())
+            _note(f"{numpys.__name__}.{name}", value)
+    if program.is_translated:
+        _follow_module(numpys)
+    if not isinstance(ours, StandsForNumPys):
+        ours.__class__ = StandsForNumPys
+
+
+def follow_program() -> None:
+    """From now on, see what anybody binds in NumPy's modules."""
+    for name in _ours:
+        _follow_module(sys.modules[name])
+
+
+def _follow_module(numpys: ModuleType) -> None:
+    if not isinstance(numpys, _Watched):
+        kind = type(numpys)
+        bases = (_Watched,) if kind is ModuleType else (_Watched, kind)
+        numpys.__class__ = type(kind.__name__, bases, {"__module__": kind.__module__})
+
+
+def value_of(qualified: str) -> Any:
+    """What the program has bound a name to, NumPy's own functions as `tnp` has them.
+
+    Raises:
+        AttributeError: it has deleted the name.
+        StagingError: the code that asks is being staged, and takes the name for NumPy's own.
+    """
+    value = rebound.values[qualified]
+    if value is ABSENT:
+        module, _, name = qualified.rpartition(".")
+        raise AttributeError(
+            f"module {module!r} has no attribute {name!r}", name=name, obj=sys.modules[module]
+        )
+    if qualified.rpartition(".")[2] in rebound.words and is_staged():
+        raise StagingError(f"`{qualified}` has been bound anew by the program", CODE)
+    return value
+
+
+def is_staged() -> bool:
+    """Whether this thread stages something."""
+    if quick.unstaged:
+        return False
+    from np2tf.tnp._tensor.storage import current_region
+
+    return current_region() is not None
+
+
+def _numpys_module(ours: ModuleType) -> ModuleType | None:
+    return vars(ours).get("_numpys_module")
+
+
+def _numpys(module: ModuleType, name: str, value: Any) -> Any:
+    """What is to stand in NumPy's module: NumPy's own in the place of what stands for it."""
+    for ours in _ours.get(module.__name__, ()):
+        if value is not ABSENT and (
+            _aside.get((ours.__name__, name), ABSENT) is value or vars(ours).get(name, ABSENT) is value
+        ):
+            return _own.get(
+                f"{module.__name__}.{name}", getattr(value, "numpy", vars(module).get(name, value))
+            )
+    return value.numpy if type(value).__module__ == "np2tf.tnp._front.front" else value
+
+
+def _follow(module: ModuleType, name: str, before: Any) -> None:
+    """See what a name of NumPy's is now."""
+    now = vars(module).get(name, ABSENT)
+    if now is before or (isinstance(now, ModuleType) and before is ABSENT):
+        return  # a submodule has been imported
+    qualified = f"{module.__name__}.{name}"
+    own = _own.setdefault(qualified, before)
+    if own is not ABSENT or _first.setdefault(qualified, now) is not now:
+        _changing.add(qualified)
+    _note(qualified, now)
+    for ours in _ours.get(module.__name__, ()):
+        for one in (name, f"{name}_at"):
+            _put(ours, one, now is own)
+
+
+def _note(qualified: str, now: Any) -> None:
+    """Note what a name is now."""
+    if now is _own[qualified]:
+        rebound.values.pop(qualified, None)
+    else:
+        rebound.values[qualified] = now
+    rebound.words = frozenset(
+        one.rpartition(".")[2] for one, value in rebound.values.items() if not _may_be_staged(one, value)
+    )
+
+
+def _is_numpys(value: Any) -> bool:
+    """Whether a function is NumPy's: a program may have put its own there before np2tf was imported."""
+    if isinstance(value, np.ufunc) or not isinstance(value, (*_FUNCTIONS, MethodType)):
+        return True
+    module = getattr(value, "__module__", None) or type(getattr(value, "__self__", None)).__module__
+    return module.partition(".")[0] in ("numpy", "builtins")
+
+
+def _put(ours: ModuleType, name: str, back: bool) -> None:
+    """Put what a module of ours keeps for a name aside, or back."""
+    space, key = vars(ours), (ours.__name__, name)
+    if back:
+        kept = _aside.pop(key, ABSENT)
+        if kept is not ABSENT:
+            space[name] = kept
+    elif name in space:
+        _aside.setdefault(key, space.pop(name))
+
+
+def _may_be_staged(qualified: str, value: Any) -> bool:
+    """Whether a name only adds another one for what NumPy or Python has: ``np.product = np.prod``."""
+    if qualified in _changing:
+        return False
+    module = getattr(value, "__module__", None) or ""
+    return isinstance(value, np.ufunc) or (
+        module.partition(".")[0] in ("numpy", "builtins") and isinstance(value, (*_FUNCTIONS, type))
+    )

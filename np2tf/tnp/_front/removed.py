@@ -1,0 +1,68 @@
+"""Names that NumPy 2 removed and that older programs use, and the in-place forms of ufuncs that np2tf writes.
+
+What a removed name is called now is a fact of rules/removed.toml.
+"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from np2tf.rules import Rule, find
+from np2tf.tnp._front.front import provide, universal
+
+_ABSENT = object()
+
+
+def removed(name: str, namespace: Any) -> Any:
+    """What the removed NumPy name stands for now, looked up in `namespace` (the module `tnp`).
+
+    Raises:
+        AttributeError: there is no such name, or nothing stands for it.
+    """
+    rule = find(f"numpy.{name}")
+    if rule is not None and not rule.new_name:
+        # NumPy does not list what it is about to remove, and warns whoever asks for it.
+        value = getattr(np, name, _ABSENT)
+        if value is not _ABSENT:
+            return provide(value, rule.name)
+    if rule is None or not rule.new_name:
+        reason = f": {_why_not(rule)}" if rule is not None else ""
+        raise AttributeError(f"module 'np2tf.tnp' has no attribute {name!r}{reason}")
+    if rule.builtin:
+        return getattr(builtins, rule.new_name)
+    value = operator.attrgetter(rule.new_name)(namespace)
+    if rule.negated:
+        return -value
+    return _adapted(rule, value, namespace) if rule.arguments or rule.flattens else value
+
+
+def _why_not(rule: Rule) -> str:
+    if rule.reason:
+        return rule.reason
+    return f"NumPy has it since {rule.since}" if rule.since else f"NumPy had it until {rule.until}"
+
+
+def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def call(first: Any, *args: Any, **kwargs: Any) -> Any:
+        flat = namespace.ravel(first) if rule.flattens else first
+        return function(flat, *args, **{**dict(rule.arguments), **kwargs})
+
+    return call
+
+
+def ufunc_at(ufunc: np.ufunc) -> Callable[..., Any]:
+    """``tnp.add_at(x, i, v)``: `ufunc.at`, which returns what it wrote to (a new tf.Tensor for one)."""
+    ours = universal(ufunc)
+
+    def apply_at(array: Any, indices: Any, *operands: Any) -> Any:
+        return ours.at(array, indices, *operands)
+
+    apply_at.__name__ = f"{ufunc.__name__}_at"
+    return apply_at

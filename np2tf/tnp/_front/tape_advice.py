@@ -1,0 +1,37 @@
+"""`tf.GradientTape.watch` of an array on the host says what to do; nothing else of it changes.
+
+Loaded as soon as a function of `tnp` finds that TensorFlow is there. Every other patch of TensorFlow is in
+`np2tf.tnp._methods.tensorflow_protocols`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+
+class NotWatchedError(TypeError, ValueError):
+    """A gradient tape cannot watch an array on the host. (TensorFlow's own error is a ValueError.)"""
+
+
+def _telling(watch: Callable[..., None]) -> Callable[..., None]:
+    @wraps(watch)
+    def telling(tape: tf.GradientTape, tensor: Any) -> None:
+        try:
+            watch(tape, tensor)
+        except ValueError as error:
+            if not any(isinstance(one, np.ndarray) for one in tf.nest.flatten(tensor)):
+                raise
+            raise NotWatchedError(
+                "a gradient tape cannot watch an array on the host: move it with np2tf.device_put(x), or "
+                'set np2tf.config.eager = "tensorflow" before the array is made'
+            ) from error
+
+    return telling
+
+
+tf.GradientTape.watch = _telling(tf.GradientTape.watch)

@@ -1,0 +1,245 @@
+"""Keys with index arrays: the basic part is cut first, then the indexed axes are gathered or scattered to."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._indexing.boolean_masks import check_mask, true_places
+from np2tf.tnp._indexing.keys import FULL
+from np2tf.tnp._slicing import slicing
+from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt
+
+
+def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
+    """Indices into an axis, counted from the start.
+
+    Raises:
+        IndexError: a known one is out of bounds (one that is staged is recorded, see `index_bounds`).
+    """
+    tensor = index.tensor if isinstance(index, SymInt) else tf.convert_to_tensor(index, tf.int64)
+    known = tf.get_static_value(tensor) if isinstance(length, int) else None
+    if known is not None:
+        if known.size and (known.min() < -length or known.max() >= length):
+            bad = known[(known < -length) | (known >= length)].flat[0] if known.ndim else known
+            raise IndexError(f"index {bad} is out of bounds for axis {axis} with size {length}")
+        return tf.constant(np.where(known < 0, known + length, known))
+    proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
+    if not proven:
+        tensor = tf.where(tensor < 0, tensor + length, tensor)
+        if current_region() is not None and checks_bounds():
+            record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
+    return tensor
+
+
+class Advanced:
+    """A key with index arrays, applied to one tensor.
+
+    Args:
+        base: the tensor.
+        items: the key, with one item per axis (`keys.expand`).
+        parted: whether something stands between the indices (`keys.is_parted`).
+        value: what is about to be assigned.
+
+    Raises:
+        IndexError: an index is out of bounds, or the index arrays do not broadcast.
+        ValueError: `value`, which is about to be assigned, does not broadcast to what the key picks.
+    """
+
+    def __init__(
+        self, base: tf.Tensor, items: list[Any], parted: bool, value: tf.Tensor | None = None
+    ) -> None:
+        self.base = base
+        items = _with_masks_as_integers(base, items)
+        # Integers beside index arrays are index arrays of shape () in NumPy's reckoning.
+        indexed = [k for k, item in enumerate(items) if isinstance(item, (tf.Tensor, int, SymInt, _Truth))]
+        self.basic = tuple(
+            None if isinstance(item, _Truth) else FULL if k in indexed else item
+            for k, item in enumerate(items)
+        )
+        self.cut = base if self._is_whole() else slicing.read(base, self.basic)
+        self.axes = indexed
+        self.place = 0 if parted else indexed[0]
+        given = {k: items[k].index if isinstance(items[k], _Truth) else items[k] for k in indexed}
+        common = _common_shape(list(given.values()))
+        # NumPy looks at the integers first, then at the value that is assigned, then at the index arrays.
+        for k, index in given.items():
+            if not isinstance(index, tf.Tensor):
+                given[k] = positions(index, self._length(k), k)
+        self.common = common
+        if value is not None:
+            self.check_value(value)
+        if common is not None and 0 in common:
+            # What is broadcast to nothing is not looked at.
+            self.indices = [tf.zeros(common, tf.int64)] * len(given)
+            return
+        self.indices = _broadcast(
+            [
+                index
+                if given[k] is not items[k] and not isinstance(items[k], _Truth)
+                else positions(index, self._length(k), k)
+                for k, index in given.items()
+            ],
+            common,
+        )
+
+    def _is_whole(self) -> bool:
+        return all(item is not None and item == FULL for item in self.basic)
+
+    @property
+    def rank(self) -> int:
+        """Number of axes of what the key picks."""
+        return int(self.cut.shape.rank) - len(self.axes) + int(self.indices[0].shape.rank)
+
+    def _length(self, axis: int) -> Any:
+        size = self.cut.shape[axis]
+        return size if size is not None else tf.shape(self.cut, tf.int64)[axis]
+
+    def check_value(self, value: tf.Tensor) -> None:
+        """See that a value broadcasts to what the key picks, as far as that is known.
+
+        Raises:
+            ValueError: it does not.
+        """
+        if self.common is None:
+            return
+        rest = [n for k, n in enumerate(self.cut.shape.as_list()) if k not in self.axes]
+        result = [*rest[: self.place], *self.common, *rest[self.place :]]
+        have = value.shape.as_list()
+        while len(have) > len(result) and have[0] == 1:
+            have = have[1:]
+        known = zip(reversed(have), reversed(result), strict=False)
+        if len(have) > len(result) or any(n not in (1, None, m) and m is not None for n, m in known):
+            raise ValueError(
+                f"shape mismatch: value array of shape {tuple(value.shape)} could not be broadcast to "
+                f"indexing result of shape {tuple(result)}"
+            )
+
+    def gather(self) -> tf.Tensor:
+        """The elements of the key."""
+        if len(self.indices) == 1:
+            return gathered(self.cut, self.indices[0], self.axes[0])
+        front = tf.transpose(self.cut, self._to_front())
+        if front.shape.num_elements() == 0:
+            # TensorFlow gathers nothing from nothing.
+            rest = tf.shape(front)[len(self.axes) :]
+            taken = tf.zeros(tf.concat([tf.shape(self.indices[0]), rest], 0), front.dtype)
+        else:
+            taken = tf.gather_nd(front, tf.stack(self.indices, axis=-1))
+        return taken if self.place == 0 else tf.transpose(taken, self._into_place(taken.shape.rank))
+
+    def scatter(self, value: tf.Tensor, combine: Any = None) -> tf.Tensor:
+        """The base with the elements of the key replaced, or combined with `value` once for every index."""
+        front = tf.transpose(self.cut, self._to_front())
+        if front.shape.num_elements() == 0:
+            return self.base
+        places_of = tf.stack(self.indices, axis=-1)
+        one_value = value.shape.num_elements() == 1
+        value = self._in_front(value, front)
+        width = self.indices[0].shape.rank
+        if combine is None and staging_for_xla() and width and not one_value and not self._distinct():
+            raise StagingError(
+                "an index array that may hold duplicates is assigned through under XLA", "NP2TF505"
+            )
+        front = (combine or tf.tensor_scatter_nd_update)(front, places_of, value)
+        cut = tf.transpose(front, np.argsort(self._to_front()))
+        return cut if self._is_whole() else slicing.write(self.base, self.basic, cut)
+
+    def _in_front(self, value: tf.Tensor, front: tf.Tensor) -> tf.Tensor:
+        """The value, broadcast to what the key picks, with the indexed axes in front."""
+        rest = tf.shape(front)[len(self.axes) :]
+        places = tf.shape(self.indices[0])
+        total = self.indices[0].shape.rank + front.shape.rank - len(self.axes)
+        if not self.place:
+            return _broadcast_value(value, tf.concat([places, rest], 0), total)
+        target = tf.concat([rest[: self.place], places, rest[self.place :]], 0)
+        value = _broadcast_value(value, target, total)
+        return tf.transpose(value, np.argsort(self._into_place(total)))
+
+    def _distinct(self) -> bool:
+        """Whether no place is written twice, so that the order of the writes does not matter."""
+        known = [tf.get_static_value(index) for index in self.indices]
+        if any(index is None for index in known):
+            return False
+        rows = np.stack([np.ravel(index) for index in known], -1)
+        return len(np.unique(rows, axis=0)) == len(rows)
+
+    def _to_front(self) -> list[int]:
+        return self.axes + [k for k in range(self.cut.shape.rank) if k not in self.axes]
+
+    def _into_place(self, rank: int) -> list[int]:
+        width = self.indices[0].shape.rank
+        rest = list(range(width, rank))
+        return rest[: self.place] + list(range(width)) + rest[self.place :]
+
+
+class _Truth:
+    """A boolean of no axes: it stands for a new axis, of which it takes the one element or none."""
+
+    def __init__(self, flag: tf.Tensor) -> None:
+        known = tf.get_static_value(flag)
+        if known is None:
+            self.index = tf.zeros([tf.cast(flag, tf.int32)], tf.int64)
+        else:
+            self.index = tf.zeros([int(known)], tf.int64)
+
+
+def _with_masks_as_integers(base: tf.Tensor, items: list[Any]) -> list[Any]:
+    flat: list[Any] = []
+    axis = 0
+    for item in items:
+        if isinstance(item, tf.Tensor) and item.dtype == tf.bool:
+            if item.shape.rank == 0:
+                flat.append(_Truth(item))
+                continue
+            check_mask(item, base, axis)
+            flat.extend(tf.unstack(tf.transpose(true_places(item)), num=item.shape.rank))
+            axis += item.shape.rank
+        else:
+            flat.append(item)
+            axis += item is not None
+    return flat
+
+
+def _common_shape(indices: list[Any]) -> tuple[int, ...] | None:
+    """The shape of all index arrays together, None where it is known only at run time.
+
+    Raises:
+        IndexError: they do not broadcast.
+    """
+    shapes = [index.shape for index in indices if isinstance(index, tf.Tensor)]
+    if not all(shape.is_fully_defined() for shape in shapes):
+        return None
+    try:
+        return np.broadcast_shapes(*(tuple(shape.as_list()) for shape in shapes))
+    except ValueError:
+        raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
+
+
+def _broadcast(indices: list[tf.Tensor], shape: tuple[int, ...] | None) -> list[tf.Tensor]:
+    if len(indices) == 1:
+        return indices
+    if shape is not None:
+        return [index if index.shape == shape else tf.broadcast_to(index, shape) for index in indices]
+    static = [index.shape for index in indices]
+    if all(one.rank == static[0].rank and 1 not in one.as_list() for one in static):
+        # Of equal lengths (what `nonzero` returned), or `tf.stack` says that they are not.
+        return indices
+    common = tf.shape(indices[0])
+    for index in indices[1:]:
+        common = tf.broadcast_dynamic_shape(common, tf.shape(index))
+    return [tf.broadcast_to(index, common) for index in indices]
+
+
+def _broadcast_value(value: tf.Tensor, shape: tf.Tensor, rank: int) -> tf.Tensor:
+    extra = value.shape.rank - rank
+    if extra > 0:
+        value = tf.squeeze(value, list(range(extra)))
+    static = tf.get_static_value(shape)
+    return tf.broadcast_to(value, shape if static is None else static)

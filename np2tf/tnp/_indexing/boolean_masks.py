@@ -1,0 +1,122 @@
+"""Boolean arrays as keys: ``x[mask]`` and ``x[mask] = value``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._indexing.keys import FULL
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._operands.promotion import default_dtype, kind_of
+from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.index_bounds import record_violation
+
+
+def where_mask(where: Any) -> tf.Tensor:
+    """The `where` of a function that writes: an array of another type is none, numbers and lists are.
+
+    Raises:
+        TypeError: it is none.
+    """
+    if hasattr(where, "dtype") and default_dtype(kind_of(where)).kind != "b":
+        raise TypeError("Cannot cast array data to dtype('bool') according to the rule 'safe'")
+    return as_tensor(where, np.bool_)
+
+
+def leading_mask(items: list[Any]) -> tf.Tensor | None:
+    """The boolean array of a key like ``x[mask]`` or ``x[mask, :]``, None for any other key."""
+    first = items[0] if items else None
+    if isinstance(first, tf.Tensor) and first.dtype == tf.bool and first.shape.rank and _plain(items[1:]):
+        return first
+    return None
+
+
+def _plain(items: list[Any]) -> bool:
+    return all(isinstance(item, slice) and item == FULL for item in items)
+
+
+def true_places(mask: tf.Tensor) -> tf.Tensor:
+    """Positions of the true elements, one row each: a constant where the mask is known."""
+    known = None if tf.executing_eagerly() else tf.get_static_value(mask)
+    return tf.where(mask) if known is None else tf.constant(np.argwhere(known).reshape(-1, known.ndim))
+
+
+def masked(tensor: tf.Tensor, mask: tf.Tensor, axis: int = 0) -> tf.Tensor:
+    """The elements where `mask`, which lies along the axes from `axis` on, is true."""
+    if tf.executing_eagerly() or tf.get_static_value(mask) is None:
+        return tf.boolean_mask(tensor, mask, axis=axis)
+    if mask.shape.rank == 1:
+        return gathered(tensor, true_places(mask)[:, 0], axis)
+    return tf.gather_nd(tensor, true_places(mask))
+
+
+def check_mask(mask: tf.Tensor, base: tf.Tensor, first: int = 0) -> None:
+    """See that a mask, which begins at axis `first`, has the lengths of the axes it lies on.
+
+    Raises:
+        IndexError: it has not.
+    """
+    for axis, (have, want) in enumerate(
+        zip(mask.shape.as_list(), base.shape.as_list()[first:], strict=False), first
+    ):
+        if have is not None and want is not None and have != want:
+            raise IndexError(
+                f"boolean index did not match indexed array along axis {axis}; size of axis is {want} "
+                f"but size of corresponding boolean axis is {have}"
+            )
+
+
+def widened(mask: tf.Tensor, rank: int) -> tf.Tensor:
+    """A mask of the leading axes, with axes of length one for the others of an array of this rank."""
+    inner = rank - mask.shape.rank
+    return tf.reshape(mask, tf.concat([tf.shape(mask), tf.ones(inner, tf.int32)], 0)) if inner else mask
+
+
+def write_masked(base: tf.Tensor, mask: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+    """``base[mask] = value`` without a data-dependent shape: the k-th true element takes the k-th value.
+
+    Raises:
+        ValueError: the value does not broadcast to what is written.
+    """
+    inner = base.shape.rank - mask.shape.rank
+    wide = widened(mask, base.shape.rank)
+    value = _fitted(value, base.shape.as_list()[mask.shape.rank :], mask)
+    if value.shape.rank <= inner:
+        return tf.where(wide, value, base)
+    count = tf.math.count_nonzero(mask)
+    _check_count(count, value)
+    flat = tf.reshape(tf.cast(mask, tf.int64), [-1])
+    source = tf.reshape(tf.cumsum(flat) - 1, tf.shape(mask))
+    last = tf.maximum(tf.shape(value, tf.int64)[0] - 1, 0)
+    if not value.shape[0]:
+        # There may be no value at all, and then nothing that can be gathered from.
+        value = tf.pad(value, [[0, 1]] + [[0, 0]] * inner)
+    return tf.where(wide, tf.gather(value, tf.clip_by_value(source, 0, last)), base)
+
+
+def _fitted(value: tf.Tensor, rest: list[int | None], mask: tf.Tensor) -> tf.Tensor:
+    """`value` without leading axes of length one; the axes behind the mask must broadcast to `rest`."""
+    while value.shape.rank > len(rest) and value.shape[0] == 1:
+        value = value[0]
+    inner = value.shape.as_list()[max(value.shape.rank - len(rest), 0) :]
+    known = zip(reversed(inner), reversed(rest), strict=False)
+    if value.shape.rank > len(rest) + 1 or any(n not in (1, None, m) and m is not None for n, m in known):
+        raise ValueError(
+            f"shape mismatch: value array of shape {tuple(value.shape)} could not be broadcast to indexing "
+            f"result of shape {(tf.get_static_value(tf.math.count_nonzero(mask)), *rest)}"
+        )
+    return value
+
+
+def _check_count(count: tf.Tensor, value: tf.Tensor) -> None:
+    given = tf.shape(value, tf.int64)[0]
+    if hasattr(count, "numpy"):
+        if int(given) != int(count):
+            raise ValueError(
+                f"NumPy boolean array indexing assignment cannot assign {int(given)} input values to "
+                f"the {int(count)} output values where the mask is true"
+            )
+    elif value.shape[0] is not None:
+        record_violation(tf.not_equal(given, count))

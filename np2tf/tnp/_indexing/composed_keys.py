@@ -1,0 +1,114 @@
+"""Keys of slices whose ends are known only at run time, as keys of the array that was sliced.
+
+XLA wants static shapes. ``x[:n][i]`` and ``x[:n][1:]`` would make an array of dynamic shape of the first
+slice; as ``x[i]`` and ``x[1:n]`` they do not.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import array_over, cell_of, ndarray, path_of
+from np2tf.tnp._indexing.keys import FULL, expand, holds_0d_array
+from np2tf.tnp._masked.selection import is_dynamic
+from np2tf.tnp._slicing.slice_spec import Axis, axes_of, axis_per_item
+from np2tf.tnp._slicing.view_transforms import Basic
+from np2tf.tnp._tensor import symint
+from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
+from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.symint import Int, SymInt
+
+
+def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
+    """The array that `array` is a slice of, and what `key` is as an expanded key of that.
+
+    None where `array` is no slice of dynamic shape that XLA is to compile, or the key is of another kind: a
+    mask, steps, index arrays beside integers.
+    """
+    path = path_of(array)
+    if (
+        not path
+        or type(path[-1]) is not Basic
+        or not any(map(is_dynamic, path[-1].key))
+        or not staging_for_xla()
+    ):
+        return None
+    whole = array_over(cell_of(array), path[:-1])
+    first = path[-1].key
+    axes = axes_of(whole.tensor, first)
+    if axes is None or None in first or holds_0d_array(key) or all(axis.size is not None for axis in axes):
+        return None
+    visible = [axis for axis in axes if not axis.dropped]
+    items = expand(key, len(visible))
+    index_arrays = [item for item in items if isinstance(item, tf.Tensor)]
+    if any(item.dtype == tf.bool for item in index_arrays) or (index_arrays and len(visible) < len(axes)):
+        return None
+    made: list[Any] = []
+    rest = iter(items)
+    for item, axis in zip(first, axis_per_item(first, axes), strict=True):
+        assert axis is not None
+        if axis.dropped:
+            made.append(item)
+            continue
+        inner = next(rest)
+        while inner is None:
+            made.append(None)
+            inner = next(rest)
+        part = _part(item, axis, inner)
+        if part is None:
+            return None
+        made.append(part)
+    made += rest
+    return whole, made
+
+
+def _part(outer: Any, axis: Axis, inner: Any) -> Any:
+    """What `inner` takes of the slice `outer` of an axis, as an item for the axis; None if there is none."""
+    if isinstance(inner, slice) and inner == FULL:
+        return outer
+    if axis.step != 1:
+        return None
+    if isinstance(inner, slice):
+        if inner.step not in (None, 1):
+            return None
+        start, stop = _end(inner.start, axis.start, axis), _end(inner.stop, axis.stop, axis)
+        return slice(start, stop)
+    if isinstance(inner, tf.Tensor):
+        return _positions(inner, axis)
+    return _position(inner, axis)
+
+
+def _end(end: Int | None, default: Int, axis: Axis) -> Int:
+    """An end of a slice of a slice, counted from the start of the axis."""
+    if end is None:
+        return default
+    begin, behind = symint.tensor_of(axis.start), symint.tensor_of(axis.stop)
+    if isinstance(end, int) and end >= 0 and axis.start == 0:
+        place = tf.minimum(symint.tensor_of(end), tf.maximum(behind, 0))
+    else:
+        given = symint.tensor_of(end)
+        from_start, from_end = begin + given, behind + given
+        place = tf.where(given < 0, tf.maximum(from_end, begin), tf.minimum(from_start, behind))
+        place = tf.maximum(place, begin)
+    return SymInt.fresh(place, 0, axis.length)
+
+
+def _position(index: Int, axis: Axis) -> SymInt:
+    """The place of an element of a slice; one that is out of the slice's bounds is a violation."""
+    length = symint.extent(axis.start, axis.stop)
+    given = symint.tensor_of(index)
+    if symint.low(index) is None or symint.low(index) < 0:  # type: ignore[operator]
+        given = tf.where(given < 0, given + length, given)
+    if checks_bounds():
+        record_violation((given < 0) | (given >= length))
+    return SymInt.fresh(symint.tensor_of(axis.start) + given, 0, max(axis.length - 1, 0))
+
+
+def _positions(index: tf.Tensor, axis: Axis) -> tf.Tensor:
+    length = symint.extent(axis.start, axis.stop)
+    index = tf.where(index < 0, index + length, index)
+    if checks_bounds():
+        record_violation(tf.reduce_any((index < 0) | (index >= length)))
+    return tf.clip_by_value(symint.tensor_of(axis.start) + index, 0, max(axis.length - 1, 0))

@@ -1,0 +1,106 @@
+"""Small keys of eager tensors: an integer, a slice or a mask, by one kernel (see `_dispatch`)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework.ops import EagerTensor
+from tensorflow.python.ops import gen_array_ops
+
+from np2tf.tnp._array.ndarray import ndarray, tensor_array, tensor_scalar
+from np2tf.tnp._dispatch.eager_fast_path import _BOOL, _number, eager
+from np2tf.tnp._slicing.view_transforms import Basic
+from np2tf.tnp._tensor.small_constants import constant
+from np2tf.tnp._tensor.storage import Cell
+
+_FULL = slice(None)
+_ENDS = frozenset({int, type(None)})
+
+
+def picked(array: ndarray, key: Any) -> Any:
+    """``array[key]``, None for another kind of key or array."""
+    kind = type(key)
+    tensor = eager(array) if type(array) is ndarray else None
+    if tensor is None or not tensor._rank():
+        return None
+    if kind is int:
+        return _element(array, tensor, key)
+    if kind is slice:
+        return _stretch(array, tensor, key)
+    return _masked(tensor, key) if kind is ndarray else None
+
+
+def _element(array: ndarray, tensor: Any, key: int) -> Any:
+    shape = tensor._shape_tuple()
+    length = shape[0]
+    if not -length <= key < length:
+        return None
+    place = key + length if key < 0 else key
+    value = gen_array_ops.strided_slice(
+        tensor, constant((place,)), constant((place + 1,)), constant((1,)), 0, 0, 0, 0, 1
+    )
+    if len(shape) == 1:
+        return tensor_scalar(value)
+    return _seen(array, (place, *[_FULL] * (len(shape) - 1)), value)
+
+
+def _stretch(array: ndarray, tensor: Any, key: slice) -> Any:
+    if not {type(key.start), type(key.stop), type(key.step)} <= _ENDS or key.step == 0:
+        return None
+    start, stop, step = key.indices(tensor._shape_tuple()[0])
+    if not len(range(start, stop, step)):
+        start, stop, step = 0, 0, 1
+    # There is no place before the first element that TensorFlow could be told: all to the end is meant.
+    to_the_end = 1 if stop < 0 else 0
+    value = gen_array_ops.strided_slice(
+        tensor, constant((start,)), constant((max(stop, 0),)), constant((step,)), 0, to_the_end, 0, 0, 0
+    )
+    return _seen(array, (key, *[_FULL] * (tensor._rank() - 1)), value)
+
+
+def _seen(array: ndarray, key: tuple[Any, ...], value: Any) -> ndarray:
+    """The view, with the value that it has as long as nothing is written."""
+    view = array.view_through(Basic(key))
+    view._cache = (view._cell.value, None, value)  # type: ignore[union-attr]
+    return view
+
+
+def _masked(tensor: Any, key: ndarray) -> Any:
+    mask = eager(key)
+    if mask is None or mask._datatype_enum() != _BOOL or not mask._rank():
+        return None
+    if mask._shape_tuple() != tensor._shape_tuple()[: mask._rank()]:
+        return None
+    places = gen_array_ops.where(mask)
+    if mask._rank() > 1:
+        return tensor_array(gen_array_ops.gather_nd(tensor, places))
+    flat = gen_array_ops.reshape(places, constant((-1,), tf.int32))
+    return tensor_array(gen_array_ops.gather_v2(tensor, flat, constant(0, tf.int32)))
+
+
+def written(array: ndarray, key: Any, value: Any) -> bool:
+    """Write one element or one stretch of a whole array; False for anything else."""
+    if type(array) is not ndarray or array._path or type(array._cell) is not Cell:
+        return False
+    tensor = array._cell.value
+    if type(tensor) is not EagerTensor:
+        return False
+    shape = tensor._shape_tuple()
+    if type(key) is not int or len(shape) != 1 or not -shape[0] <= key < shape[0]:
+        return False
+    enum = tensor._datatype_enum()
+    new = eager(value)
+    if new is None:
+        new = _number(value, enum)
+        if new is None:
+            return False
+    elif new._rank() or new._datatype_enum() != enum:
+        return False
+    place = key + shape[0] if key < 0 else key
+    array._cell.write(
+        gen_array_ops.tensor_strided_slice_update(
+            tensor, constant((place,)), constant((place + 1,)), constant((1,)), new, 0, 0, 0, 0, 1
+        )
+    )
+    return True

@@ -1,0 +1,231 @@
+"""``x[key]`` and ``x[key] = value`` for tensor arrays, with every form of key that NumPy has.
+
+A key is expanded to one item per axis (`keys`). Without index arrays it is a view (`view_transforms.Basic`).
+With them it picks elements (`boolean_masks`, `advanced`), and what it gives is a copy.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import ndarray, path_of, scalar, tensor_array, tensor_scalar
+from np2tf.tnp._array.write_ordering import compute_before_write
+from np2tf.tnp._indexing.advanced import Advanced
+from np2tf.tnp._indexing.boolean_masks import check_mask, leading_mask, masked, write_masked
+from np2tf.tnp._indexing.composed_keys import composed
+from np2tf.tnp._indexing.keys import expand, holds, holds_0d_array, is_parted
+from np2tf.tnp._indexing.selection_indices import filled_at, gathered_at, selected_index
+from np2tf.tnp._indexing.selection_keys import mask_beside, picked, with_masks
+from np2tf.tnp._indexing.selection_writes import write_repeated, write_selection
+from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array, selection_of
+from np2tf.tnp._operands.conversion import assigned, to_numpy
+from np2tf.tnp._operands.value_range import refuse_unfit
+from np2tf.tnp._slicing import slice_spec, slicing
+from np2tf.tnp._slicing.reversed_slices import forwards
+from np2tf.tnp._slicing.view_transforms import Basic
+from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt
+
+
+def getitem(array: ndarray, key: Any) -> Any:
+    """``array[key]`` of a tensor array: a view, a number, or a copy for advanced keys.
+
+    Raises:
+        IndexError: as NumPy does.
+    """
+    if staging_for_xla():
+        key = with_masks(array, key)
+        found = picked(array, key)
+        if found is not None:
+            return found
+        inner = composed(array, key)
+        if inner is not None:
+            return _of_whole(*inner, key)
+    tensor = array.tensor
+    index = selected_index(tensor, key)
+    if index is not None:
+        return selected_array(gathered_at(tensor, index))
+    items = expand(key, tensor.shape.rank)
+    if not any(isinstance(item, tf.Tensor) for item in items):
+        if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
+            return tensor_scalar(slicing.read(tensor, tuple(items)))
+        turned = forwards(items, tensor.shape.as_list())
+        if turned is not None:
+            return getitem(array.view_through(Basic(tuple(turned[0]))), turned[1])
+        if type(array) is scalar or holds_0d_array(key):
+            return tensor_array(slicing.read(tensor, tuple(items)))
+        view = array.view_through(Basic(tuple(items)))
+        if selection_of(view) is None:
+            _ = view.tensor
+        return view
+    beside = mask_beside(items) if staging_for_xla() else None
+    if beside is not None:
+        check_mask(beside[0], tensor)
+        return getitem(getitem(array, beside[1]), tensor_array(beside[0]))
+    mask = leading_mask(items)
+    if mask is not None:
+        check_mask(mask, tensor)
+        selection = mask_selection(tensor, mask) if staging_for_xla() else None
+        if selection is not None:
+            return selected_array(guarded(selection))
+        return tensor_array(masked(tensor, mask))
+    return tensor_array(Advanced(tensor, items, is_parted(key)).gather())
+
+
+def _of_whole(whole: ndarray, items: list[Any], key: Any) -> Any:
+    """What the composed key of a slice takes of the whole array."""
+    if any(isinstance(item, tf.Tensor) for item in items):
+        return tensor_array(Advanced(whole.tensor, items, is_parted(key)).gather())
+    if all(isinstance(item, (int, SymInt)) for item in items) and not holds(key, Ellipsis):
+        return tensor_scalar(slicing.read(whole.tensor, tuple(items)))
+    view = whole.view_through(Basic(tuple(items)))
+    if selection_of(view) is None:
+        _ = view.tensor
+    return view
+
+
+def setitem(array: ndarray, key: Any, value: Any) -> None:
+    """``array[key] = value`` of a tensor array.
+
+    Raises:
+        IndexError, ValueError: as NumPy does.
+    """
+    if type(array) is scalar:
+        raise TypeError("'numpy.generic' object does not support item assignment")
+    if array.is_read_only:
+        raise ValueError("assignment destination is read-only")
+    if staging_for_xla():
+        key = with_masks(array, key)
+        inner = composed(array, key)
+        if inner is not None:
+            whole, items = inner
+            _set(whole, whole.tensor, items, key, value)
+            return
+    tensor = array.tensor
+    filled = _filled(tensor, key, value)
+    if filled is not None:
+        array.store(filled)
+    else:
+        _set(array, tensor, expand(key, tensor.shape.rank), key, value)
+
+
+def _set(array: ndarray, tensor: tf.Tensor, items: list[Any], key: Any, value: Any) -> None:
+    """``array[key] = value``, where `tensor` is what the array holds, and `items` the expanded key."""
+    picks = any(isinstance(item, tf.Tensor) for item in items)
+    if not picks and forwards(items, tensor.shape.as_list()):
+        setitem(getitem(array, key), ..., value)
+        return
+    beside = mask_beside(items) if picks and staging_for_xla() else None
+    if beside is not None:
+        check_mask(beside[0], tensor)
+        setitem(getitem(array, beside[1]), tensor_array(beside[0]), value)
+        return
+    selection = selection_of(value)
+    written = write_selection(tensor, items, selection) if selection is not None else None
+    if written is not None:
+        array.store(written)
+        return
+    try:
+        new = _assignable(value, tensor.dtype, picks)
+    except (TypeError, ValueError, OverflowError):
+        if not picks:
+            # An index out of bounds is found first.
+            slice_spec.axes_of(tensor, tuple(items))
+            if type(value) in (list, tuple) and tf.executing_eagerly():
+                _write_before(getitem(array, key), value)
+        raise
+    if not picks:
+        if new.shape.rank is None:
+            new = tf.broadcast_to(new, tf.shape(slicing.read(tensor, tuple(items))))
+        if all(isinstance(item, (int, SymInt)) for item in items):
+            if new.shape.rank and not holds(key, Ellipsis):
+                slice_spec.axes_of(tensor, tuple(items))
+                _refuse_sequence(tensor, value)
+            new = compute_before_write(array, new)
+        if type(value) in (list, tuple):
+            _check_depth(items, new)
+        _store_basic(array, tuple(items), tensor, new)
+        return
+    mask = leading_mask(items)
+    if mask is not None:
+        check_mask(mask, tensor)
+        if mask.shape.rank == tensor.shape.rank and not isinstance(key, tuple):
+            _check_rank(new)
+        array.store(write_masked(tensor, mask, new))
+    else:
+        array.store(Advanced(tensor, items, is_parted(key), new).scatter(new))
+
+
+def _filled(tensor: tf.Tensor, key: Any, value: Any) -> tf.Tensor | None:
+    """`tensor` after a number has been written where an index array that is a selection points to."""
+    index = selected_index(tensor, key)
+    if index is None or selection_of(value) is not None:
+        return None
+    return filled_at(tensor, index, _assignable(value, tensor.dtype, picks=True))
+
+
+def _store_basic(array: ndarray, key: slice_spec.BasicKey, tensor: tf.Tensor, value: tf.Tensor) -> None:
+    """``array[key] = value``, where `tensor` is what the array holds."""
+    written = write_repeated(tensor, key, value) if staging_for_xla() else None
+    if written is not None:
+        array.store(written)
+    elif staging_for_xla() and path_of(array):
+        array.store_through(Basic(key), value)
+    else:
+        array.store(slicing.write(tensor, key, value))
+
+
+def _write_before(part: Any, value: Any) -> None:
+    """Write what stands before the first number of a list that does not fit, as NumPy does."""
+    if type(part) is not ndarray:
+        return
+    held = np.array(part.numpy())
+    with suppress(TypeError, ValueError, OverflowError):
+        held[...] = to_numpy(value)
+    part.store(tf.constant(held))
+
+
+def _refuse_sequence(tensor: tf.Tensor, value: Any) -> None:
+    """Raise what NumPy raises where one element is assigned something that has axes."""
+    element = np.empty(1, tensor.dtype.as_numpy_dtype)
+    element[0] = value if type(value) in (list, tuple) else np.zeros(1)
+
+
+def _check_rank(value: tf.Tensor) -> None:
+    """Where a mask of all axes is the whole key, NumPy takes a shorter way, which has no leading axes."""
+    if value.shape.rank is not None and value.shape.rank > 1:
+        raise TypeError(
+            "NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+            f"{value.shape.rank} dimensions"
+        )
+
+
+def _check_depth(items: list[Any], value: tf.Tensor) -> None:
+    """See that a nested list has no more levels than what it is assigned to has axes.
+
+    Raises:
+        ValueError: it has.
+    """
+    visible = sum(1 for item in items if item is None or isinstance(item, slice))
+    if value.shape.rank is not None and value.shape.rank > visible:
+        raise ValueError(
+            "setting an array element with a sequence. The requested array would exceed the maximum number "
+            f"of dimension of {visible}."
+        )
+
+
+def _assignable(value: Any, dtype: tf.DType, picks: bool) -> tf.Tensor:
+    """`value` in the type of what it is assigned to; with index arrays NumPy casts its own numbers."""
+    wanted = np.dtype(dtype.as_numpy_dtype)
+    kind = type(value)
+    if kind is int or kind is float:
+        return tf.constant(np.asarray(value, wanted))
+    if not picks:
+        refuse_unfit(value, wanted)
+    elif isinstance(value, np.generic):
+        value = np.asarray(value)
+    return assigned(value, wanted)

@@ -1,0 +1,152 @@
+"""Index keys: every form that NumPy takes, brought to one item per axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, scalar, tensor_scalar
+from np2tf.tnp._operands.axis_arguments import MOST_AXES
+from np2tf.tnp._operands.conversion import as_tensor
+from np2tf.tnp._tensor.symint import SymInt
+
+FULL = slice(None)
+
+_NOT_AN_INDEX = (
+    "only integers, slices (`:`), ellipsis (`...`), numpy.newaxis (`None`) and integer or boolean "
+    "arrays are valid indices"
+)
+
+
+def expand(key: Any, rank: int | None) -> list[Any]:
+    """One item per axis: int, SymInt, slice, None (new axis), or an index tensor (int64 or bool).
+
+    Raises:
+        IndexError: too many indices, or something that is not an index.
+    """
+    if rank is None:
+        raise StagingError("indexing an array of unknown rank")
+    parts = [_item(part) for part in (key if isinstance(key, tuple) else (key,))]
+    used = sum(_axes_used(part) for part in parts)
+    if used > rank:
+        raise IndexError(f"too many indices for array: array is {rank}-dimensional, but {used} were indexed")
+    ellipses = [k for k, part in enumerate(parts) if part is Ellipsis]
+    if len(ellipses) > 1:
+        raise IndexError("an index can only have a single ellipsis ('...')")
+    where = ellipses[0] if ellipses else len(parts)
+    if rank - used + len(parts) > MOST_AXES:
+        raise IndexError(f"number of dimensions must be within [0, {MOST_AXES}]")
+    parts = [_settled(part) if type(part) is slice else part for part in parts]
+    return [*parts[:where], *[FULL] * (rank - used), *parts[where + 1 :]]
+
+
+def _settled(part: slice) -> slice:
+    return slice(*(None if end is None else _integer(end) for end in (part.start, part.stop, part.step)))
+
+
+def is_parted(key: Any) -> bool:
+    """Whether a slice, an Ellipsis (also one of no length) or a new axis stands between two other indices.
+
+    With index arrays the axes that they pick are then the first of the result.
+    """
+    parts = key if isinstance(key, tuple) else (key,)
+    basic = (type(part) is slice or part is None or part is Ellipsis for part in parts)
+    others = [place for place, is_basic in enumerate(basic) if not is_basic]
+    return bool(others) and others[-1] - others[0] >= len(others)
+
+
+def holds(key: Any, wanted: Any) -> bool:
+    """Whether `wanted` (Ellipsis or None) is one of the parts of a key."""
+    return any(part is wanted for part in key) if isinstance(key, tuple) else key is wanted
+
+
+def holds_0d_array(key: Any) -> bool:
+    """Whether an index is an array of no axes: NumPy then copies, where an integer would give a view."""
+    return any(map(_is_0d_array, key)) if isinstance(key, tuple) else _is_0d_array(key)
+
+
+def _is_0d_array(part: Any) -> bool:
+    kind = type(part)
+    if kind is int or kind is slice or part is None or part is Ellipsis or kind is scalar:
+        return False
+    return (is_array(part) or isinstance(part, np.ndarray)) and part.ndim == 0
+
+
+def _axes_used(item: Any) -> int:
+    if item is None or item is Ellipsis:
+        return 0
+    if isinstance(item, tf.Tensor) and item.dtype == tf.bool:
+        return int(item.shape.rank)
+    return 1
+
+
+def _item(part: Any) -> Any:
+    kind = type(part)
+    if kind is int or part is None or part is Ellipsis:
+        return part
+    if kind is slice:
+        # Its ends are looked at once it is known that there is an axis for it.
+        return part
+    if isinstance(part, (bool, np.bool_)):
+        return tf.constant(bool(part))
+    if isinstance(part, np.integer):
+        return int(part)
+    if kind is scalar and part.dtype.kind in "iu":
+        return _integer(part)
+    if isinstance(part, (str, bytes, float, complex, dict)):
+        raise IndexError(_NOT_AN_INDEX)
+    return _index_array(part)
+
+
+def _index_array(part: Any) -> Any:
+    if not is_array(part) and isinstance(part, np.ndarray) and part.ndim == 0 and part.dtype.kind in "iu":
+        return int(part)
+    if isinstance(part, (list, tuple)):
+        index = _from_sequence(part)
+    else:
+        index = as_tensor(part)
+    if index.shape.rank is None:
+        raise StagingError("an index of unknown rank")
+    if index.dtype == tf.bool:
+        return index
+    if not index.dtype.is_integer:
+        raise IndexError("arrays used as indices must be of integer (or boolean) type")
+    if index.shape.rank == 0:
+        return _integer(tensor_scalar(index))
+    return tf.cast(index, tf.int64)
+
+
+def _from_sequence(values: Any) -> tf.Tensor:
+    """A list or tuple as an index array: what is empty has no other type, and is an integer one."""
+    try:
+        index = as_tensor(values)
+    except StagingError as error:
+        if error.code != "NP2TF504":
+            raise
+        raise IndexError(_NOT_AN_INDEX) from None
+    return tf.cast(index, tf.int64) if index.shape.num_elements() == 0 and index.dtype != tf.bool else index
+
+
+def _integer(value: Any) -> int | SymInt:
+    """An end of a slice or an index: known, or staged with what is known about it."""
+    if is_array(value):
+        tensor = value.tensor
+        if not hasattr(tensor, "numpy"):
+            if tensor.shape.rank is None:
+                return _integer(tf.reshape(tensor, []))
+            if not tensor.dtype.is_integer or tensor.shape.rank != 0:
+                raise TypeError("slice indices must be integers or None or have an __index__ method")
+            static = tf.get_static_value(tensor)
+            if static is not None:
+                return int(static)
+            known = value.known if type(value) is scalar else None
+            return known if known is not None else SymInt.fresh(tf.cast(tensor, tf.int64))
+    if isinstance(value, tf.Tensor):
+        return _integer(tensor_scalar(value))
+    try:
+        return int(value.__index__())
+    except AttributeError:
+        raise TypeError("slice indices must be integers or None or have an __index__ method") from None

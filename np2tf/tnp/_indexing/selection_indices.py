@@ -1,0 +1,75 @@
+"""Index arrays that are selections: ``x[index[i:j]]`` under XLA, for which all of `index` is looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp._indexing.advanced import positions
+from np2tf.tnp._masked.chunked_reductions import reduced, round_of
+from np2tf.tnp._masked.element_sources import Round
+from np2tf.tnp._masked.selection import Cut, Selection, guarded, selection_of
+from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, unrecorded
+
+
+def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
+    """The selection that is the whole key to the first axis; None for any other key."""
+    if isinstance(key, (tuple, list, slice, int)):
+        return None
+    index = selection_of(key)
+    usable = index is not None and len(index.parts) == 1 and index.whole.dtype.is_integer
+    return index if usable and base.shape.rank and base.shape.is_fully_defined() else None
+
+
+def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
+    """Where the index points to, counted from the start, and which of it counts: the rest is 0."""
+    (part,) = index.parts
+    assert part is not None
+    return positions(tf.cast(index.filled(0), tf.int64), base.shape[0], 0), part
+
+
+def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
+    """``base[index]``."""
+    (part,) = index.parts
+    assert part is not None
+    parts = (part, *[None] * (base.shape.rank - 1))
+    if round_of(index, (0,)) is None:
+        return guarded(Selection(tf.gather(base, _places(base, index)[0]), parts))
+    if checks_bounds():
+        record_violation(_is_beyond(base, index))
+    with unrecorded():
+        whole = tf.gather(base, _places(base, index)[0])
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        assert -axis == base.shape.rank
+        with unrecorded():
+            places = positions(tf.cast(index.read(-1, first, count, entered), tf.int64), base.shape[0], 0)
+        return tf.gather(base, places)
+
+    return guarded(Selection(whole, parts, read))
+
+
+def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
+    """Whether an index that counts is out of bounds: only those are looked at."""
+
+    def beyond(indices: tf.Tensor) -> tf.Tensor:
+        indices = tf.cast(indices, tf.int64)
+        return (indices < -base.shape[0]) | (indices >= base.shape[0])
+
+    def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        return beyond(index.read(axis, first, count, entered))
+
+    found = Selection(beyond(index.whole), index.parts, read)
+    return reduced("any", found, (0,), tf.reduce_any(found.filled(False)))
+
+
+def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
+    """`base` after ``base[index] = value``; None unless the value is one number."""
+    if value.shape.num_elements() != 1:
+        return None
+    places, part = _places(base, index)
+    # XLA leaves out what is scattered to beyond the end.
+    places = tf.where(part.mask, places, base.shape[0])
+    row = tf.fill([places.shape[0], *base.shape[1:]], tf.reshape(value, []))
+    return tf.tensor_scatter_nd_update(base, places[:, None], row)

@@ -1,0 +1,116 @@
+"""Keys of masks under XLA: what `nonzero` gives used as an index, masks beside integers, masks of selections.
+
+``x[np.where(m)[0]]`` is ``x[m]``, and ``a[m, 0]`` is ``a[:, 0][m]``: so no places are ever counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import ndarray, path_of, tensor_array, tensor_scalar
+from np2tf.tnp._indexing.keys import FULL
+from np2tf.tnp._masked.selection import Cut, Selection, guarded, mask_cut, selected_array, selection_of
+from np2tf.tnp._tensor import symint
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.symint import SymInt
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class TruePlaces(Selection):
+    """Where a mask is true: the positions along one of its axes, of which those count that are true."""
+
+    of: tf.Tensor
+    axis: int
+
+
+def true_places_of(mask: tf.Tensor) -> tuple[ndarray, ...] | None:
+    """``nonzero(mask)`` as selections of all positions; None where the mask's shape or the mask is known."""
+    shape = mask.shape
+    if not staging_for_xla() or not shape.is_fully_defined() or tf.get_static_value(mask) is not None:
+        return None
+    part = mask_cut(mask)
+    place = tf.range(shape.num_elements(), dtype=tf.int64)
+    found: list[ndarray] = []
+    for axis in reversed(range(shape.rank)):
+        length = shape[axis]
+        whole = tf.math.floormod(place, max(length, 1)) if axis else place
+        found.insert(0, selected_array(TruePlaces(whole, (part,), of=mask, axis=axis)))
+        place = place // max(length, 1) if axis else place
+    return tuple(found)
+
+
+def with_masks(array: ndarray, key: Any) -> Any:
+    """A key of an array with masks in the place of the positions where they are true."""
+    items = key if isinstance(key, tuple) else (key,)
+    first = _places(items[0]) if items else None
+    if first is None:
+        return key
+    rank = first.of.shape.rank
+    found = [_places(item) for item in items[:rank]]
+    is_whole = len(found) == rank and all(
+        one is not None and one.of is first.of and one.axis == axis for axis, one in enumerate(found)
+    )
+    if not is_whole or tuple(first.of.shape.as_list()) != array.shape[:rank]:
+        return key
+    rest = items[rank:]
+    return (tensor_array(first.of), *rest) if rest else tensor_array(first.of)
+
+
+def _places(item: Any) -> TruePlaces | None:
+    found = None if isinstance(item, (slice, int)) else selection_of(item)
+    return found if isinstance(found, TruePlaces) and not path_of(item) else None
+
+
+def mask_beside(items: list[Any]) -> tuple[tf.Tensor, tuple[Any, ...]] | None:
+    """The mask of a key like ``a[mask, 0]``, and the key of the axes behind it as a key of the whole array.
+
+    None for other keys, for masks alone, and where the ends of slices are known at run time only.
+    """
+    first = items[0] if items else None
+    if not isinstance(first, tf.Tensor) or first.dtype != tf.bool or not first.shape.rank:
+        return None
+    rest = items[1:]
+    if not all(isinstance(item, (int, SymInt)) or _is_static(item) for item in rest):
+        return None
+    if all(isinstance(item, slice) and item == FULL for item in rest):
+        return None
+    return first, (*[FULL] * first.shape.rank, *rest)
+
+
+def _is_static(item: Any) -> bool:
+    return isinstance(item, slice) and not any(
+        isinstance(e, SymInt) for e in (item.start, item.stop, item.step)
+    )
+
+
+def picked(array: ndarray, key: Any) -> Any:
+    """``array[key]`` of an array that is a selection: under a mask that is one, too, its first and its last.
+
+    Returns:
+        None for any other array or key.
+    """
+    held = selection_of(array) if not path_of(array) else None
+    if held is None or len(held.parts) != 1 or held.parts[0] is None or held.parts[0].interval is not None:
+        return None
+    part = held.parts[0]
+    if type(key) is int and key in (0, -1):
+        return _end(held.whole, part, last=key == -1)
+    mask = None if isinstance(key, (tuple, list, slice, int)) else selection_of(key)
+    if mask is None or mask.whole.dtype != tf.bool or len(mask.parts) != 1:
+        return None
+    if mask.parts[0] is None or mask.parts[0].key != part.key:
+        return None
+    return selected_array(guarded(Selection(held.whole, (mask_cut(tf.logical_and(part.mask, mask.whole)),))))
+
+
+def _end(whole: tf.Tensor, part: Cut, last: bool) -> Any:
+    """The first or the last element that counts; where none does, NumPy raises."""
+    record_violation(tf.logical_not(tf.reduce_any(part.mask)))
+    truth = tf.cast(part.mask, tf.int32)
+    place = tf.argmax(tf.reverse(truth, [0]) if last else truth)
+    place = symint.tensor_of(whole.shape[0]) - 1 - place if last else place
+    return tensor_scalar(tf.gather(whole, place))

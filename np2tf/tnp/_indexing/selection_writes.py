@@ -1,0 +1,158 @@
+"""Writing selections to where they lie in an array: over the whole array, or in rounds over the part."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+from np2tf.tnp._array.write_ordering import pinned
+from np2tf.tnp._masked import chunked_loops
+from np2tf.tnp._masked.element_sources import Round, Written, place_of, sizes_of, starts_of
+from np2tf.tnp._masked.selection import (
+    Selection,
+    aligned,
+    cut_items,
+    is_dynamic,
+    mask_selection,
+    same_parts,
+    slice_selection,
+    span,
+)
+from np2tf.tnp._slicing import slice_spec, slicing
+from np2tf.tnp._tensor import symint
+from np2tf.tnp._tensor.storage import current_region
+
+
+def write_selection(
+    base: tf.Tensor, items: list[Any], selection: Selection, in_rounds: bool = False
+) -> tf.Tensor | None:
+    """`base` after ``base[items] = selection``; None unless it is a selection of the part that is written.
+
+    Args:
+        base: the array.
+        items: the key, expanded.
+        selection: what is written.
+        in_rounds: None also where the whole array would be written.
+    """
+    if items and isinstance(items[0], tf.Tensor) and items[0].dtype == tf.bool:
+        target = mask_selection(base, items[0])
+        if target is None or not same_parts(target.parts, selection.parts):
+            return None
+        sizes = zip(selection.whole.shape, target.whole.shape, strict=True)
+        if any(n not in (1, m) for n, m in sizes):
+            return None
+        written = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
+        return tf.reshape(written, base.shape)
+    key = tuple(items)
+    # Once: of ends that it works out twice nobody knows that they are the same.
+    axes = slice_spec.axes_of(base, key)
+    target = slice_selection(base, key, axes)
+    fitting = target and _aligned_with(selection, target)
+    if axes is None or target is None or fitting is None or not _fits(fitting.whole, target.whole):
+        return None
+    flags = cut_items(key, axes)
+    whole_key = tuple(slice(None) if flag else item for item, flag in zip(key, flags, strict=True))
+    new = tf.where(target.mask(), tf.cast(fitting.whole, base.dtype), target.whole)
+    whole = slicing.write(base, whole_key, new)
+    chosen = _axis_of_rounds(key, axes, target, selection.whole.shape.as_list(), base.shape.num_elements())
+    if chosen is None:
+        return None if in_rounds else whole
+    return chunked_loops.with_gradient_of(whole, _rounds(base, axes, chosen, target, fitting))
+
+
+def write_repeated(base: tf.Tensor, key: slice_spec.BasicKey, value: tf.Tensor) -> tf.Tensor | None:
+    """`base` after ``base[key] = value`` in rounds, where `value` is the same all along a part; else None."""
+    if value.shape.rank is None or not any(isinstance(item, slice) and is_dynamic(item) for item in key):
+        return None
+    return write_selection(base, list(key), Selection(value, (None,) * value.shape.rank), in_rounds=True)
+
+
+@dataclass(frozen=True)
+class _Along:
+    """Rounds along `axis` of what is written, counted from the end, which is axis `k` of the array."""
+
+    axis: int
+    k: int
+    elements: int
+
+
+def _axis_of_rounds(
+    key: slice_spec.BasicKey, axes: list[slice_spec.Axis], target: Selection, given: list[int], room: int
+) -> _Along | None:
+    """The first axis that is written in rounds; None where the whole array is quicker.
+
+    Args:
+        key: where it is written.
+        axes: what this is of each axis.
+        target: what is there.
+        given: the shape of the whole array that is written.
+        room: how many elements there are of what it is written to.
+    """
+    rank = len(target.parts)
+    if any(axis.step != 1 for axis in axes):
+        return None
+    numbers = iter(range(len(axes)))
+    places = [None if item is None else next(numbers) for item in key]
+    visible = [k for item, k in zip(key, places, strict=True) if item is None or isinstance(item, slice)]
+    for axis, part in enumerate(target.parts):
+        k = visible[axis]
+        if part is None or part.interval is None or k is None:
+            continue
+        shape = target.whole.shape.as_list()
+        lengths = [size for size in (shape[axis], *given[axis - rank :][:1]) if size != 1]
+        elements = chunked_loops.elements_of_round(shape, axis, min(lengths, default=1), room)
+        if elements is not None:
+            return _Along(axis - rank, k, elements)
+    return None
+
+
+def _rounds(
+    base: tf.Tensor, axes: Sequence[slice_spec.Axis], along: _Along, target: Selection, value: Selection
+) -> tf.Tensor:
+    """`base` after `value` has been written to `target` in rounds."""
+    axis, k, rank = along.axis, along.k, len(target.parts)
+    part = target.parts[axis]
+    assert part is not None
+    assert part.interval is not None
+    beside = target.mask([j for j in range(rank) if j != rank + axis])
+    place = place_of(axes)
+    entered_region = current_region()
+    counter = entered_region.counter if entered_region is not None else None
+    # XLA would copy the array, and what it has become back to where the loop around has it.
+    copy = base if counter is None else pinned(counter, [base])[0]
+
+    def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:
+        entered = Round(Written(base, copy, current, place, k, first))
+        before = target.read(axis, first, count, entered)
+        new = tf.cast(value.read(axis, first, count, entered), base.dtype)
+        mask = beside
+        if count > 1:
+            left = chunked_loops.undone(count, done, rank + axis, rank)
+            mask = left if mask is None else tf.logical_and(mask, left)
+        new = tf.broadcast_to(new, before.shape) if mask is None else tf.where(mask, new, before)
+        new = tf.reshape(new, sizes_of(axes, k, count))
+        start = symint.tensor_of(axes[k].start) + first
+        return gen_xla_ops.xla_dynamic_update_slice(current, new, starts_of(axes, k, start))
+
+    return chunked_loops.over(span(part.interval), along.elements, step, base)
+
+
+def _aligned_with(selection: Selection, target: Selection) -> Selection | None:
+    """`selection` with all of its parts where those of `target` are; what is of length 1 is repeated."""
+    missing = len(target.parts) - len(selection.parts)
+    if missing < 0:
+        return None
+    found: Selection | None = selection
+    for k, part in enumerate(target.parts[missing:]):
+        if found is not None and (found.parts[k] is not None or found.whole.shape[k] != 1):
+            found = aligned(found, k, part)
+    return found
+
+
+def _fits(value: tf.Tensor, target: tf.Tensor) -> bool:
+    pairs = zip(reversed(value.shape.as_list()), reversed(target.shape.as_list()), strict=False)
+    return all(size in (1, room) for size, room in pairs)

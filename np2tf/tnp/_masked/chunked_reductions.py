@@ -1,0 +1,168 @@
+"""Reductions and products of selections, in rounds over the elements that they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+from np2tf.tnp._masked import chunked_loops
+from np2tf.tnp._masked.element_sources import Round, part_of
+from np2tf.tnp._masked.selection import Cut, Selection, span
+from np2tf.tnp._tensor.lane_reductions import in_strands
+from np2tf.tnp._tensor.small_constants import constant
+
+
+@dataclass(frozen=True)
+class Reduction:
+    """How a reduction is done element by element.
+
+    Attributes:
+        combine: of two arrays, element by element.
+        finish: over axes of what is left.
+        neutral: of a dtype, what changes nothing.
+        truth: whether only the truth of the elements counts.
+    """
+
+    combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]
+    finish: Callable[[tf.Tensor, Sequence[int]], tf.Tensor]
+    neutral: Callable[[tf.DType], Any]
+    truth: bool = False
+
+
+def _larger(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    return _unless_nan(a, b, tf.maximum(a, b))
+
+
+def _smaller(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    return _unless_nan(a, b, tf.minimum(a, b))
+
+
+def _unless_nan(a: tf.Tensor, b: tf.Tensor, found: tf.Tensor) -> tf.Tensor:
+    if not found.dtype.is_floating:
+        return found
+    return tf.where(tf.logical_or(tf.math.is_nan(a), tf.math.is_nan(b)), a + b, found)
+
+
+def _sum(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
+    return in_strands(_raw_sum, tf.add, x, tuple(axes), False)
+
+
+def _raw_sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:
+    return tf.raw_ops.Sum(input=x, axis=list(axes), keep_dims=keepdims)
+
+
+def _folded(combine: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> Callable[..., tf.Tensor]:
+    """A reduction over axes in pairs, which treats NaN as `combine` does."""
+
+    def finish(x: tf.Tensor, axes: Sequence[int]) -> tf.Tensor:
+        for axis in sorted(axes, reverse=True):
+            while x.shape[axis] > 1:
+                half = (x.shape[axis] + 1) // 2
+                # Twice the same changes nothing.
+                starts = (0, x.shape[axis] - half)
+                x = combine(*(part_of(x, axis, constant(start), half) for start in starts))
+            x = tf.squeeze(x, [axis])
+        return x
+
+    return finish
+
+
+_COUNT = Reduction(tf.add, _sum, lambda dtype: 0)
+REDUCTIONS = {
+    "sum": _COUNT,
+    "count_nonzero": _COUNT,
+    "prod": Reduction(tf.multiply, tf.reduce_prod, lambda dtype: 1),
+    "any": Reduction(tf.logical_or, tf.reduce_any, lambda dtype: False, truth=True),
+    "all": Reduction(tf.logical_and, tf.reduce_all, lambda dtype: True, truth=True),
+    "max": Reduction(
+        _larger, _folded(_larger), lambda dtype: dtype.min if dtype.is_integer else float("-inf")
+    ),
+    "min": Reduction(
+        _smaller, _folded(_smaller), lambda dtype: dtype.max if dtype.is_integer else float("inf")
+    ),
+}
+
+
+def round_of(found: Selection, axes: Sequence[int]) -> tuple[int, int] | None:
+    """The first of `axes` that rounds go along, and how many elements they take; None if there is none."""
+    for axis in axes:
+        part = found.parts[axis]
+        if part is not None and part.interval is not None:
+            elements = chunked_loops.elements_of_round(found.whole.shape.as_list(), axis)
+            if elements is not None:
+                return axis, elements
+    return None
+
+
+def reduced(name: str, found: Selection, axes: Sequence[int], whole: tf.Tensor) -> tf.Tensor:
+    """A reduction over axes; `whole`, the same computed on the whole array, where that is quicker."""
+    dtype, given = whole.dtype, found.whole.dtype
+    chosen = round_of(found, axes)
+    ordered = name not in ("max", "min") or (not given.is_complex and not given.is_bool)
+    if chosen is None or (dtype.size < 4 and dtype.is_floating) or not ordered or name not in REDUCTIONS:
+        return whole
+    axis, elements = chosen
+    how = REDUCTIONS[name]
+    counted = how.truth or name == "count_nonzero"
+
+    def values(first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        part = found.read(axis - len(found.parts), first, count, entered)
+        part = tf.not_equal(part, tf.zeros((), part.dtype)) if counted and not part.dtype.is_bool else part
+        return tf.cast(part, tf.bool if how.truth else dtype)
+
+    left = _accumulated(how, found, axes, axis, elements, values, tf.bool if how.truth else dtype)
+    return chunked_loops.with_gradient_of(whole, tf.reshape(how.finish(left, axes), whole.shape))
+
+
+def _accumulated(
+    how: Reduction,
+    found: Selection,
+    axes: Sequence[int],
+    axis: int,
+    elements: int,
+    values: Callable[[tf.Tensor, int, Round], tf.Tensor],
+    dtype: tf.DType,
+) -> tf.Tensor:
+    """As many strands of the reduction side by side as a round has elements."""
+    part, rank = found.parts[axis], len(found.parts)
+    assert part is not None
+    assert part.interval is not None
+    neutral = tf.constant(how.neutral(dtype), dtype)
+    beside = found.mask([k for k in axes if k != axis])
+    shape = found.whole.shape.as_list()
+    shape[axis] = elements
+
+    def step(first: tf.Tensor, count: int, done: tf.Tensor, strands: tf.Tensor) -> tf.Tensor:
+        new = values(first, count, Round())
+        mask = beside
+        if count > 1:
+            left = chunked_loops.undone(count, done, axis, rank)
+            mask = left if mask is None else tf.logical_and(mask, left)
+        new = new if mask is None else tf.where(mask, new, neutral)
+        if count == elements:
+            return how.combine(strands, new)
+        start = tf.zeros((), tf.int64)
+        new = how.combine(part_of(strands, axis, start, count), new)
+        return gen_xla_ops.xla_dynamic_update_slice(strands, new, tf.zeros(rank, tf.int64))
+
+    return chunked_loops.over(span(part.interval), elements, step, tf.fill(shape, neutral))
+
+
+def inner(a: Selection, b: Selection, cut: Cut, conjugate: bool, whole: tf.Tensor) -> tf.Tensor:
+    """The inner product of two vectors that are cut alike; `whole` where that is quicker."""
+    dtype = whole.dtype
+    least = min(a.whole.shape[0], b.whole.shape[0])
+    elements = chunked_loops.elements_of_round([least], 0)
+    if elements is None or cut.interval is None or dtype.is_bool or (dtype.size < 4 and dtype.is_floating):
+        return whole
+
+    def values(first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
+        left, right = (tf.cast(one.read(-1, first, count, entered), dtype) for one in (a, b))
+        return (tf.math.conj(left) if conjugate else left) * right
+
+    strands = _accumulated(_COUNT, Selection(a.whole, (cut,)), (0,), 0, elements, values, dtype)
+    return chunked_loops.with_gradient_of(whole, _sum(strands, (0,)))

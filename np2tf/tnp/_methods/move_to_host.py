@@ -1,0 +1,60 @@
+"""Arrays of which NumPy is to see the memory: as records, text, another class."""
+
+from __future__ import annotations
+
+from sys import getrefcount
+from threading import RLock
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import cell_of, ndarray, tensor_array
+from np2tf.tnp._tensor.storage import current_region
+
+#: How many references there are to an array and to its cell.
+_References = tuple[int, int]
+_NONE = (0, 0)
+#: Of arrays whose method `view` is called, in this order: of one without a name, and of one with a name.
+_counted: list[_References] = []
+_counting = RLock()
+
+
+def brought_to_host(array: ndarray) -> np.ndarray:
+    """The contents of `array`, whose method `view` is called, as NumPy's memory.
+
+    It cannot be written to where somebody else refers to the array or sees its memory: nobody would see it.
+
+    Raises:
+        StagingError: the value is not known while staging.
+    """
+    if current_region() is not None or not tf.executing_eagerly():
+        raise StagingError("NumPy is to see the memory of a staged array", "NP2TF503")
+    references = getrefcount(array), getrefcount(cell_of(array))
+    counts.host += 1
+    held = np.array(array.numpy())
+    held.flags.writeable = _is_nobodys(references)
+    return held
+
+
+def _is_nobodys(references: _References) -> bool:
+    """Whether an array with these references is gone after the call, and its memory with it."""
+    with _counting:
+        if not _counted:
+            _counted.append(_NONE)
+            _probe().view("V4")
+            name = _probe()
+            name.view("V4")
+            _counted.pop(0)
+        elif _counted[0] is _NONE:
+            _counted.append(references)
+            return False
+        alone, named = _counted
+    # Where a name is no reference more (Python 3.14), nothing can be told.
+    return alone < named and references[0] <= alone[0] and references[1] <= alone[1]
+
+
+def _probe() -> Any:
+    return tensor_array(tf.zeros(1))

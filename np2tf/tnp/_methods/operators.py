@@ -1,0 +1,234 @@
+"""Python's operators on arrays, each the ufunc that NumPy makes of it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.tnp._array.ndarray import is_array, is_foreign, ndarray, scalar
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, on_host
+from np2tf.tnp._dispatch.out_argument import casting_error, store_into
+from np2tf.tnp._dispatch.residency import lifted
+from np2tf.tnp._dispatch.unknown_ranks import over_ranks
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._indexing import eager_fast_path
+from np2tf.tnp._indexing.get_set import getitem, setitem
+from np2tf.tnp._operands import path_dependent_operators
+from np2tf.tnp._operands.array_protocol import calling_numpy
+from np2tf.tnp._operands.conversion import cast, is_guest, to_numpy
+from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, weak_binary, weak_unary
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import writing
+from np2tf.tnp._ufuncs import table as ufuncs
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+
+_BINARY: dict[str, str] = {
+    "add": "add",
+    "sub": "subtract",
+    "mul": "multiply",
+    "truediv": "divide",
+    "floordiv": "floor_divide",
+    "mod": "remainder",
+    "pow": "power",
+    "matmul": "matmul",
+    "and": "bitwise_and",
+    "or": "bitwise_or",
+    "xor": "bitwise_xor",
+    "lshift": "left_shift",
+    "rshift": "right_shift",
+    "divmod": "divmod",
+}
+_COMPARISON = {
+    "lt": "less",
+    "le": "less_equal",
+    "gt": "greater",
+    "ge": "greater_equal",
+    "eq": "equal",
+    "ne": "not_equal",
+}
+_UNARY = {"neg": "negative", "pos": "positive", "abs": "absolute", "invert": "invert"}
+_NUMERIC = frozenset({ndarray, scalar, np.ndarray, int, float, complex, bool, list, tuple})
+_REFUSED = (type(None), dict, set)
+_SEQUENCES = (list, tuple, str, bytes, bytearray)
+_FOREIGN = (str, bytes, *_REFUSED)
+
+
+def _general(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
+    """The operator with operands of any kind."""
+
+    def general(self: ndarray, other: Any) -> Any:
+        if _repeats(name, self, other) or _refuses(other):
+            return NotImplemented
+        if type(self) is scalar and self.weak is not None and is_weak(other):
+            return weak_binary(name, self, other)
+        if type(self) is scalar and is_undecided(self, other):
+            return path_dependent_operators.apply(ufunc, name, self, other)
+        return ufunc(self, other)
+
+    return general
+
+
+def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], Any]:
+    general = _general(name, ufunc)
+
+    def forward(self: ndarray, other: Any) -> Any:
+        if quick.unstaged:
+            result = ufunc.directly((self, other))
+            if result is not None:
+                return result
+        return general(self, other)
+
+    def backward(self: ndarray, other: Any) -> Any:
+        if _repeats(name, self, other) or _refuses(other):
+            return NotImplemented
+        if type(self) is scalar and self.weak is not None and is_weak(other):
+            return weak_binary(name, other, self)
+        if type(self) is scalar and is_undecided(other, self):
+            return path_dependent_operators.apply(ufunc, name, other, self)
+        return ufunc(other, self)
+
+    return backward if reflected else forward
+
+
+def _repeats(name: str, number: ndarray, other: Any) -> bool:
+    """Whether Python is to repeat a sequence: a number, unlike an array, does not take a list for one."""
+    return name == "multiply" and type(number) is scalar and isinstance(other, _SEQUENCES)
+
+
+def _refuses(other: Any) -> bool:
+    """Whether the other operand is to answer: no number, or one to whose class NumPy leaves it."""
+    kind = type(other)
+    if kind in _NUMERIC:
+        return False
+    if isinstance(other, _REFUSED) or is_guest(other):
+        return True
+    override = getattr(kind, "__array_ufunc__", ufuncs)
+    if override is ufuncs and not isinstance(other, (tf.Tensor, tf.Variable)):
+        return getattr(other, "__array_priority__", 0) > 0
+    return override is None
+
+
+def _inplace(ufunc: Ufunc) -> Callable[[Any, Any], Any]:
+    def update(self: ndarray, other: Any) -> Any:
+        if type(self) is scalar:
+            return NotImplemented
+        if self.is_read_only:
+            raise ValueError("output array is read-only")
+        result = ufunc(self, other)
+        if not is_array(result):
+            return ufunc(self, other, out=self)
+        have, made = self.tensor.shape, result.tensor.shape
+        if not np.can_cast(result.dtype, self.dtype, "same_kind"):
+            raise casting_error(ufunc.numpy, result.dtype, self.dtype)
+        if not made.is_compatible_with(have):
+            raise ValueError(
+                f"non-broadcastable output operand with shape {have} doesn't match the broadcast shape {made}"
+            )
+        if not have.is_fully_defined():
+            return _replace(self, result)
+        return store_into(self, result)
+
+    return update
+
+
+def _replace(array: ndarray, result: Any) -> ndarray:
+    """``array[...] = result`` where the common shape is known only at run time."""
+    store_into(np.empty((), array.dtype), np.zeros((), result.dtype))
+    shapes = tf.shape(result.tensor), tf.shape(array.tensor)
+    record_violation(tf.reduce_any(tf.not_equal(*shapes)))
+    array.store(cast(result.tensor, array.dtype))
+    return array
+
+
+_PYTHONS = {"equal": "eq", "not_equal": "ne"}
+
+
+def _equality(name: str) -> Callable[[Any, Any], Any]:
+    """``==`` and ``!=`` against what is no number: NumPy answers elementwise, without an error."""
+    forward = _binary(name, getattr(ufuncs, name), False)
+
+    def compare(self: ndarray, other: Any) -> Any:
+        if isinstance(other, _FOREIGN):
+            return ufuncs.full_like_bool(self, name == "not_equal")
+        if type(other) is np.ndarray and is_foreign(other.dtype):
+            return on_host(getattr(operator, _PYTHONS[name]), (self, other), {})
+        return forward(self, other)
+
+    return compare
+
+
+def _unary(ufunc: Ufunc) -> Callable[[Any], Any]:
+    def apply(self: ndarray) -> Any:
+        inverts = ufunc.__name__ == "invert"
+        if type(self) is scalar and self.weak is not None and not (inverts and self.weak not in (int, bool)):
+            return weak_unary(ufunc.__name__, self)
+        if type(self) is scalar and is_undecided(self):
+            return path_dependent_operators.apply(ufunc, ufunc.__name__, self)
+        return ufunc(self)
+
+    return apply
+
+
+def _getitem(self: ndarray, key: Any) -> Any:
+    if quick.unstaged:
+        found = eager_fast_path.picked(self, key)
+        if found is not None:
+            return found
+    try:
+        return getitem(self, key)
+    except LEFT_TO_NUMPY as error:
+        if not tf.executing_eagerly():
+            return over_ranks(_getitem, (self, key), {}, error)
+    found = lifted(calling_numpy(operator.getitem, (self, key), {}))
+    counts.host += 1
+    return found
+
+
+def _setitem(self: ndarray, key: Any, value: Any) -> None:
+    with writing:
+        _write_part(self, key, value)
+
+
+def _write_part(self: ndarray, key: Any, value: Any) -> None:
+    """``self[key] = value`` of a tensor, which is read and replaced as a whole."""
+    if quick.unstaged and eager_fast_path.written(self, key, value):
+        return
+    try:
+        setitem(self, key, value)
+    except LEFT_TO_NUMPY as error:
+        if not tf.executing_eagerly():
+            over_ranks(_write_part, (self, key, value), {}, error)
+            return
+        if type(self) is scalar or self.is_read_only:
+            raise
+    else:
+        return
+    written = np.array(self.numpy())
+    written[to_numpy(key)] = to_numpy(value)
+    self.store(tf.constant(written))
+    counts.host += 1
+
+
+def _install() -> None:
+    for short, name in _BINARY.items():
+        ufunc = getattr(ufuncs, name)
+        setattr(ndarray, f"__{short}__", _binary(name, ufunc, reflected=False))
+        setattr(ndarray, f"__r{short}__", _binary(name, ufunc, reflected=True))
+        if short != "divmod":
+            setattr(ndarray, f"__i{short}__", _inplace(ufunc))
+    for short, name in _COMPARISON.items():
+        ufunc = getattr(ufuncs, name)
+        made = _equality(name) if short in ("eq", "ne") else _binary(name, ufunc, reflected=False)
+        setattr(ndarray, f"__{short}__", made)
+    for short, name in _UNARY.items():
+        setattr(ndarray, f"__{short}__", _unary(getattr(ufuncs, name)))
+    for name, function in (("__getitem__", _getitem), ("__setitem__", _setitem)):
+        setattr(ndarray, name, function)
+
+
+_install()

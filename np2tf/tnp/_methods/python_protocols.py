@@ -1,0 +1,179 @@
+"""Arrays among Python's own protocols: conversion, iteration, text, copying and pickling."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import ndarray, scalar
+from np2tf.tnp._array.strides import copied
+from np2tf.tnp._dispatch.devices import device_put
+from np2tf.tnp._dispatch.residency import lifted
+from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._tensor.storage import current_region
+
+# -- conversion ----------------------------------------------------------------------------------------------
+
+
+def _array(self: ndarray, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+
+def _tensor(self: ndarray, dtype: tf.DType | None = None, name: str | None = None) -> tf.Tensor:
+    tensor = self.tensor
+    if dtype is not None and not dtype.is_compatible_with(tensor.dtype):
+        raise TypeError(f"an array of {tensor.dtype.name} given where TensorFlow wants {dtype.name}")
+    return tensor
+
+
+def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: bool | None = None) -> Any:
+    """What NumPy computed from this array, as an array of this kind, or as a number."""
+    made = lifted(array)
+    as_number = type(self) is scalar if return_scalar is None else return_scalar
+    if as_number and NUMPY < (2, 2) and type(self) is not scalar:
+        return made  # what NumPy 2.1 takes for the wish is another argument
+    return made[()] if as_number and made.ndim == 0 else made
+
+
+def _bool(self: ndarray) -> bool:
+    known = self.known if type(self) is scalar and self.weak is int else None
+    if known is not None and known.excludes_zero:
+        return True
+    return bool(self.numpy())
+
+
+def _int(self: ndarray) -> int:
+    return int(self.numpy())
+
+
+def _float(self: ndarray) -> float:
+    return float(self.numpy())
+
+
+def _complex(self: ndarray) -> complex:
+    return complex(self.numpy())
+
+
+def _index(self: ndarray) -> int:
+    # (A number's own: before NumPy 2.3 a truth value is an index, one in an array is none.)
+    return operator.index(self.numpy()[()] if type(self) is scalar else self.numpy())
+
+
+def _bytes(self: ndarray) -> bytes:
+    """``bytes(x)``: the memory of an array, and what a number means to Python."""
+    held = self.numpy()
+    return bytes(held[()] if type(self) is scalar else held)
+
+
+# -- containers ----------------------------------------------------------------------------------------------
+
+
+def _len(self: ndarray) -> int:
+    shape = self.shape
+    if not shape:
+        raise TypeError("len() of unsized object")
+    if not isinstance(shape[0], int):
+        raise StagingError("the length of an array is known only at run time")
+    return shape[0]
+
+
+def _iter(self: Any) -> Iterator[Any]:
+    if not self.shape:
+        raise TypeError("iteration over a 0-d array")
+    return (self[i] for i in range(len(self)))
+
+
+def _contains(self: Any, item: Any) -> bool:
+    return bool((self == item).any())
+
+
+# -- text ----------------------------------------------------------------------------------------------------
+
+
+def _described(array: ndarray) -> str | None:
+    """Text for an array whose value is not known while staging, None for any other."""
+    if hasattr(array.tensor, "numpy"):
+        return None
+    entered = current_region()
+    if entered is not None:
+        entered.trace.shown.describe()
+    return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
+
+
+def _shown_by(show: Callable[[Any], str]) -> Callable[[ndarray], str]:
+    return lambda self: _described(self) or show(self.numpy())
+
+
+def _number_shown_by(show: Callable[[Any], str]) -> Callable[[scalar], str]:
+    return lambda self: _described(self) or show(self.numpy()[()])
+
+
+def _format(self: ndarray, spec: str) -> str:
+    return _described(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
+
+
+# -- copies --------------------------------------------------------------------------------------------------
+
+
+def _deepcopy(self: ndarray, memo: dict[int, Any]) -> ndarray:
+    return copied(self.tensor, self)
+
+
+def _reduce(self: ndarray) -> tuple[Any, ...]:
+    return device_put, (np.array(self.numpy()),)
+
+
+def _reduce_number(self: scalar) -> tuple[Any, ...]:
+    number = self.numpy()[()]
+    return type(number), (number,)
+
+
+def _hash_number(self: scalar) -> int:
+    return hash(self.numpy()[()])
+
+
+_OF_ARRAYS = {
+    "__array__": _array,
+    "__array_wrap__": _array_wrap,
+    "__tf_tensor__": _tensor,
+    "__bool__": _bool,
+    "__int__": _int,
+    "__float__": _float,
+    "__complex__": _complex,
+    "__index__": _index,
+    "__bytes__": _bytes,
+    "__len__": _len,
+    "__iter__": _iter,
+    "__contains__": _contains,
+    "__repr__": _shown_by(repr),
+    "__str__": _shown_by(str),
+    "__format__": _format,
+    "__copy__": lambda self: _deepcopy(self, {}),
+    "__deepcopy__": _deepcopy,
+    "__reduce__": _reduce,
+    # Numbers hash by value, arrays do not.
+    "__hash__": None,
+}
+_OF_NUMBERS = {
+    # Of a complex number NumPy takes the real part, and warns; of an array it refuses to.
+    "__int__": lambda self: int(self.numpy()[()]),
+    "__float__": lambda self: float(self.numpy()[()]),
+    "__repr__": _number_shown_by(repr),
+    "__str__": _number_shown_by(str),
+    "__reduce__": _reduce_number,
+    "__hash__": _hash_number,
+    # NumPy's numbers have no length: pytest.approx and others ask `isinstance(x, Sized)`.
+    **dict.fromkeys(("__len__", "__iter__", "__contains__")),
+}
+for _class, _protocols in ((ndarray, _OF_ARRAYS), (scalar, _OF_NUMBERS)):
+    for _name, _function in _protocols.items():
+        if isinstance(_function, FunctionType):
+            # Who asks for the signature is told NumPy's.
+            _function.__wrapped__ = getattr(np.ndarray, _name, _function)  # type: ignore[attr-defined]
+        setattr(_class, _name, _function)

@@ -1,0 +1,157 @@
+"""What TensorFlow asks of an array of ours: to be watched by tapes, to be an argument, to be left alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import FunctionType
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.framework.composite_tensor import CompositeTensor
+from tensorflow.python.framework.composite_tensor_gradient import CompositeTensorGradient
+
+from np2tf.tnp._array.ndarray import as_raw, is_array, ndarray, scalar, wrap_tensor
+from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+
+
+class ArraySpec(tf.TensorSpec):
+    """The type of an array of ours: that of its tensor, into which it is taken apart."""
+
+    def _to_components(self, value: Any) -> tf.Tensor:
+        return tf.convert_to_tensor(value)
+
+
+class _Gradient(CompositeTensorGradient):
+    """The gradient of an array is an array of its tensor's gradient."""
+
+    def get_gradient_components(self, value: Any) -> tf.Tensor:
+        return value.tensor
+
+    def replace_gradient_components(self, value: Any, component_grads: Any) -> Any:
+        return wrap_tensor(component_grads)
+
+
+def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A method of tapes that asks its arguments for a `tf.TensorShape`, which arrays do not have."""
+
+    @wraps(method)
+    def of_tensors(tape: tf.GradientTape, target: Any, sources: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_array, tf.nest.flatten([target, sources]))):
+            return method(tape, target, sources, *args, **kwargs)
+        given, asked = tf.nest.map_structure(_tensor_of, (target, sources))
+        found = method(tape, given, asked, *args, **kwargs)
+        return tf.nest.map_structure(_as_its_source, sources, found)
+
+    return of_tensors
+
+
+def _watching(method: Callable[..., None]) -> Callable[..., None]:
+    """How forward accumulators are made: they watch the tensors that arrays hold."""
+
+    @wraps(method)
+    def watching(accumulator: Any, primals: Any, tangents: Any) -> None:
+        method(accumulator, *tf.nest.map_structure(_tensor_of, (primals, tangents)))
+
+    return watching
+
+
+def _fetching(method: Callable[..., Any]) -> Callable[..., Any]:
+    """The derivatives that forward accumulators have found, for arrays as arrays."""
+
+    @wraps(method)
+    def fetching(accumulator: Any, primals: Any, *args: Any, **kwargs: Any) -> Any:
+        if not any(map(is_array, tf.nest.flatten(primals))):
+            return method(accumulator, primals, *args, **kwargs)
+        found = method(accumulator, tf.nest.map_structure(_tensor_of, primals), *args, **kwargs)
+        return tf.nest.map_structure(_as_its_source, primals, found)
+
+    return fetching
+
+
+def _reflecting(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
+    """An operator of tensors, which leaves arrays of other dtypes to their reflected one.
+
+    TensorFlow's own raises an error that Python does not take for a refusal.
+    """
+
+    @wraps(method)
+    def reflecting(x: Any, y: Any) -> Any:
+        if is_array(y) and y.tensor.dtype != x.dtype:
+            return getattr(y, reflected)(x)
+        return method(x, y)
+
+    return reflecting
+
+
+def _of_raw_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of TensorFlow that demands tensors, also of the functions that it is given."""
+
+    @wraps(function)
+    def of_raw_tensors(*args: Any, **kwargs: Any) -> Any:
+        given, named = list(args), kwargs
+        if any(map(is_array, tf.nest.flatten([given, named]))):
+            given, named = tf.nest.map_structure(_tensor_of, (given, named))
+        return function(*map(_giving_tensors, given), **{k: _giving_tensors(v) for k, v in named.items()})
+
+    return of_raw_tensors
+
+
+def _giving_tensors(value: Any) -> Any:
+    if isinstance(value, FunctionType):
+        return wraps(value)(lambda *args: as_raw(value(*args)))
+    return value
+
+
+def _tensor_of(value: Any) -> Any:
+    return value.tensor if is_array(value) else value
+
+
+def _as_its_source(source: Any, derivative: Any) -> Any:
+    return wrap_tensor(derivative) if is_array(source) and derivative is not None else derivative
+
+
+def _type_spec(self: ndarray) -> ArraySpec:
+    """As a composite tensor, which gradient tapes watch."""
+    return ArraySpec(*_shape_and_dtype(self))
+
+
+def _tracing_type(self: ndarray, context: Any) -> Any:
+    """An argument of a tf.function: a placeholder for a tensor, given without a copy."""
+    return tf.TensorSpec(*_shape_and_dtype(self))
+
+
+def _shape_and_dtype(array: ndarray) -> tuple[Any, Any]:
+    return array.tensor.shape, array.tensor.dtype
+
+
+def _not_converted(namespace: dict[str, Any]) -> None:
+    """Keep AutoGraph from rewriting the methods of a class: they are written for tensors of both kinds."""
+    for value in namespace.values():
+        if isinstance(value, FunctionType):
+            value.autograph_info__ = {}  # type: ignore[attr-defined]
+
+
+ndarray._convert_variables_to_tensors = lambda self: self  # type: ignore[attr-defined]
+ndarray._type_spec = property(_type_spec)  # type: ignore[attr-defined]
+ndarray.__composite_gradient__ = _Gradient()  # type: ignore[attr-defined]
+ndarray.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
+CompositeTensor.register(ndarray)
+# TensorFlow has no protocol for these.
+for _name in ("jacobian", "batch_jacobian"):
+    setattr(tf.GradientTape, _name, _of_tensors(getattr(tf.GradientTape, _name)))
+tf.autodiff.ForwardAccumulator.__init__ = _watching(tf.autodiff.ForwardAccumulator.__init__)
+tf.autodiff.ForwardAccumulator.jvp = _fetching(tf.autodiff.ForwardAccumulator.jvp)
+_ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
+_REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
+for _name in (*_ARITHMETIC, *_REFLECTED):
+    _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
+    setattr(tf.Tensor, f"__{_name}__", _reflecting(getattr(tf.Tensor, f"__{_name}__"), _reflected))
+# Cells ask for it from now on.
+surroundings.found()
+for _name in ("while_loop", "switch_case", "slice"):
+    setattr(tf, _name, _of_raw_tensors(getattr(tf, _name)))
+Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
+for _class in (ndarray, scalar, Ufunc):
+    _not_converted(dict(vars(_class)))

@@ -1,0 +1,54 @@
+"""Objects whose `__array__` gives an array of ours, which NumPy's own functions refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._operands.conversion import MOST_AXES, to_numpy
+
+#: NumPy's words for an object that made no np.ndarray of itself.
+_REFUSAL = "__array__ method not producing an array"
+
+
+class _Converting:
+    """An object as NumPy takes it: what it makes of itself is np.ndarray, and all else is its own affair."""
+
+    def __init__(self, original: Any) -> None:
+        self._original = original
+
+    def __array__(self, *args: Any, **kwargs: Any) -> Any:
+        return to_numpy(self._original.__array__(*args, **kwargs))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._original, name)
+
+
+def _converting(value: Any, depth: int = MOST_AXES) -> Any:
+    """`value`, for NumPy, with such objects in it wrapped (see `to_numpy`)."""
+    kind = type(value)
+    if kind in (list, tuple) and depth:
+        return kind([_converting(item, depth - 1) for item in value])
+    if is_array(value) or isinstance(value, (np.ndarray, np.generic)) or not hasattr(kind, "__array__"):
+        return to_numpy(value)
+    return _Converting(value)
+
+
+def calling_numpy(function: Callable[..., Any], args: Iterable[Any], named: Mapping[str, Any]) -> Any:
+    """Call a function of NumPy's; once more where it refused what an object makes of itself.
+
+    Args:
+        function: the function.
+        args: its arguments, which are converted for it.
+        named: those by keyword, which have been.
+    """
+    args = tuple(args)
+    try:
+        return function(*map(to_numpy, args), **named)
+    except ValueError as error:
+        if _REFUSAL not in str(error):
+            raise
+    return function(*map(_converting, args), **{name: _converting(one) for name, one in named.items()})

@@ -1,0 +1,200 @@
+"""Operands to tensors, and back to what NumPy takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.python.eager import record
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import (
+    array_over,
+    is_array,
+    is_foreign,
+    is_ordinary,
+    ndarray,
+    scalar,
+    tensor_array,
+)
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.strides import copied
+from np2tf.tnp._front.operand_kinds import PLAIN
+from np2tf.tnp._operands.axis_arguments import MOST_AXES
+from np2tf.tnp._operands.path_dependent import decided
+from np2tf.tnp._operands.promotion import default_dtype, kind_of, result_type, tf_dtype
+from np2tf.tnp._operands.value_range import check_fits, refuse_unfit
+from np2tf.tnp._tensor.casts import to_half, to_signed, to_unsigned
+from np2tf.tnp._tensor.storage import current_region, resolved
+from np2tf.tnp._warnings.value_warnings import warn_cast
+
+
+def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
+    """`value` with every array in it (also inside tuples, lists and dicts) as NumPy takes it.
+
+    Args:
+        value: anything.
+        depth: how deep it is looked into; NumPy looks no deeper.
+    """
+    kind = type(value)
+    if kind in PLAIN:
+        return value
+    if kind is ndarray:
+        return value.numpy()
+    if kind is scalar:
+        return value.numpy()[()]
+    if kind is tuple or kind is list:
+        if not depth or all(type(item) in PLAIN for item in value):
+            return value
+        return kind([to_numpy(item, depth - 1) for item in value])
+    if kind is dict:
+        return {key: to_numpy(item) for key, item in value.items()}
+    if isinstance(value, (tf.Tensor, tf.Variable)):
+        if not tf.executing_eagerly():
+            raise StagingError("the value of a staged tensor is needed while staging")
+        return value.numpy()
+    return value
+
+
+def as_tensor(value: Any, dtype: Any = None) -> tf.Tensor:
+    """`value` as a tensor, cast to `dtype` if one is given, otherwise with NumPy's dtype for it.
+
+    Raises:
+        OverflowError, ValueError: a number does not fit `dtype`.
+        StagingError: TensorFlow has no such dtype, or the array is no input of what is being staged.
+    """
+    if isinstance(value, tf.Tensor):
+        tensor = value
+    elif is_array(value):
+        tensor = value.tensor
+        if type(value) is scalar:
+            if dtype is not None:
+                check_fits(value, np.dtype(dtype))
+            elif value.undecided is not None:
+                decided(value.undecided)
+    elif isinstance(value, tf.Variable):
+        tensor = value.read_value()
+    else:
+        return _constant(value, dtype)
+    return tensor if dtype is None else cast(tensor, dtype)
+
+
+def as_view(value: Any) -> ndarray:
+    """`value` as an array whose memory is `value`'s where it has any on TensorFlow, or is an input.
+
+    Raises:
+        StagingError: it is an array on the host, and no input of what is being staged.
+    """
+    value = resolved(value)
+    if is_array(value):
+        # A number is no memory to share.
+        return tensor_array(as_tensor(value)) if type(value) is scalar else value
+    entered = current_region()
+    if entered is not None and isinstance(value, np.ndarray) and not is_guest(value):
+        return array_over(entered.trace.captured(value))
+    return tensor_array(as_tensor(value)) if is_ordinary(value) else copied(as_tensor(value), value)
+
+
+def refuse_to_lose_gradient(values: Any) -> None:
+    """See that no gradient tape follows a tensor that is about to be copied into an array on the host.
+
+    Raises:
+        StagingError: one does; its gradient would be lost.
+    """
+    if not record.could_possibly_record():
+        return
+    tensors = [value.tensor for value in values if is_array(value)]
+    tensors += [value for value in values if isinstance(value, tf.Tensor)]
+    if tensors and record.should_record_backprop(tensors):
+        raise StagingError(
+            "a tensor that a gradient tape follows is written into an array on the host, where its gradient "
+            "would be lost; make the array under the tape, or with np2tf.device_put",
+            "NP2TF535",
+        )
+
+
+def is_guest(value: Any) -> bool:
+    """Whether `value` is an array of a class derived from np.ndarray (masked, matrix): NumPy's affair."""
+    kind = type(value)
+    return kind is not np.ndarray and kind is not np.memmap and issubclass(kind, np.ndarray)
+
+
+def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
+    """`tensor` in another dtype, converted as ``ndarray.astype`` does."""
+    wanted = tf_dtype(dtype)
+    if tensor.dtype == wanted:
+        return tensor
+    if wanted == tf.bool:
+        return tf.not_equal(tensor, tf.zeros((), tensor.dtype))
+    if tensor.dtype.is_complex and not wanted.is_complex:
+        tensor = tf.math.real(tensor)
+    if tensor.dtype.is_floating and wanted.is_unsigned:
+        return to_unsigned(tensor, wanted)
+    if tensor.dtype.is_floating and wanted.is_integer:
+        return to_signed(tensor, wanted)
+    if tensor.dtype == tf.float64 and wanted == tf.float16:
+        return to_half(tensor)
+    return tf.cast(tensor, wanted)
+
+
+def assigned(value: Any, dtype: Any) -> tf.Tensor:
+    """`value` as a tensor of `dtype`, with the warnings that NumPy gives where it converts what is assigned.
+
+    Raises:
+        FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
+    """
+    if not is_array(value) and not isinstance(value, (tf.Tensor, tf.Variable)):
+        # NumPy converts it, and warns.
+        foreign = tf.executing_eagerly() and type(value) is np.ndarray and is_foreign(value.dtype)
+        return as_tensor(value.astype(dtype) if foreign else value, dtype)
+    # (A staged number is not yet of a type that could be asked for.)
+    if tf.executing_eagerly() or type(value) is not scalar:
+        warn_cast(as_tensor(value), np.dtype(dtype))
+    return as_tensor(value, dtype)
+
+
+def _constant(value: Any, dtype: Any) -> tf.Tensor:
+    kind = type(value)
+    if kind in (int, float, complex, bool) or isinstance(value, np.generic):
+        exact = np.asarray(value, dtype) if dtype is not None else np.asarray(value)
+        if is_foreign(exact.dtype):
+            raise StagingError(f"TensorFlow has no dtype {exact.dtype}", "NP2TF504")
+        return tf.constant(exact, tf_dtype(exact.dtype))
+    if isinstance(value, np.ndarray):
+        if is_guest(value):
+            raise StagingError(f"an array of class {kind.__name__}, for NumPy", "NP2TF503")
+        if is_foreign(value.dtype):
+            raise StagingError(f"TensorFlow has no dtype {value.dtype}", "NP2TF504")
+        if current_region() is not None:
+            tensor = current_region().trace.captured(value).value  # type: ignore[union-attr]
+            return tensor if dtype is None else cast(tensor, dtype)
+        return tf.constant(np.asarray(value, dtype), tf_dtype(dtype or value.dtype))
+    if isinstance(value, Rows):
+        return value.stacked() if dtype is None else cast(value.stacked(), dtype)
+    if isinstance(value, (list, tuple)) and _holds_arrays(value):
+        wanted = default_dtype(kind_of(value)) if dtype is None else dtype
+        for item in value:
+            refuse_unfit(item, np.dtype(wanted))
+        return tf.stack([assigned(item, wanted) for item in value])
+    if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
+        raise StagingError(f"a {kind.__name__}, which NumPy asks what to do", "NP2TF503")
+    array = np.asarray(to_numpy(value), dtype)
+    if is_foreign(array.dtype):
+        raise StagingError(f"TensorFlow has no dtype {array.dtype}", "NP2TF504")
+    return tf.constant(array, tf_dtype(array.dtype))
+
+
+def _holds_arrays(values: Any, depth: int = MOST_AXES) -> bool:
+    return any(
+        isinstance(item, (tf.Tensor, tf.Variable, np.ndarray))
+        or is_array(item)
+        or (isinstance(item, (list, tuple)) and depth > 0 and _holds_arrays(item, depth - 1))
+        for item in values
+    )
+
+
+def promote(*operands: Any) -> tuple[tf.Tensor, ...]:
+    """The operands as tensors of their common result type."""
+    dtype = result_type(*operands)
+    return tuple(as_tensor(operand, dtype) for operand in operands)

@@ -1,0 +1,157 @@
+"""JAX's rules of promotion: a lattice, in which the result of several types is the least one above all.
+
+The edges are those that https://docs.jax.dev/en/latest/type_promotion.html gives, under its names: "u1" is
+uint8, "bf" bfloat16, and "i*", "f*" and "c*" are Python's numbers. A Python number at the top of the join has
+the default dtype of its kind, as everywhere in `tnp`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import PromotionError
+from np2tf.tnp._warnings.user_lines import site
+
+_NAMES: dict[str, Any] = {
+    "b1": np.dtype(bool),
+    **{f"{kind}{size}": np.dtype(f"{kind}{size}") for kind in "ui" for size in (1, 2, 4, 8)},
+    "bf": np.dtype(tf.bfloat16.as_numpy_dtype),
+    **{name: np.dtype(name) for name in ("f2", "f4", "f8", "c8", "c16")},
+    "i*": int,
+    "f*": float,
+    "c*": complex,
+}
+_JAX = {
+    "b1": "i*",
+    "i*": "u1 i1",
+    "f*": "bf f2 c*",
+    "c*": "c8",
+    "u1": "u2 i2",
+    "u2": "u4 i4",
+    "u4": "u8 i8",
+    "u8": "f*",
+    "i1": "i2",
+    "i2": "i4",
+    "i4": "i8",
+    "i8": "f*",
+    "bf": "f4",
+    "f2": "f4",
+    "f4": "f8 c8",
+    "f8": "c16",
+    "c8": "c16",
+}
+#: Where there is no promotion a Python number still becomes what the array is, if that is no narrower kind.
+_NONE = {"i*": "u1 u2 u4 u8 i1 i2 i4 i8 f*", "f*": "bf f2 f4 f8 c*", "c*": "c8 c16"}
+#: How many bits of an integer a floating-point dtype can hold.
+_EXACT = {
+    _NAMES[name]: bits for name, bits in {"bf": 8, "f2": 11, "f4": 24, "f8": 53, "c8": 24, "c16": 53}.items()
+}
+
+
+def _above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
+    """For each type itself and all types above it."""
+
+    def reach(name: str) -> set[Any]:
+        return {_NAMES[name]}.union(*map(reach, edges.get(name, "").split()))
+
+    return {kind: frozenset(reach(name)) for name, kind in _NAMES.items()}
+
+
+_ABOVE = {"all": _above(_JAX), "safe": _above(_JAX), "none": _above(_NONE)}
+
+
+def is_known(kinds: Iterable[Any]) -> bool:
+    """Whether the rules say something about all of these types; the others are NumPy's affair."""
+    return all(kind in _ABOVE["all"] for kind in kinds)
+
+
+class Lattice:
+    """The rules of one mode, with the default dtypes of one setting of `np2tf.config.floats`."""
+
+    def __init__(self, mode: str, floats: str) -> None:
+        self._mode = mode
+        self._above = _ABOVE[mode]
+        narrow = floats == "float32"
+        self._defaults: dict[Any, np.dtype[Any]] = {
+            int: np.dtype(np.int64),
+            float: np.dtype(np.float32 if narrow else np.float64),
+            complex: np.dtype(np.complex64 if narrow else np.complex128),
+        }
+
+    def default(self, kind: Any) -> np.dtype[Any]:
+        """The dtype of an array of one type."""
+        return self._defaults.get(kind, kind)
+
+    def common(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
+        """The dtype in which operands of these types meet.
+
+        Raises:
+            PromotionError: the mode does not let them.
+        """
+        found = self._join(kinds)
+        if found is None:
+            pairs = combinations(dict.fromkeys(kinds), 2)
+            raise self._refusal(*next(pair for pair in pairs if self._join(pair) is None))
+        return found
+
+    def inexact(self, kinds: tuple[Any, ...]) -> np.dtype[Any]:
+        """The same as a floating-point dtype, which is the default one for integers."""
+        common = self.common(kinds)
+        return self._defaults[float] if common.kind in "bui" else common
+
+    def loop(self, ufunc: np.ufunc, kinds: tuple[Any, ...]) -> tuple[np.dtype[Any], ...]:
+        """Dtypes of the operands and results of a ufunc; floating-point functions take the default floats.
+
+        Raises:
+            PromotionError: the mode does not let the operands meet.
+            TypeError: NumPy's, where the ufunc has no such loop.
+        """
+        common = self.common(kinds)
+        found = _loop(ufunc, common)
+        return _loop(ufunc, self._defaults[float]) if common.kind in "bui" and found[0].kind == "f" else found
+
+    def _join(self, kinds: tuple[Any, ...]) -> np.dtype[Any] | None:
+        """The result type, None if there is none, or it is not safe."""
+        bounds = frozenset.intersection(*(self._above[kind] for kind in kinds))
+        least = next((kind for kind in bounds if bounds <= self._above[kind]), None)
+        if least is None:
+            return None
+        found = self.default(least)
+        return found if self._mode != "safe" or self._is_safe(kinds, found) else None
+
+    def _is_safe(self, kinds: tuple[Any, ...], found: np.dtype[Any]) -> bool:
+        """Whether the result type is that of an operand, and holds what the others have."""
+        return any(found == self.default(kind) for kind in kinds) and all(
+            _holds(found, kind) for kind in kinds if isinstance(kind, np.dtype)
+        )
+
+    def _refusal(self, first: Any, second: Any) -> PromotionError:
+        file, line = site()
+        met = f"{_shown(first)} and {_shown(second)} meet at {file}, line {line}"
+        told = f'{met}, and promotion="{self._mode}" does not promote them: convert one with astype'
+        return PromotionError(told, (file, line))
+
+
+def _holds(wide: np.dtype[Any], kind: np.dtype[Any]) -> bool:
+    """Whether a type above another one holds all of its values; only integers may have too many bits."""
+    if kind.kind not in "ui" or wide not in _EXACT:
+        return True
+    return int(np.iinfo(kind).max).bit_length() <= _EXACT[wide]
+
+
+def _shown(kind: Any) -> str:
+    return kind.name if isinstance(kind, np.dtype) else f"Python's {kind.__name__}"
+
+
+def takes_one_type(ufunc: np.ufunc) -> bool:
+    """Whether a ufunc wants its operands of a common type; ldexp, as an example, does not."""
+    return any(len(set(loop.partition("->")[0])) == 1 for loop in ufunc.types)
+
+
+def _loop(ufunc: np.ufunc, dtype: np.dtype[Any]) -> tuple[np.dtype[Any], ...]:
+    return ufunc.resolve_dtypes((*[dtype] * ufunc.nin, *[None] * ufunc.nout))

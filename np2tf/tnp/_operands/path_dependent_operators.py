@@ -1,0 +1,95 @@
+"""Python's operators on numbers that are Python's on one path and NumPy's on another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import scalar, tensor_scalar
+from np2tf.tnp._operands.conversion import cast
+from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.python_scalars import is_weak, overflows, weak_tensor
+from np2tf.tnp._tensor.index_bounds import record_violation
+
+#: No loop counts so far by smaller steps that 64 bits are not enough.
+_STEP = 2**31
+_DIVIDES = frozenset({"divide", "floor_divide", "remainder"})
+
+
+def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
+    """An operator of Python, which is the ufunc `function` of NumPy's numbers, of such operands.
+
+    Raises:
+        StagingError: it has several types, or Python's meaning cannot be kept.
+    """
+    if name == "divmod":
+        raise StagingError("divmod of a number that may be Python's or NumPy's", "NP2TF503")
+    kinds = {one.undecided for one in operands if not is_weak(one)}
+    narrow = {kind for kind in kinds if kind.narrow}
+    if narrow and len(kinds) > 1:
+        raise refused(min(narrow, key=str))
+    as_python = function(*map(_wide, operands))
+    as_numpy = function(*map(_numpys, operands)) if narrow else as_python
+    python, wide = _pythons(operands), as_python.tensor
+    if narrow:
+        wide = tf.where(python, wide, cast(as_numpy.tensor, as_python.dtype))
+        for wrong in _that_do_not_fit(operands):
+            record_violation(tf.logical_not(python) & wrong)
+    if as_python.dtype == bool:
+        return tensor_scalar(wide)
+    wrong = _is_other(name, operands, as_python.tensor) if len(operands) > 1 else None
+    if wrong is not None:
+        record_violation(python & wrong)
+    kind = {"i": int, "f": float, "c": complex}[as_python.dtype.kind]
+    return undecided_scalar(wide, Undecided(kind, as_numpy.dtype), python)
+
+
+def _wide(number: Any) -> Any:
+    """A number in the type that holds Python's."""
+    if type(number) is not scalar:
+        return number
+    return tensor_scalar(weak_tensor(number) if is_weak(number) else number.tensor)
+
+
+def _numpys(number: Any) -> Any:
+    """A number as it is where it is NumPy's."""
+    if is_weak(number):
+        return number
+    return tensor_scalar(cast(number.tensor, number.undecided.dtype))
+
+
+def _pythons(operands: tuple[Any, ...]) -> tf.Tensor:
+    """Whether all of them are Python's."""
+    flags = [one.python for one in operands if not is_weak(one)]
+    return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
+
+
+def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
+    """Whether an integer of Python's is none of the type of NumPy's that it meets, which NumPy refuses."""
+    return [
+        one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
+        for one in operands
+        if not is_weak(one) and one.undecided.weak is int and len(operands) > 1
+    ]
+
+
+def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Tensor | None:
+    """Whether Python raises an error, or has another number than NumPy; None where it never does.
+
+    Raises:
+        StagingError: that cannot be said.
+    """
+    tensors = [weak_tensor(one) if is_weak(one) else one.tensor for one in operands]
+    left, right = (tf.cast(one, result.dtype) for one in tensors)
+    if name in _DIVIDES:
+        return tf.equal(right, tf.zeros((), right.dtype))
+    if not result.dtype.is_integer and name == "power":
+        finite = [tf.math.is_finite(tf.abs(one)) for one in (left, right, result)]
+        return finite[0] & finite[1] & tf.logical_not(finite[2])
+    if (name == "power" and not (type(operands[1]) is int and operands[1] >= 0)) or "shift" in name:
+        raise StagingError(f"{name} of an integer that may be Python's or NumPy's", "NP2TF503")
+    steps = name in ("add", "subtract") and any(type(one) is int and abs(one) < _STEP for one in operands)
+    return overflows(name, left, right, result) if result.dtype.is_integer and not steps else None

@@ -1,0 +1,254 @@
+"""Element types and promotion: by NumPy's rules (NEP 50), or by those of `np2tf.config.promotion`.
+
+A Python number is *weak*: it takes part in promotion by its type (int, float, complex) and not by a dtype.
+See https://numpy.org/neps/nep-0050-scalar-promotion.html. Whoever asks for a common type asks here; each set
+of rules has tables of its own, which are filled at first use.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.config import config
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import is_array, is_foreign, scalar
+from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._front.promotion_mode import by_numpys_rules, in_force, mode
+from np2tf.tnp._operands.lattice import Lattice, is_known, takes_one_type
+from np2tf.tnp._operands.path_dependent import Undecided, decided, refused
+
+#: A dtype, or the type of a weak Python number.
+Kind = Any
+
+_DEFAULT: dict[type, np.dtype[Any]] = {
+    bool: np.dtype(bool),
+    int: np.dtype(np.int64),
+    float: np.dtype(np.float64),
+    complex: np.dtype(np.complex128),
+}
+_WEAK_SAMPLE: dict[Kind, Any] = {int: 1, float: 1.0, complex: 1j}
+Loop = tuple[np.dtype[Any], ...]
+
+
+# -- rules ---------------------------------------------------------------------------------------------------
+
+
+class _Rules(Protocol):
+    """What a set of rules answers; none of the types is undecided."""
+
+    def default(self, kind: Kind) -> np.dtype[Any]: ...
+    def common(self, kinds: tuple[Kind, ...]) -> np.dtype[Any]: ...
+    def inexact(self, kinds: tuple[Kind, ...]) -> np.dtype[Any]: ...
+    def loop(self, ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> Loop: ...
+
+
+class _NumPys:
+    """NumPy's rules, asked of NumPy."""
+
+    def default(self, kind: Kind) -> np.dtype[Any]:
+        return _DEFAULT.get(kind, kind)  # type: ignore[arg-type, return-value]
+
+    def common(self, kinds: tuple[Kind, ...]) -> np.dtype[Any]:
+        if all(kind in _WEAK_SAMPLE for kind in kinds):
+            return np.result_type(*map(self.default, kinds))
+        return np.result_type(*(_WEAK_SAMPLE.get(kind, kind) for kind in kinds))
+
+    def inexact(self, kinds: tuple[Kind, ...]) -> np.dtype[Any]:
+        return self.common((*kinds, float))
+
+    def loop(self, ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> Loop:
+        return _numpys_loop(ufunc, kinds)
+
+
+def _numpys_loop(ufunc: np.ufunc, kinds: tuple[Kind, ...], **given: Any) -> Loop:
+    if all(kind in _WEAK_SAMPLE for kind in kinds):
+        kinds = tuple(_DEFAULT[kind] for kind in kinds)
+    return ufunc.resolve_dtypes((*kinds, *[None] * ufunc.nout), **given)
+
+
+class _Tables:
+    """A set of rules, and what it has answered.
+
+    Attributes:
+        results: the common types by the types of the operands.
+        loops: the dtypes of operands and results, by ufunc, types of operands and arguments.
+    """
+
+    def __init__(self, rules: _Rules) -> None:
+        self.rules = rules
+        self.results: dict[tuple[Kind, ...], np.dtype[Any]] = {}
+        self.loops: dict[tuple[Any, ...], Loop] = {}
+
+
+_numpys = _Tables(_NumPys())
+_lattices: dict[tuple[str, str], _Tables] = {}
+
+
+def _in_force() -> _Tables:
+    """The tables of the rules in force in this thread, where these may be other than NumPy's."""
+    if by_numpys_rules():
+        return _numpys
+    key = mode(), config.floats
+    found = _lattices.get(key)
+    return found if found is not None else _lattices.setdefault(key, _Tables(Lattice(*key)))
+
+
+def _rules_for(tables: _Tables, kinds: tuple[Kind, ...]) -> _Rules:
+    """The rules that say something about these types: what TensorFlow has no dtype for is NumPy's affair."""
+    return tables.rules if tables is _numpys or is_known(kinds) else _numpys.rules
+
+
+# -- questions -----------------------------------------------------------------------------------------------
+
+
+def kind_of(operand: Any) -> Kind:
+    """What `operand` brings to promotion: its dtype, or int, float or complex for a Python number."""
+    return decided(promotion_kind(operand))
+
+
+def promotion_kind(operand: Any) -> Kind:
+    """The same, or `Undecided` of a number that is Python's on one path and NumPy's on another."""
+    cls = type(operand)
+    if cls is int or cls is float or cls is complex:
+        return cls
+    if cls is scalar and operand.weak is not None:
+        return operand.weak if operand.weak is not bool else _DEFAULT[bool]
+    if cls is scalar and operand.undecided is not None:
+        return operand.undecided
+    if is_array(operand) or isinstance(operand, (np.ndarray, np.generic)):
+        return operand.dtype
+    if isinstance(operand, (tf.Tensor, tf.Variable)):
+        return np.dtype(operand.dtype.as_numpy_dtype)
+    if isinstance(operand, Rows):
+        return np.dtype(operand.stacked().dtype.as_numpy_dtype)
+    if isinstance(operand, (list, tuple)) and operand:
+        return result_type_of(kinds_of_items(operand))
+    if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
+        raise StagingError(f"a {cls.__name__}, which NumPy asks what to do", "NP2TF503")
+    if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
+        return next(base for base in (int, float, complex) if isinstance(operand, base))
+    return np.asarray(operand).dtype
+
+
+def kinds_of_items(items: Iterable[Any]) -> tuple[Kind, ...]:
+    """What the items of a list bring to the dtype of the array that is made of them, each kind once.
+
+    For NumPy a Python number is not weak there: np.array([1, np.float32(2)]) holds float64.
+    """
+    kinds = dict.fromkeys(map(kind_of, items))
+    if in_force.numpys or by_numpys_rules():
+        kinds = dict.fromkeys(map(default_dtype, kinds))
+    return tuple(kinds)
+
+
+def kind_of_item(item: Any) -> Kind:
+    """The same of one item."""
+    return kinds_of_items((item,))[0]
+
+
+def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
+    """The result type of operands of these kinds.
+
+    Raises:
+        PromotionError: the mode in force does not let them meet.
+    """
+    tables = _numpys if in_force.numpys else _in_force()
+    result = tables.results.get(kinds)
+    if result is None:
+        if any(isinstance(kind, Undecided) for kind in kinds):
+            return _on_every_path(result_type_of, kinds)
+        result = tables.results[kinds] = _rules_for(tables, kinds).common(kinds)
+    return result
+
+
+def inexact_type(*operands: Any) -> np.dtype[Any]:
+    """The result type of operands that are computed with as floating-point numbers."""
+    kinds = tuple(map(kind_of, operands))
+    return _rules_for(_in_force(), kinds).inexact(kinds)
+
+
+def _on_every_path(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
+    """What `function` gives for operands of these kinds, of which some are undecided.
+
+    Raises:
+        StagingError: it depends on the path.
+    """
+    choices = [(kind.weak, kind.dtype) if isinstance(kind, Undecided) else (kind,) for kind in kinds]
+    results = {function(chosen) for chosen in product(*choices)}
+    if len(results) > 1:
+        raise refused(next(kind for kind in kinds if isinstance(kind, Undecided)))
+    return results.pop()
+
+
+def result_type(*operands: Any) -> np.dtype[Any]:
+    """The result type of arrays, scalars, nested lists and Python numbers."""
+    return result_type_of(tuple(map(promotion_kind, operands)))
+
+
+def default_dtype(kind: Kind) -> np.dtype[Any]:
+    """The dtype of an array made from one operand of this kind."""
+    return _numpys.rules.default(kind)
+
+
+def ufunc_loop(
+    ufunc: np.ufunc, kinds: tuple[Kind, ...], dtype: Any = None, casting: Any = "same_kind"
+) -> Loop:
+    """Dtypes of the operands and results with which `ufunc` is computed.
+
+    Raises:
+        PromotionError: the mode in force does not let the operands meet.
+        TypeError: NumPy's, where the ufunc has no such loop.
+    """
+    tables = _numpys if in_force.numpys else _in_force()
+    key = (ufunc, kinds, dtype, casting)
+    loop = tables.loops.get(key)
+    if loop is None:
+        if any(isinstance(kind, Undecided) for kind in kinds):
+            return _on_every_path(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
+        _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)
+        if dtype is not None:
+            # Who names a dtype asks for no promotion.
+            signature = (*[None] * ufunc.nin, *[np.dtype(dtype)] * ufunc.nout)
+            loop = _numpys_loop(ufunc, kinds, signature=signature, casting=casting)
+        elif tables is _numpys or not takes_one_type(ufunc) or not is_known(kinds):
+            loop = _numpys_loop(ufunc, kinds, casting=casting)
+        else:
+            loop = tables.rules.loop(ufunc, kinds)
+            if casting != "same_kind":  # which lets the lattice's promotions all pass
+                _numpys_loop(ufunc, kinds, signature=loop, casting=casting)
+        _refuse_foreign(loop)
+        tables.loops[key] = loop
+    return loop
+
+
+def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:
+    for dtype in dtypes:
+        if is_foreign(dtype):
+            raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+
+
+def tf_dtype(dtype: Any) -> tf.DType:
+    """TensorFlow's counterpart of a NumPy dtype.
+
+    Raises:
+        StagingError: TensorFlow has none (object, strings, structured, datetime64, longdouble).
+    """
+    if isinstance(dtype, tf.DType):
+        return dtype
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufcV" or dtype.fields is not None or dtype in _MISSING:
+        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+    return tf.as_dtype(dtype.newbyteorder("=") if dtype.kind != "V" else dtype)
+
+
+_MISSING = frozenset(np.dtype(name) for name in ("longdouble", "clongdouble"))
+
+
+def has_tf_dtype(dtype: np.dtype[Any]) -> bool:
+    """Whether arrays of this dtype can be tensors."""
+    return dtype.kind in "biufc" and dtype not in _MISSING

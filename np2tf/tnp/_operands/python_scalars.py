@@ -1,0 +1,249 @@
+"""Arithmetic of staged Python numbers: Python's result types, and what is known about integers."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._array.ndarray import scalar, weak_scalar
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.symint import Int, SymInt, combine, distance, high, low
+
+_TF_KIND: dict[type, tf.DType] = {bool: tf.bool, int: tf.int64, float: tf.float64, complex: tf.complex128}
+_ORDER = (bool, int, float, complex)
+
+_ARITHMETIC: dict[str, Callable[[Any, Any], tf.Tensor]] = {
+    "add": tf.add,
+    "subtract": tf.subtract,
+    "multiply": tf.multiply,
+    "divide": tf.truediv,
+    "floor_divide": tf.math.floordiv,
+    "remainder": tf.math.floormod,
+    "power": tf.pow,
+    "minimum": tf.minimum,
+    "maximum": tf.maximum,
+}
+BITWISE: dict[str, Callable[[Any, Any], tf.Tensor]] = {
+    "bitwise_and": tf.bitwise.bitwise_and,
+    "bitwise_or": tf.bitwise.bitwise_or,
+    "bitwise_xor": tf.bitwise.bitwise_xor,
+    "left_shift": lambda a, b: tf.bitwise.left_shift(a, tf.minimum(b, 63)),
+    "right_shift": lambda a, b: tf.bitwise.right_shift(a, tf.minimum(b, 63)),
+}
+_COMPARISON: dict[str, Callable[[Any, Any], tf.Tensor]] = {
+    "less": tf.less,
+    "less_equal": tf.less_equal,
+    "greater": tf.greater,
+    "greater_equal": tf.greater_equal,
+    "equal": tf.equal,
+    "not_equal": tf.not_equal,
+}
+
+
+#: The same of integers whose difference is known.
+_COMPARED: dict[str, Callable[[int, int], bool]] = {
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "greater": operator.gt,
+    "greater_equal": operator.ge,
+    "equal": operator.eq,
+    "not_equal": operator.ne,
+}
+
+
+def is_weak(value: Any) -> bool:
+    """Whether `value` is a Python number, staged or not."""
+    return type(value) in _TF_KIND or (type(value) is scalar and value.weak is not None)
+
+
+def is_undecided(*values: Any) -> bool:
+    """Whether one of the numbers is Python's or NumPy's, and all others are too, or are Python's."""
+    found = [type(value) is scalar and value.undecided is not None for value in values]
+    return any(found) and all(one or is_weak(value) for one, value in zip(found, values, strict=True))
+
+
+def weak_kind(value: Any) -> type:
+    """The Python type of a Python number, staged or not."""
+    return (value.weak or float) if type(value) is scalar else type(value)
+
+
+def weak_tensor(value: Any, kind: type | None = None) -> tf.Tensor:
+    """A Python number as the tensor that stands for it."""
+    wanted = _TF_KIND[kind or weak_kind(value)]
+    if type(value) is scalar:
+        return tf.cast(value.tensor, wanted)
+    return tf.constant(value, wanted)
+
+
+def known_int(value: Any) -> Int:
+    """What is known about an integer or bool, staged or not."""
+    if type(value) is scalar:
+        return value.known if value.known is not None else SymInt.fresh(weak_tensor(value, int))
+    return int(value)
+
+
+def weak_binary(name: str, left: Any, right: Any) -> Any:
+    """``left <name> right`` for two Python numbers of which at least one is staged.
+
+    Raises:
+        StagingError: Python's meaning cannot be kept with 64-bit integers.
+    """
+    kind = max(weak_kind(left), weak_kind(right), key=_ORDER.index)
+    if name in _COMPARISON:
+        return _compare(name, left, right, kind)
+    if name in BITWISE and kind in (bool, int):
+        return _bits(name, left, right, kind)
+    if name not in _ARITHMETIC:
+        raise StagingError(f"the operator {name} between Python numbers known only at run time", "NP2TF503")
+    if kind is bool:
+        kind = int
+    if name == "power" and kind is int and not (isinstance(right, int) and right >= 0):
+        raise StagingError("an integer power whose exponent is known only at run time", "NP2TF503")
+    if name == "divide" and kind is int:
+        kind = float
+    tensors = weak_tensor(left, kind), weak_tensor(right, kind)
+    if name in ("divide", "floor_divide", "remainder") and not _nonzero(right):
+        # Python raises ZeroDivisionError; the kernels of integers raise another error.
+        is_zero = tf.equal(tensors[1], 0)
+        record_violation(is_zero)
+        tensors = tensors[0], tf.where(is_zero, tf.ones_like(tensors[1]), tensors[1])
+    tensor = _ARITHMETIC[name](*tensors)
+    if kind is not int:
+        if name == "power":
+            _check_power(*tensors, tensor)
+        return weak_scalar(tensor, kind)
+    known = combine(name, known_int(left), known_int(right), tensor)
+    if name in _MAY_OVERFLOW and not _fits(name, known, known_int(left), known_int(right)):
+        record_violation(_MAY_OVERFLOW[name](*tensors, tensor))
+        known = SymInt.fresh(tensor)
+    return weak_scalar(tensor, int, known)
+
+
+def _check_power(base: tf.Tensor, exponent: tf.Tensor, result: tf.Tensor) -> None:
+    """Discard the call where Python raises an error, or gives a complex number for a float."""
+    finite = [tf.math.is_finite(tf.abs(one)) for one in (base, exponent, result)]
+    record_violation(finite[0] & finite[1] & tf.logical_not(finite[2]))
+
+
+def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
+    """Python's integers have two's complement's bits without end: those of int64 agree as far as they go."""
+    if "shift" in name:
+        if (low(known_int(right)) or 0) < 0 or low(known_int(right)) is None:
+            raise StagingError("a shift by a number that may be negative", "NP2TF503")
+        kind = int
+    tensors = weak_tensor(left, int), weak_tensor(right, int)
+    if name == "left_shift":
+        power = tf.pow(tf.constant(2.0, tf.float64), tf.cast(tensors[1], tf.float64))
+        record_violation(tf.abs(tf.cast(tensors[0], tf.float64)) * power >= 9.2e18)
+    tensor = BITWISE[name](*tensors)
+    if kind is bool:
+        return weak_scalar(tf.cast(tensor, tf.bool), bool)
+    return weak_scalar(tensor, int, combine(name, known_int(left), known_int(right), tensor))
+
+
+def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
+    """Whether 64 bits are certainly enough for the result, as Python's integers have any number of bits."""
+    if known.low is not None and known.high is not None:
+        return not _beyond(known)
+    if name in ("multiply", "power"):
+        return False
+    # A counter: the loop would have to run for longer than any does.
+    return any(_is_small(side) for side in (left, right))
+
+
+def _beyond(known: SymInt) -> bool:
+    ends = (known.low or 0, known.high or 0)
+    return not (ends[0] >= -(2**63) and ends[1] < 2**63)
+
+
+def _is_small(value: Int) -> bool:
+    ends = low(value), high(value)
+    return ends[0] is not None and ends[1] is not None and ends[0] >= -(2**31) and ends[1] <= 2**31
+
+
+#: (left, right, their 64-bit result) -> whether that is not the result.
+_MAY_OVERFLOW: dict[str, Callable[[tf.Tensor, tf.Tensor, tf.Tensor], tf.Tensor]] = {
+    "add": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, c), _differ(b, c)) < 0,
+    "subtract": lambda a, b, c: tf.bitwise.bitwise_and(_differ(a, b), _differ(a, c)) < 0,
+    "multiply": lambda a, b, c: tf.abs(tf.cast(a, tf.float64) * tf.cast(b, tf.float64)) >= 9.2e18,
+    "power": lambda a, b, c: tf.pow(tf.abs(tf.cast(a, tf.float64)), tf.cast(b, tf.float64)) >= 9.2e18,
+}
+
+
+def overflows(name: str, left: tf.Tensor, right: tf.Tensor, result: tf.Tensor) -> tf.Tensor | None:
+    """Whether Python's integer is another one than the 64-bit `result`; None where it never is."""
+    wrong = _MAY_OVERFLOW.get(name)
+    return None if wrong is None else wrong(left, right, result)
+
+
+def _differ(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Negative where the signs differ."""
+    return tf.bitwise.bitwise_xor(a, b)
+
+
+def _nonzero(value: Any) -> bool:
+    """Whether a divisor is certainly not zero."""
+    if type(value) is not scalar:
+        return bool(value)
+    if value.weak is not int or value.known is None:
+        return False
+    return value.known.excludes_zero
+
+
+def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
+    if kind in (int, bool):
+        decided = _decided(name, known_int(left), known_int(right))
+        if decided is not None:
+            return decided
+    return weak_scalar(_COMPARISON[name](weak_tensor(left, kind), weak_tensor(right, kind)), bool)
+
+
+def _decided(name: str, left: Int, right: Int) -> bool | None:
+    """The answer of a comparison that follows from the bounds alone."""
+    apart = distance(left, right)
+    if apart is not None:
+        return bool(_COMPARED[name](0, apart))
+    a, b, c, d = low(left), high(left), low(right), high(right)
+    if a is None or b is None or c is None or d is None:
+        return None
+    if name in ("less", "greater_equal") and (b < c or a >= d):
+        return (b < c) == (name == "less")
+    if name in ("greater", "less_equal") and (a > d or b <= c):
+        return (a > d) == (name == "greater")
+    if name in ("equal", "not_equal") and (b < c or d < a or a == b == c == d):
+        return (a == b == c == d) == (name == "equal")
+    return None
+
+
+def weak_unary(name: str, value: scalar) -> scalar:
+    """``-x``, ``+x``, ``~x`` and ``abs(x)`` of a staged Python number."""
+    kind = weak_kind(value) if weak_kind(value) is not bool else int
+    tensor = weak_tensor(value, kind)
+    if name == "invert":
+        return weak_binary("subtract", -1, value)
+    if name == "positive":
+        return weak_scalar(tensor, kind, value.known if kind is int else None)
+    result = tf.negative(tensor) if name == "negative" else tf.abs(tensor)
+    known = None
+    if kind is int:
+        known = SymInt.fresh(result)
+        held = value.known
+        if held is not None and held.low is not None and held.high is not None:
+            ends = (
+                sorted((-held.low, -held.high))
+                if name == "negative"
+                else sorted((abs(held.low), abs(held.high)))
+            )
+            lowest = 0 if name == "absolute" and held.low <= 0 <= held.high else ends[0]
+            known = SymInt.fresh(result, lowest, ends[1])
+    return weak_scalar(result, float if kind is complex and name == "absolute" else kind, known)
+
+
+def python_value(value: Any, tensor: np.ndarray) -> Any:
+    """The Python number that a staged number stands for, given its run-time value."""
+    return weak_kind(value)(tensor[()])

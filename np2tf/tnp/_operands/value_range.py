@@ -1,0 +1,78 @@
+"""Numbers that are put into arrays of a narrower type: NumPy refuses those that do not fit integers.
+
+A Python number is refused by every integer type that cannot hold it. A NumPy number is refused by signed
+integers only (NumPy asks Python for its integer), and wraps in unsigned ones, as arrays do in both.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import scalar
+from np2tf.tnp._operands.promotion import tf_dtype
+from np2tf.tnp._tensor.index_bounds import record_violation
+
+
+def check_fits(number: scalar, dtype: np.dtype[Any]) -> None:
+    """See that NumPy would put a staged number into an array of this type; discard the call otherwise.
+
+    Raises:
+        TypeError: a complex number of Python's, into an array of real numbers.
+    """
+    if number.weak is complex and dtype.kind in "iuf":
+        np.empty(1, dtype)[0] = 1j
+    if number.undecided is not None and number.undecided.weak is complex and dtype.kind in "iuf":
+        record_violation(number.python)
+    if not tf.executing_eagerly() and _may_be_refused(number, dtype) and not _certainly_fits(number, dtype):
+        record_violation(_is_beyond(number.tensor, dtype))
+
+
+def refuse_unfit(value: Any, dtype: np.dtype[Any]) -> None:
+    """See that NumPy puts a known number into one place of an array of this type.
+
+    Raises:
+        OverflowError, ValueError: it does not.
+    """
+    if isinstance(value, np.generic) and type(value) is not scalar:
+        if dtype.kind == "i" and value.dtype.kind in "fmM" and not np.can_cast(value.dtype, dtype):
+            np.empty(1, dtype)[0] = value
+    elif type(value) is scalar and tf.executing_eagerly() and _may_be_refused(value, dtype):
+        number = value.numpy()[()]
+        # (NumPy's own complex numbers lose their imaginary part.)
+        np.empty(1, dtype)[0] = number if value.weak is complex else number.real
+
+
+def _may_be_refused(number: scalar, dtype: np.dtype[Any]) -> bool:
+    given = number.tensor.dtype
+    if dtype.kind not in "iu" or given == tf_dtype(dtype):
+        return False
+    if number.weak is not None or number.undecided is not None:
+        return True
+    return dtype.kind == "i" and not np.can_cast(given.as_numpy_dtype, dtype)
+
+
+def _certainly_fits(number: scalar, dtype: np.dtype[Any]) -> bool:
+    if number.tensor.dtype == tf.bool:
+        return True
+    known, ends = number.known, np.iinfo(dtype)
+    if known is None or known.low is None or known.high is None:
+        return False
+    return bool(ends.min <= known.low and known.high <= ends.max)
+
+
+def _is_beyond(tensor: tf.Tensor, dtype: np.dtype[Any]) -> tf.Tensor:
+    """Whether the integer part of a number is none of this type's."""
+    ends = np.iinfo(dtype)
+    if tensor.dtype.is_floating:
+        wide = tf.cast(tensor, tf.float64)
+        # In float64 there is no number between -2**63 - 1 and -2**63, and the greatest integer is 2**63.
+        above = wide >= float(ends.min) if dtype.itemsize == 8 and ends.min else wide > float(ends.min) - 1
+        return tf.logical_not(above & (wide < float(ends.max) + (dtype.itemsize < 8)))
+    if tensor.dtype == tf.uint64:
+        return tensor > tf.constant(ends.max, tf.uint64)
+    wide = tf.cast(tensor, tf.int64)
+    beyond = wide < ends.min
+    return beyond if ends.max > tf.int64.max else beyond | (wide > ends.max)

@@ -1,0 +1,48 @@
+"""Slices that go backwards from or to a place known at run time: the elements forwards, then reversed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tensorflow as tf
+
+from np2tf.tnp._tensor.symint import Int, SymInt
+
+_REVERSED = slice(None, None, -1)
+
+
+def forwards(items: list[Any], lengths: list[int | None]) -> tuple[list[Any], tuple[slice, ...]] | None:
+    """A key with such slices turned round, and the key that reverses them again; None where there is none."""
+    turned, order, found = [], [], False
+    axes = iter(lengths)
+    for item in items:
+        length = None if item is None else next(axes)
+        if _is_backwards(item) and length is not None:
+            turned.append(slice(_after(item.stop, 0, length), _after(item.start, length, length)))
+            order.append(_REVERSED)
+            found = True
+        else:
+            turned.append(item)
+            order += [slice(None)] if item is None or isinstance(item, slice) else []
+    return (turned, tuple(order)) if found else None
+
+
+def _is_backwards(item: Any) -> bool:
+    if not isinstance(item, slice) or item.step != -1:
+        return False
+    return isinstance(item.start, SymInt) or isinstance(item.stop, SymInt)
+
+
+def _after(end: Int | None, default: int, length: int) -> Int:
+    """The place behind that of an end of a slice, with Python's meaning of what is negative or too large."""
+    if end is None:
+        return default
+    if isinstance(end, int):
+        return min(max(end + length if end < 0 else end, -1), length - 1) + 1
+    if end.low is not None and end.low >= 0:
+        behind = end.shifted(1)
+        if behind.high is not None and behind.high <= length:
+            return behind
+    else:
+        behind = SymInt.fresh(tf.where(end.tensor < 0, end.tensor + length, end.tensor) + 1)
+    return SymInt.fresh(tf.clip_by_value(behind.tensor, 0, length), 0, length)

@@ -1,0 +1,134 @@
+"""A basic key by axes: what it takes of each, in one canonical form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._tensor import symint
+from np2tf.tnp._tensor.index_bounds import check_index
+from np2tf.tnp._tensor.symint import Int, SymInt
+
+#: An expanded basic key: one item per axis of the base, and None for each new axis.
+BasicKey = tuple[int | SymInt | slice | None, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Axis:
+    """What is taken of one axis: `size` elements from `start` on, `step` apart; None: known at run time."""
+
+    start: Int
+    stop: Int
+    step: int
+    size: int | None
+    length: int
+    dropped: bool
+
+    @property
+    def dynamic(self) -> bool:
+        """Whether the start is known at run time only."""
+        return not isinstance(self.start, int)
+
+
+def axes_of(base: tf.Tensor, key: BasicKey) -> list[Axis] | None:
+    """One canonical `Axis` for each axis of `base`, or None where a length is not known while staging."""
+    lengths = base.shape.as_list()
+    axes: list[Axis] = []
+    for item in key:
+        if item is None:
+            continue
+        length = lengths[len(axes)]
+        if length is None:
+            return None
+        axes.append(
+            _slice_axis(item, length) if isinstance(item, slice) else _index_axis(item, length, len(axes))
+        )
+    return axes
+
+
+def _index_axis(index: Int, length: int, axis: int) -> Axis:
+    index = check_index(index, length, axis)
+    stop = index + 1 if isinstance(index, int) else index.shifted(1)
+    return Axis(index, stop, 1, 1, length, dropped=True)
+
+
+def _slice_axis(item: slice, length: int) -> Axis:
+    step = 1 if item.step is None else item.step
+    if not isinstance(step, int):
+        raise StagingError("a slice with a step that is known only at run time")
+    if not isinstance(item.start, SymInt) and not isinstance(item.stop, SymInt):
+        known = range(*item.indices(length))
+        return Axis(known.start, known.stop, known.step, len(known), length, dropped=False)
+    if step != 1:
+        raise StagingError("a slice with a step whose bounds are known only at run time")
+    start = _slice_end(item.start, 0, length)
+    stop = _slice_end(item.stop, length, length)
+    size = symint.distance(start, stop)
+    first, last = symint.low(start), symint.high(stop)
+    if size is not None and first is not None and first >= 0 and last is not None and last <= length:
+        return Axis(start, stop, 1, max(size, 0), length, dropped=False)
+    start, stop = _clamped(start, length), _clamped(stop, length)
+    return Axis(start, stop, 1, None, length, dropped=False)
+
+
+def _slice_end(end: int | SymInt | None, default: int, length: int) -> Int:
+    """A slice's end with Python's meaning of negative values and None."""
+    if end is None:
+        return default
+    if isinstance(end, int):
+        return max(end + length, 0) if end < 0 else min(end, length)
+    if end.low is not None and end.low >= 0:
+        return end
+    if end.high is not None and end.high < 0:
+        return end.shifted(length)
+    tensor = tf.where(end.tensor < 0, end.tensor + length, end.tensor)
+    return SymInt.fresh(tensor)
+
+
+def _clamped(end: Int, length: int) -> Int:
+    if isinstance(end, int):
+        return end
+    if end.low is not None and end.high is not None and end.low >= 0 and end.high <= length:
+        return end
+    return SymInt.fresh(tf.clip_by_value(end.tensor, 0, length), 0, length)
+
+
+def axis_per_item(key: BasicKey, axes: Sequence[Axis]) -> list[Axis | None]:
+    """The axis that each item of a key is for; None for a new one."""
+    rest = iter(axes)
+    return [None if item is None else next(rest) for item in key]
+
+
+def lengths(base: tf.Tensor, key: BasicKey) -> list[Int] | None:
+    """The lengths of the axes of ``base[key]``, with what is known about them; None if that is too little."""
+    axes = axes_of(base, key)
+    if axes is None:
+        return None
+    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
+    return [1 if axis is None else _length(axis) for axis in kept]
+
+
+def _length(axis: Axis) -> Int:
+    if axis.size is not None:
+        return axis.size
+    if axis.start == 0 and isinstance(axis.stop, SymInt):
+        return axis.stop
+    return SymInt.fresh(symint.extent(axis.start, axis.stop), 0, axis.length)
+
+
+def vector(values: Sequence[Int]) -> tf.Tensor | list[int]:
+    if all(isinstance(value, int) for value in values):
+        return [value for value in values if isinstance(value, int)]
+    return tf.stack([symint.tensor_of(value) for value in values])
+
+
+def span(axis: Axis) -> int:
+    size = axis.size or 0
+    return (size - 1) * axis.step + 1 if size else 0
+
+
+def stop_of(axis: Axis) -> Int:
+    return axis.start + span(axis) if isinstance(axis.start, int) else axis.start.shifted(span(axis))

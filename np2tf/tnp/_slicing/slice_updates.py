@@ -1,0 +1,168 @@
+"""Slices under XLA: read from run-time places, written in place or over the whole array, as is quicker."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+from tensorflow.compiler.tf2xla.ops import gen_xla_ops
+
+from np2tf.tnp._slicing.slice_spec import Axis, span, stop_of, vector
+from np2tf.tnp._tensor import symint
+from np2tf.tnp._tensor.graph_queries import depends
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.small_constants import constant
+from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.symint import Int
+
+#: Arrays from so many elements on are worth a thought about how they are written.
+_MANY = 1024
+
+
+def slice_under_xla(base: tf.Tensor, starts: tf.Tensor | list[int], sizes: list[int]) -> tf.Tensor:
+    """A part that begins where run-time numbers say.
+
+    TensorFlow's bridge to XLA makes the begin of `tf.slice` a compile-time constant where it can: the index
+    array that a loop reads would be a part of the program, and for another one it would be compiled anew.
+    """
+    return gen_xla_ops.xla_dynamic_slice(base, _vector(starts), constant(tuple(sizes)))
+
+
+def _vector(starts: tf.Tensor | list[int]) -> tf.Tensor:
+    return constant(tuple(starts)) if isinstance(starts, list) else tf.convert_to_tensor(starts, tf.int64)
+
+
+def update_under_xla(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
+    if all(axis.step == 1 for axis in axes):
+        if _is_most(base, value) and not any(axis.dynamic for axis in axes):
+            if depends(value, base):
+                return _surrounded(base, axes, value)
+            if base.op.type == "Placeholder":
+                return _selected(base, axes, value)
+        starts = _vector(vector([axis.start for axis in axes]))
+        return gen_xla_ops.xla_dynamic_update_slice(base, value, starts)
+    if any(axis.dynamic for axis in axes):
+        return update_dynamic_size(base, axes, value)
+    mask = np.ones((), bool)
+    for k, axis in enumerate(axes):
+        inside = np.zeros(axis.length, bool)
+        inside[axis.start : stop_of(axis) : axis.step] = True  # type: ignore[misc]
+        mask = mask & inside.reshape([-1 if j == k else 1 for j in range(len(axes))])
+        value = _spread(value, k, axis)
+    return tf.where(tf.constant(mask), value, base)
+
+
+def _is_most(base: tf.Tensor, value: tf.Tensor) -> bool:
+    return 2 * value.shape.num_elements() > base.shape.num_elements() >= _MANY
+
+
+def _selected(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
+    """`value` where it goes, `base` elsewhere: one loop over the result, which runs on every core.
+
+    An update in place runs on one core (measured on a wave of 400 × 400 points: 205 µs a step, not 240).
+    """
+    mask: tf.Tensor | None = None
+    margins: list[list[int]] = []
+    for k, axis in enumerate(axes):
+        assert isinstance(axis.start, int)
+        stop = axis.start + span(axis)
+        if axis.start == 0 and stop == axis.length:
+            margins.append([0, 0])
+            continue
+        position = tf.range(axis.length, dtype=tf.int64)
+        inside = (position >= axis.start) & (position < stop)
+        inside = tf.reshape(inside, [-1 if j == k else 1 for j in range(len(axes))])
+        mask = inside if mask is None else mask & inside
+        outside = [axis.start, axis.length - stop]  # type: ignore[operator]
+        margins.append([0, 0] if value.shape[k] == 1 else outside)
+    value = tf.pad(value, margins) if any(a or b for a, b in margins) else value
+    return value if mask is None else tf.where(mask, value, base)
+
+
+def _surrounded(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
+    """`value` with the rest of `base` around it: one loop over the result.
+
+    An update in place of what the new elements are computed from takes a copy of the array first (measured:
+    280 µs instead of 121 for the inner points of a 512 × 512 stencil).
+    """
+    cuts = [slice(axis.start, stop_of(axis)) for axis in axes]
+    for k in reversed(range(len(axes))):
+        beside = (*cuts[:k],)
+        before, after = base[(*beside, slice(0, cuts[k].start))], base[(*beside, slice(cuts[k].stop, None))]
+        parts = [part for part in (before, value, after) if part.shape[k] != 0]
+        value = tf.concat(parts, k) if len(parts) > 1 else value
+    return value
+
+
+def update_dynamic_size(base: tf.Tensor, axes: list[Axis], value: tf.Tensor) -> tf.Tensor:
+    """Write a slice whose size is known at run time only, by selecting over the whole of `base`."""
+    for k, axis in enumerate(axes):
+        _check_length(value, k, axis)
+    if any(axis.size == 0 for axis in axes):
+        return base
+    mask: tf.Tensor | None = None
+    for k, axis in enumerate(axes):
+        position = tf.range(axis.length, dtype=tf.int64)
+        start, stop = symint.tensor_of(axis.start), symint.tensor_of(_dynamic_stop(axis))
+        inside = (position >= start) & (position < stop) & ((position - start) % axis.step == 0)
+        inside = tf.reshape(inside, [-1 if j == k else 1 for j in range(len(axes))])
+        mask = inside if mask is None else mask & inside
+        if value.shape[k] != 1:
+            source = tf.clip_by_value(
+                (position - start) // axis.step, 0, tf.maximum(_length(value, k) - 1, 0)
+            )
+            if value.shape[k] is None and not staging_for_xla():
+                # There is nothing to gather of what is empty.
+                value = tf.pad(value, [[0, int(j == k)] for j in range(len(axes))])
+            value = tf.gather(value, source, axis=k)
+    return tf.where(mask, value, base)
+
+
+def _check_length(value: tf.Tensor, k: int, axis: Axis) -> None:
+    """Record a violation where what is written is neither as long as its place nor of length 1."""
+    if value.shape[k] == 1 or (axis.size is not None and value.shape[k] == axis.size):
+        return
+    start, stop = symint.tensor_of(axis.start), symint.tensor_of(_dynamic_stop(axis))
+    room = tf.maximum(stop - start, 0) if axis.size is None else axis.size
+    length = _length(value, k)
+    record_violation(tf.not_equal(length, room) & tf.not_equal(length, 1))
+
+
+def _dynamic_stop(axis: Axis) -> Int:
+    return axis.stop if axis.size is None else stop_of(axis)
+
+
+def _length(value: tf.Tensor, axis: int) -> tf.Tensor:
+    return tf.shape(value, out_type=tf.int64)[axis]
+
+
+def _spread(value: tf.Tensor, k: int, axis: Axis) -> tf.Tensor:
+    """Put the elements of `value` along axis `k` to their places in the base, with zeros between."""
+    assert isinstance(axis.start, int)
+    assert axis.size is not None
+    rank = value.shape.rank
+    if axis.step > 1:
+        gaps = [[0, 0]] * (rank + 1)
+        gaps[k + 1] = [0, axis.step - 1]
+        wide = tf.pad(tf.expand_dims(value, k + 1), gaps)
+        shape = value.shape.as_list()
+        shape[k] = axis.size * axis.step
+        value = tf.reshape(wide, shape)
+        value = tf.slice(value, [0] * rank, [span(axis) if j == k else size for j, size in enumerate(shape)])
+    margins = [[0, 0]] * rank
+    margins[k] = [axis.start, axis.length - axis.start - span(axis)]
+    return tf.pad(value, margins)
+
+
+@tf.RegisterGradient("XlaDynamicUpdateSlice")
+def _dynamic_update_slice_gradient(
+    op: tf.Operation, gradient: tf.Tensor
+) -> tuple[tf.Tensor, tf.Tensor, None]:
+    update, starts = op.inputs[1], op.inputs[2]
+    untouched = gen_xla_ops.xla_dynamic_update_slice(gradient, tf.zeros_like(update), starts)
+    return untouched, slice_under_xla(gradient, starts, update.shape.as_list()), None
+
+
+@tf.RegisterGradient("XlaDynamicSlice")
+def _dynamic_slice_gradient(op: tf.Operation, gradient: tf.Tensor) -> tuple[tf.Tensor, None, None]:
+    base, starts, _ = op.inputs
+    return gen_xla_ops.xla_dynamic_update_slice(tf.zeros_like(base), gradient, starts), None, None

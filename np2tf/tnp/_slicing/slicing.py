@@ -1,0 +1,259 @@
+"""Basic indexing of tensors: reading and writing with integers, slices and newaxis.
+
+Every axis is first brought to one canonical `Axis`; reading and writing then choose the cheapest TensorFlow
+op that works for what is known: constants, starts known only at run time with static sizes, or dynamic sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import tensorflow as tf
+from tensorflow.python.ops import gen_array_ops
+
+from np2tf.staging import StagingError
+from np2tf.tnp._slicing.slice_spec import Axis, BasicKey, axes_of, axis_per_item, span, stop_of, vector
+from np2tf.tnp._slicing.slice_updates import slice_under_xla, update_dynamic_size, update_under_xla
+from np2tf.tnp._tensor.pfor_converters import gathered
+from np2tf.tnp._tensor.small_constants import constant
+from np2tf.tnp._tensor.storage import staging_at_once, staging_for_xla
+from np2tf.tnp._tensor.symint import Int, SymInt
+
+
+def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
+    """The value of ``base[key]``."""
+    axes = axes_of(base, key)
+    if axes is None:
+        return base[tuple(_native(item) for item in key)]
+    if not any(axis.dynamic or axis.size is None for axis in axes):
+        return _read_at_once(base, key, axes)
+    taken = _cut(base, [_whole(axis) if axis.size is None else axis for axis in axes])
+    finish = _reshaping(key)
+    if all(axis.size is not None for axis in axes):
+        return taken if finish is None else gen_array_ops.reshape(taken, constant(_shape(key, axes)))
+    taken = taken if finish is None else taken[finish]
+    # Last: what XLA does to an array whose length is known at run time only is not always right.
+    last: list[Any] = []
+    for axis in axis_per_item(key, axes):
+        if axis is None or not axis.dropped:
+            last.append(slice(None) if axis is None or axis.size is not None else _native_slice(axis))
+    return taken[tuple(last)]
+
+
+def _shape(key: BasicKey, axes: list[Axis]) -> tuple[int | None, ...]:
+    """The shape of what a key takes."""
+    kept = [axis for axis in axis_per_item(key, axes) if axis is None or not axis.dropped]
+    return tuple(1 if axis is None else axis.size for axis in kept)
+
+
+def _read_at_once(base: tf.Tensor, key: BasicKey, axes: list[Axis]) -> tf.Tensor:
+    """The value by one kernel, whose operands are not made anew each time."""
+    if not key:
+        return base
+    ends: list[tuple[Any, Any, int]] = []
+    to_the_end = new = dropped = 0
+    for k, axis in enumerate(axis_per_item(key, axes)):
+        if axis is None:
+            new |= 1 << k
+            ends.append((0, 1, 1))
+        elif axis.dropped:
+            dropped |= 1 << k
+            ends.append((axis.start, axis.start + 1, 1))  # type: ignore[operator]
+        else:
+            part = _native_slice(axis)
+            if part.stop is None:
+                to_the_end |= 1 << k
+            ends.append((part.start, part.stop or 0, part.step or 1))
+    starts, stops, steps = (constant(tuple(several)) for several in zip(*ends, strict=True))
+    return gen_array_ops.strided_slice(base, starts, stops, steps, 0, to_the_end, 0, new, dropped)
+
+
+def _cut(base: tf.Tensor, axes: list[Axis]) -> tf.Tensor:
+    """What is taken of each axis, where all sizes are known."""
+    if all(not axis.dynamic for axis in axes):
+        return base[tuple(_native_slice(axis) for axis in axes)]
+    if staging_at_once():
+        taken = base[tuple(slice(None) if axis.dynamic else _native_slice(axis) for axis in axes)]
+        return gathered(taken, axes)
+    ascending = [_forwards(axis) for axis in axes]
+    starts, sizes = vector([axis.start for axis in ascending]), [span(axis) for axis in ascending]
+    taken = slice_under_xla(base, starts, sizes) if staging_for_xla() else tf.slice(base, starts, sizes)
+    if all(axis.step == 1 for axis in axes):
+        return taken
+    return taken[tuple(slice(None, None, axis.step) for axis in axes)]
+
+
+def _whole(axis: Axis) -> Axis:
+    return Axis(0, axis.length, 1, axis.length, axis.length, dropped=False)
+
+
+def write(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
+    """`base` after ``base[key] = value``; `value` has its dtype and broadcasts to the shape of the key."""
+    axes = axes_of(base, key)
+    if axes is None:
+        return _update_unknown_shape(base, key, value)
+    value = _to_full_rank(value, key)
+    sizes = [axis.size for axis in axes]
+    _check_broadcast(value, sizes, key)
+    if None in sizes:
+        value, axes = _ascending(value, axes)
+        return update_dynamic_size(base, axes, value)
+    if sizes == base.shape.as_list() and all(axis.step == 1 for axis in axes):
+        return _broadcast(value, sizes)
+    if 0 in sizes:
+        tf.broadcast_to(value, sizes)
+        return base
+    value, axes = _ascending(_broadcast(value, sizes), axes)
+    if staging_for_xla():
+        return update_under_xla(base, axes, value)
+    starts, stops = [axis.start for axis in axes], [stop_of(axis) for axis in axes]
+    return _strided_update(base, vector(starts), vector(stops), [axis.step for axis in axes], value)
+
+
+def _broadcast(value: tf.Tensor, sizes: list[Any]) -> tf.Tensor:
+    if value.shape.as_list() == sizes:
+        return value
+    return gen_array_ops.broadcast_to(value, constant(tuple(sizes)))
+
+
+def _ascending(value: tf.Tensor, axes: list[Axis]) -> tuple[tf.Tensor, list[Axis]]:
+    """The same write with positive steps only."""
+    if backwards := [k for k, axis in enumerate(axes) if axis.step < 0]:
+        value = tf.reverse(value, backwards)
+    return value, [_forwards(axis) for axis in axes]
+
+
+def _forwards(axis: Axis) -> Axis:
+    """The same elements as a slice with a negative step, in ascending order."""
+    if axis.step > 0:
+        return axis
+    assert isinstance(axis.start, int)
+    assert axis.size is not None
+    if axis.size == 0:
+        return Axis(0, 0, -axis.step, 0, axis.length, axis.dropped)
+    first = axis.start + (axis.size - 1) * axis.step
+    return Axis(first, axis.start + 1, -axis.step, axis.size, axis.length, axis.dropped)
+
+
+def _native(item: Int | slice | None) -> object:
+    if isinstance(item, slice):
+        return slice(
+            *(end.tensor if isinstance(end, SymInt) else end for end in (item.start, item.stop, item.step))
+        )
+    return item.tensor if isinstance(item, SymInt) else item
+
+
+def _native_slice(axis: Axis) -> slice:
+    if axis.size == 0:
+        # The start of an empty slice may be -1, which TensorFlow takes for the last element.
+        return slice(0, 0)
+    if axis.step < 0:
+        assert isinstance(axis.stop, int)
+        return slice(axis.start, None if axis.stop < 0 else axis.stop, axis.step)
+    start = axis.start if isinstance(axis.start, int) else axis.start.tensor
+    stop = axis.stop if isinstance(axis.stop, int) else axis.stop.tensor
+    return slice(start, stop, axis.step)
+
+
+def _reshaping(key: BasicKey) -> tuple[object, ...] | None:
+    """The key that drops indexed axes and adds new ones once all are cut; None if there is nothing to do."""
+    if all(isinstance(item, slice) for item in key):
+        return None
+    return tuple(None if item is None else slice(None) if isinstance(item, slice) else 0 for item in key)
+
+
+def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
+    """`value`, broadcastable to ``base[key]``, with one axis for each axis of the base."""
+    visible = sum(1 for item in key if item is None or isinstance(item, slice))
+    rank = value.shape.rank
+    if rank is None:
+        raise StagingError("assignment of a value of unknown rank")
+    if rank > visible:
+        extra = rank - visible
+        if any(size not in (1, None) for size in value.shape.as_list()[:extra]):
+            raise ValueError(
+                f"could not broadcast input array from shape {tuple(value.shape)} into {visible} axes"
+            )
+        value = tf.squeeze(value, list(range(extra)))
+    missing = visible - value.shape.rank
+    sizes = [1] * missing + value.shape.as_list()
+    seen = [item for item in key if item is None or isinstance(item, slice)]
+    if any(item is None and n not in (1, None) for item, n in zip(seen, sizes, strict=True)):
+        raise ValueError(f"could not broadcast input array from shape {tuple(sizes)} into a new axis")
+    if None not in sizes:
+        rest = iter(sizes)
+        axes = [(item, next(rest) if item is None or isinstance(item, slice) else 1) for item in key]
+        full = tuple(size for item, size in axes if item is not None)
+        return value if list(full) == value.shape.as_list() else gen_array_ops.reshape(value, constant(full))
+    value = value[(None,) * missing + (Ellipsis,)]
+    return value[
+        tuple(0 if item is None else slice(None) if isinstance(item, slice) else None for item in key)
+    ]
+
+
+def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -> None:
+    """See that a value of full rank broadcasts to the axes it is written to.
+
+    Raises:
+        ValueError: it does not.
+    """
+    have = value.shape.as_list()
+    if any(m is not None and n not in (1, None, m) for n, m in zip(have, sizes, strict=True)):
+        items = [item for item in key if item is not None]
+        kept = [k for k, item in enumerate(items) if isinstance(item, slice)]
+        raise ValueError(
+            f"could not broadcast input array from shape {tuple(have[k] for k in kept)} into shape "
+            f"{tuple(sizes[k] for k in kept)}"
+        )
+
+
+def _strided_update(
+    base: tf.Tensor, starts: object, stops: object, steps: Sequence[int], value: tf.Tensor
+) -> tf.Tensor:
+    dtype = tf.int64
+    if isinstance(starts, list) and isinstance(stops, list):
+        begin, end, strides = constant(tuple(starts)), constant(tuple(stops)), constant(tuple(steps))
+        return gen_array_ops.tensor_strided_slice_update(base, begin, end, strides, value)
+    return tf.raw_ops.TensorStridedSliceUpdate(
+        input=base,
+        begin=tf.convert_to_tensor(starts, dtype),
+        end=tf.convert_to_tensor(stops, dtype),
+        strides=tf.constant(list(steps), dtype),
+        value=value,
+    )
+
+
+def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
+    """Write where some length is known at run time only: TensorFlow's own op resolves the ends."""
+    if staging_for_xla():
+        raise StagingError("assignment into an array whose shape depends on data")
+    value = _to_full_rank(value, key)
+    items = [item for item in key if item is not None]
+    finish = _reshaping(tuple(items))
+    value = value if finish is None else value[finish]
+    starts: list[Int] = []
+    stops: list[Int] = []
+    begin_mask = end_mask = shrink_mask = 0
+    for k, item in enumerate(items):
+        if isinstance(item, slice):
+            begin_mask |= (item.start is None) << k
+            end_mask |= (item.stop is None) << k
+            starts.append(0 if item.start is None else item.start)
+            stops.append(0 if item.stop is None else item.stop)
+        else:
+            shrink_mask |= 1 << k
+            starts.append(item)
+            stops.append(item + 1 if isinstance(item, int) else item.shifted(1))
+    steps = [item.step or 1 if isinstance(item, slice) else 1 for item in items]
+    target = read(base, tuple(items))
+    return tf.raw_ops.TensorStridedSliceUpdate(
+        input=base,
+        begin=tf.convert_to_tensor(vector(starts), tf.int64),
+        end=tf.convert_to_tensor(vector(stops), tf.int64),
+        strides=tf.constant(steps, tf.int64),
+        value=tf.broadcast_to(value, tf.shape(target)),
+        begin_mask=begin_mask,
+        end_mask=end_mask,
+        shrink_axis_mask=shrink_mask,
+    )

@@ -1,0 +1,360 @@
+"""Lenses: how a view reads from, and writes back into, the tensor it is a view of.
+
+A view is a cell and a path of lenses. Reading applies `get` from the base outwards; writing applies `put`
+from the view inwards. Every view that NumPy can make is one of the few lenses here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._slicing import slice_spec, slicing
+from np2tf.tnp._tensor.index_bounds import record_violation
+from np2tf.tnp._tensor.storage import staging_for_xla
+from np2tf.tnp._tensor.symint import Int, SymInt
+
+
+class Lens(Protocol):
+    """One step from an array to a view of it."""
+
+    #: Whether what is in C order in memory is so in the view too, apart from lengths of 1.
+    keeps_order: ClassVar[bool]
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        """The view's value."""
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        """`base` with the view replaced by `value`, which has the view's shape and dtype."""
+
+
+@dataclass(frozen=True, eq=False)
+class Basic:
+    """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
+
+    key: slice_spec.BasicKey
+    keeps_order: ClassVar[bool] = True
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return slicing.read(base, self.key)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return slicing.write(base, self.key, value)
+
+
+@dataclass(frozen=True, eq=False)
+class Transpose:
+    """A permutation of the axes."""
+
+    permutation: tuple[int, ...]
+    keeps_order: ClassVar[bool] = False
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.transpose(base, self.permutation)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return tf.transpose(value, np.argsort(self.permutation))
+
+
+@dataclass(frozen=True, eq=False)
+class Reshape:
+    """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown.
+
+    Attributes:
+        shape: the lengths.
+        target: the same for TensorFlow, where it must not rely on the elements to fit.
+    """
+
+    shape: Any
+    target: tf.Tensor | None = None
+    keeps_order: ClassVar[bool] = True
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        if self.target is None:
+            return tf.reshape(base, self.shape)
+        made = tf.reshape(base, self.target)
+        made.set_shape([None if n < 0 else n for n in self.shape])
+        return made
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        shape = base.shape if base.shape.is_fully_defined() else tf.shape(base)
+        return tf.reshape(value, shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """The real or the imaginary part of a complex array."""
+
+    imaginary: bool
+    keeps_order: ClassVar[bool] = True
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.math.imag(base) if self.imaginary else tf.math.real(base)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        if self.imaginary:
+            return tf.complex(tf.math.real(base), value)
+        return tf.complex(value, tf.math.imag(base))
+
+
+@dataclass(frozen=True, eq=False)
+class Diagonal:
+    """The diagonal at `offset` of the last two axes, as the last axis."""
+
+    offset: int
+    keeps_order: ClassVar[bool] = False
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        if self._may_be_outside(base):
+            shape = tf.shape(base)
+            rows, columns = shape[-2], shape[-1]
+            length = tf.maximum(tf.minimum(rows + min(self.offset, 0), columns - max(self.offset, 0)), 0)
+            first = max(-self.offset, 0) * columns + max(self.offset, 0)
+            flat = tf.reshape(base, tf.concat([shape[:-2], [rows * columns]], 0))
+            return tf.gather(flat, first + tf.range(length) * (columns + 1), axis=-1)
+        if self._is_outside(base):
+            leading = base.shape[:-2] if base.shape.is_fully_defined() else tf.shape(base)[:-2]
+            return tf.zeros(tf.concat([leading, [0]], 0), base.dtype)
+        return tf.linalg.diag_part(base, k=self.offset)
+
+    def _is_outside(self, base: tf.Tensor) -> bool:
+        rows, columns = base.shape.as_list()[-2:]
+        return rows is not None and columns is not None and not -rows < self.offset < columns
+
+    def _may_be_outside(self, base: tf.Tensor) -> bool:
+        """Whether it depends on lengths known only at run time if there is such a diagonal."""
+        return self.offset != 0 and None in base.shape.as_list()[-2:] and not staging_for_xla()
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        if self._is_outside(base):
+            return base
+        return tf.linalg.set_diag(base, value, k=self.offset)
+
+
+@dataclass(frozen=True, eq=False)
+class ReadOnly:
+    """A broadcast view: readable, never writable, as in NumPy."""
+
+    shape: Any
+    keeps_order: ClassVar[bool] = False
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return tf.broadcast_to(base, self.shape)
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        raise ValueError("assignment destination is read-only")
+
+
+@dataclass(frozen=True, eq=False)
+class Sealed:
+    """The same array, never writable through this view."""
+
+    keeps_order: ClassVar[bool] = True
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return base
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        raise ValueError("assignment destination is read-only")
+
+
+@dataclass(frozen=True, eq=False)
+class Bitcast:
+    """The same bytes as elements of another dtype; the last axis grows or shrinks where the sizes differ."""
+
+    dtype: np.dtype[Any]
+    keeps_order: ClassVar[bool] = True
+
+    def get(self, base: tf.Tensor) -> tf.Tensor:
+        return _bitcast(base, tf.as_dtype(self.dtype))
+
+    def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
+        return _bitcast(value, base.dtype)
+
+
+def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
+    if tensor.dtype == dtype:
+        return tensor
+    if tensor.dtype == tf.bool:
+        return _bitcast(tf.cast(tensor, tf.uint8), dtype)
+    if dtype == tf.bool:
+        return _truth(_bitcast(tensor, tf.uint8))
+    # XLA has no bitcast of complex numbers: they are taken apart and put together.
+    if tensor.dtype.is_complex:
+        parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
+        return _bitcast(_merged(parts), dtype)
+    if dtype.is_complex:
+        parts = _bitcast(tensor, dtype.real_dtype)
+        return tf.complex(parts[..., ::2], parts[..., 1::2])
+    if tensor.dtype.size == dtype.size:
+        return tf.bitcast(tensor, dtype)
+    if tensor.dtype.size > dtype.size:
+        return _merged(tf.bitcast(tensor, dtype))
+    ratio = dtype.size // tensor.dtype.size
+    if None not in tensor.shape.as_list():
+        *kept, length = tensor.shape.as_list()
+        return tf.bitcast(tf.reshape(tensor, (*kept, length // ratio, ratio)), dtype)
+    shape = tf.shape(tensor)
+    return tf.bitcast(tf.reshape(tensor, tf.concat([shape[:-1], [-1, ratio]], 0)), dtype)
+
+
+def _truth(tensor: tf.Tensor) -> tf.Tensor:
+    """Bytes as booleans.
+
+    Raises:
+        StagingError: one is neither 0 nor 1, which a boolean of TensorFlow cannot hold.
+    """
+    other = tf.reduce_any(tensor > 1)
+    if tf.executing_eagerly() and bool(other):
+        raise StagingError("a byte other than 0 and 1 is written into a boolean", "NP2TF503")
+    record_violation(other)
+    return tf.not_equal(tensor, 0)
+
+
+def _merged(tensor: tf.Tensor) -> tf.Tensor:
+    """The last two axes as one."""
+    if None not in tensor.shape.as_list():
+        *kept, rows, columns = tensor.shape.as_list()
+        return tf.reshape(tensor, (*kept, rows * columns))
+    return tf.reshape(tensor, tf.concat([tf.shape(tensor)[:-2], [-1]], 0))
+
+
+def is_read_only(path: Sequence[Lens]) -> bool:
+    """Whether nothing can be written through `path`."""
+    return any(isinstance(lens, (ReadOnly, Sealed)) for lens in path)
+
+
+def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
+    """The value seen through all of `path`."""
+    for lens in _shortened(path):
+        base = lens.get(base)
+    return base
+
+
+def lengths(base: tf.Tensor, path: Sequence[Lens]) -> list[Int] | None:
+    """The lengths of what is seen through `path`, with what is known about them; None if nothing more is
+    known than the shape of the value tells.
+    """
+    last = path[-1] if path else None
+    return slice_spec.lengths(read_path(base, path[:-1]), last.key) if isinstance(last, Basic) else None
+
+
+def write_path(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
+    """`base` with what is seen through `path` replaced by `value`."""
+    return _write(base, _shortened(path), value)
+
+
+def _write(base: tf.Tensor, path: Sequence[Lens], value: tf.Tensor) -> tf.Tensor:
+    if not path:
+        return value
+    first, rest = path[0], path[1:]
+    return first.put(base, _write(first.get(base), rest, value) if rest else value)
+
+
+def _shortened(path: Sequence[Lens]) -> Sequence[Lens]:
+    """The path with an element of a row as one step: XLA would copy the row to write it."""
+    if len(path) < 2 or not staging_for_xla():
+        return path
+    merged = [path[0]]
+    for lens in path[1:]:
+        before = merged[-1]
+        key = (
+            _composed(before.key, lens.key) if isinstance(before, Basic) and isinstance(lens, Basic) else None
+        )
+        if key is None:
+            merged.append(lens)
+        else:
+            merged[-1] = Basic(key)
+    return merged
+
+
+def _composed(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
+    """The key that takes of an array what `second` takes of what `first` takes of it.
+
+    None where `first` has anything but integers and whole axes.
+    """
+    pending, key = list(second), list[Any]()
+    for item in first:
+        if item is None or (isinstance(item, slice) and any(end is not None for end in _ends(item))):
+            return None
+        if not isinstance(item, slice):
+            key.append(item)
+            continue
+        while pending and pending[0] is None:
+            key.append(pending.pop(0))
+        key.append(pending.pop(0))
+    return (*key, *pending)
+
+
+def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
+    """The NumPy view of `buffer` that is seen through `path`.
+
+    Raises:
+        StagingError: the view depends on values that are not known.
+    """
+    check_host_view(path)
+    for lens in path:
+        if isinstance(lens, Basic):
+            # With the ellipsis what has no axes left is a view too, and not a number.
+            buffer = buffer[(*lens.key, ...)]  # type: ignore[arg-type]
+        elif isinstance(lens, Transpose):
+            buffer = buffer.transpose(lens.permutation)
+        elif isinstance(lens, Reshape):
+            buffer = buffer.reshape(lens.shape)
+        elif isinstance(lens, Part):
+            buffer = buffer.imag if lens.imaginary else buffer.real
+        elif isinstance(lens, Diagonal):
+            buffer = np.diagonal(buffer, lens.offset, -2, -1)
+        elif isinstance(lens, Bitcast):
+            buffer = buffer.view(lens.dtype)
+        elif isinstance(lens, ReadOnly):
+            buffer = np.broadcast_to(buffer, lens.shape)
+        else:
+            buffer = buffer.view()
+            buffer.flags.writeable = False
+    return buffer
+
+
+def run_time_ends(path: Sequence[Lens]) -> list[SymInt]:
+    """The integers in the keys of a path that are known only at run time, in their order."""
+    keys = [lens.key for lens in path if isinstance(lens, Basic)]
+    return [end for key in keys for item in key for end in _ends(item) if isinstance(end, SymInt)]
+
+
+def with_ends(path: Sequence[Lens], values: Sequence[int]) -> tuple[Lens, ...]:
+    """The path with these integers in the places of those that were known only at run time."""
+    rest = iter(values)
+
+    def known(end: Any) -> Any:
+        return next(rest) if isinstance(end, SymInt) else end
+
+    def item_of(item: Any) -> Any:
+        return slice(*map(known, _ends(item))) if isinstance(item, slice) else known(item)
+
+    return tuple(Basic(tuple(map(item_of, lens.key))) if isinstance(lens, Basic) else lens for lens in path)
+
+
+_ON_HOST = (Basic, Transpose, Reshape, Part, Diagonal, Bitcast, ReadOnly, Sealed)
+
+
+def check_host_view(path: Sequence[Lens]) -> None:
+    """Refuse views that NumPy cannot make of a buffer on the host once the code has run.
+
+    Raises:
+        StagingError: the view is of an unknown kind, or its shape is known only at run time.
+    """
+    for lens in path:
+        shape = lens.shape if isinstance(lens, (Reshape, ReadOnly)) else ()
+        if not isinstance(shape, (tuple, list, tf.TensorShape)):
+            raise StagingError("a view whose shape is known only at run time is returned", "NP2TF507")
+        if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(lens, _ON_HOST):
+            raise StagingError("a view of a kind that cannot be returned", "NP2TF507")
+
+
+def _ends(item: Any) -> tuple[Any, ...]:
+    return (item.start, item.stop, item.step) if isinstance(item, slice) else (item,)

@@ -1,0 +1,166 @@
+"""Choosing the TensorFlow function for an element type, once, at import.
+
+TensorFlow lacks some functions for some dtypes, or gives another result than NumPy for them. A *kernel* is a
+function over tensors that picks, by the dtype of its first operand, the function that has NumPy's result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._front.operand_kinds import surroundings
+from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+
+Function = Callable[..., Any]
+
+SIGNED = (tf.int8, tf.int16, tf.int32, tf.int64)
+UNSIGNED = (tf.uint8, tf.uint16, tf.uint32, tf.uint64)
+COMPLEX = (tf.complex64, tf.complex128)
+#: The signed integers that a tensor of floats is viewed as, bit by bit.
+BITS = {tf.float16: tf.int16, tf.bfloat16: tf.int16, tf.float32: tf.int32, tf.float64: tf.int64}
+
+
+def kernel(
+    default: Function,
+    *,
+    boolean: Function | None = None,
+    signed: Function | None = None,
+    unsigned: Function | None = None,
+    half: Function | None = None,
+    complex: Function | None = None,
+) -> Function:
+    """A function that picks by dtype, else `default`; `signed` also stands for unsigned integers."""
+    table: dict[tf.DType, Function] = {}
+    rows = (
+        ((tf.bool,), boolean),
+        (SIGNED, signed),
+        (UNSIGNED, unsigned or signed),
+        ((tf.float16,), half),
+        (COMPLEX, complex),
+    )
+    for dtypes, function in rows:
+        if function is not None:
+            table.update(dict.fromkeys(dtypes, function))
+
+    def call(first: tf.Tensor, *rest: tf.Tensor) -> Any:
+        return table.get(first.dtype, default)(first, *rest)
+
+    return call
+
+
+def through(function: Function, wide: tf.DType) -> Function:
+    """`function` computed in the dtype `wide`, its results cast back to the dtype of the operands."""
+
+    def call(*operands: tf.Tensor) -> Any:
+        narrow = operands[0].dtype
+        result = function(*[tf.cast(operand, wide) for operand in operands])
+        return (
+            tuple(tf.cast(part, narrow) for part in result)
+            if type(result) is tuple
+            else tf.cast(result, narrow)
+        )
+
+    return call
+
+
+def through_double(function: Function) -> Function:
+    """`function` computed in float64."""
+    return through(function, tf.float64)
+
+
+def real(function: Function, complex: Function | None = None) -> Function:
+    """A function of real numbers, which NumPy computes in float32 for float16."""
+    return kernel(function, half=through(function, tf.float32), complex=complex)
+
+
+def by_parts(function: Function) -> Function:
+    """`function` applied to the real and to the imaginary part."""
+    return lambda x: tf.complex(function(tf.math.real(x)), function(tf.math.imag(x)))
+
+
+def identity(x: tf.Tensor) -> tf.Tensor:
+    """The operand itself; tensors do not change, so no copy is needed."""
+    return x
+
+
+def gathered(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
+    """Parts of `x` along an axis; the gradient is a tensor, where TensorFlow's is a `tf.IndexedSlices`."""
+    if axis == 0 and (x.dtype.is_floating or x.dtype.is_complex) and _may_be_differentiated():
+        x = tf.reshape(x, tf.shape(x))  # the gradient of which is a tensor
+    return tf.gather(x, index, axis=axis)
+
+
+def _may_be_differentiated() -> bool:
+    return not tf.executing_eagerly() or (surroundings.found() and not surroundings.has_no_tape())
+
+
+def constant(value: Any, like: tf.Tensor) -> tf.Tensor:
+    """A number in the dtype of `like`."""
+    return tf.constant(value, like.dtype)
+
+
+def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> bool:
+    """Whether all parts of eager numbers are finite, and at most `limit` of the dtype's largest number."""
+    if "CPU" in x.device:
+        numbers = np.asarray(x)
+        real = numbers.reshape(-1).view(numbers.real.dtype)
+        if limit is None:
+            return bool(np.isfinite(real).all())
+        top = limit(float(np.finfo(real.dtype).max))
+        return not len(real) or bool(np.minimum.reduce(real) >= -top and np.maximum.reduce(real) <= top)
+    size = tf.maximum(tf.abs(tf.math.real(x)), tf.abs(tf.math.imag(x)))
+    top = size.dtype.max if limit is None else limit(float(size.dtype.max))
+    return bool(tf.reduce_all(size <= constant(top, size)))
+
+
+def opaque(x: tf.Tensor) -> tf.Tensor:
+    """x, hidden from the graph optimiser, which reorders products with constants and so rounds otherwise."""
+    return x if tf.executing_eagerly() else tf.raw_ops.PlaceholderWithDefault(input=x, shape=x.shape)
+
+
+def may_lose_nan() -> bool:
+    """Whether XLA may compile what is computed now: on CPUs its maximum and minimum pass over NaN."""
+    return not tf.executing_eagerly() and (current_region() is None or staging_for_xla())
+
+
+def _prevails(a: tf.Tensor, b: tf.Tensor, compare: Function) -> tf.Tensor:
+    """Whether a is taken; of zeros with two signs NumPy takes the second one, in float16 the first one."""
+    found = compare(a, b) | tf.not_equal(a, a)
+    return found | tf.equal(a, b) if a.dtype == tf.float16 else found
+
+
+def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The larger one; NaN if either is."""
+    if a.dtype.is_integer or not may_lose_nan():
+        return tf.maximum(a, b)
+    return tf.where(_prevails(a, b, tf.greater), a, b)
+
+
+def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """The smaller one; NaN if either is."""
+    if a.dtype.is_integer or not may_lose_nan():
+        return tf.minimum(a, b)
+    return tf.where(_prevails(a, b, tf.less), a, b)
+
+
+def always(value: bool) -> Function:
+    """A function whose answer is `value` for every element."""
+    return lambda x: tf.fill(tf.shape(x), value)
+
+
+def width(x: tf.Tensor) -> int:
+    """Bits of one element."""
+    return np.dtype(x.dtype.as_numpy_dtype).itemsize * 8
+
+
+def as_signed(function: Function) -> Function:
+    """`function` of uint64 computed on the same bits as int64: right where only the low bits matter."""
+
+    def call(*operands: tf.Tensor) -> tf.Tensor:
+        return tf.bitcast(function(*[tf.bitcast(operand, tf.int64) for operand in operands]), tf.uint64)
+
+    return call

@@ -1,0 +1,84 @@
+"""Bounds checks of integer indices: at once where the index is known, at run time where it is staged.
+
+XLA clamps an index that is out of bounds; NumPy raises IndexError. An index that cannot be proven good while
+staging therefore records its violation in a cell of the trace; the compiled call is then discarded, before
+it has changed anything, and repeated on the host, where NumPy raises.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import tensorflow as tf
+
+from np2tf.config import config
+from np2tf.tnp._tensor.storage import current_region, staging_handlers
+from np2tf.tnp._tensor.symint import Int, SymInt
+
+
+def check_index(index: Int, length: int, axis: int) -> Int:
+    """`index` as a position counted from the start.
+
+    Raises:
+        IndexError: a known index is out of bounds.
+    """
+    if isinstance(index, int):
+        if not -length <= index < length:
+            raise IndexError(f"index {index} is out of bounds for axis {axis} with size {length}")
+        return index + length if index < 0 else index
+    if index.in_range(length):
+        return index
+    if index.high is not None and index.low is not None and index.high < 0 and index.low >= -length:
+        return index.shifted(length)
+    position = index
+    if index.low is None or index.low < 0:
+        position = SymInt.fresh(tf.where(index.tensor < 0, index.tensor + length, index.tensor))
+    if checks_bounds():
+        record_violation((position.tensor < 0) | (position.tensor >= length))
+    return position
+
+
+def checks_bounds() -> bool:
+    """Whether indices that are known at run time only are checked."""
+    return config.bounds == "checked" or staging_handlers()
+
+
+class _Recording(threading.local):
+    stopped = False
+
+
+_recording = _Recording()
+
+
+@contextmanager
+def unrecorded() -> Iterator[None]:
+    """Record nothing in the with block: it computes once more what violations have been recorded of."""
+    before, _recording.stopped = _recording.stopped, True
+    try:
+        yield
+    finally:
+        _recording.stopped = before
+
+
+def record_violation(violated: tf.Tensor) -> None:
+    """If `violated` turns out true, discard the call and repeat it on the host, where NumPy raises."""
+    if _recording.stopped:
+        return
+    entered = current_region()
+    if entered is not None:
+        cell = entered.trace.violations
+        cell.write(cell.value | violated)
+    elif not tf.executing_eagerly():
+        # Somebody else's tf.function: there is no call to discard, the graph itself must fail.
+        tf.debugging.Assert(tf.logical_not(violated), ["np2tf: NumPy would have raised an error here"])
+
+
+def refuse_where(wrong: tf.Tensor, error: Exception) -> None:
+    """Raise `error` if `wrong` is known to be true; if it is not known, record it as a violation."""
+    known = tf.get_static_value(wrong)
+    if known is None:
+        record_violation(wrong)
+    elif known:
+        raise error

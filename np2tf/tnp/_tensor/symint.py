@@ -1,0 +1,138 @@
+"""Symbolic integers: a staged integer together with what is known about its value.
+
+A loop variable over ``range(1, n)`` is known to lie in [1, n-1], and ``i + 2`` to be two more than ``i``.
+That is enough to leave out bounds checks, and to see that ``x[i:i + 3]`` has three elements, so that it is
+a slice of static size. (Intervals and affine offsets: the classic range analysis of optimising compilers.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from np2tf.lazy import tf
+from np2tf.tnp._tensor.small_constants import constant
+
+#: Interval end that is not known.
+UNKNOWN = None
+
+
+@dataclass(frozen=True, eq=False)
+class SymInt:
+    """An int64 scalar tensor, its inclusive bounds where known, and its distance from a root value."""
+
+    tensor: tf.Tensor
+    low: int | None = UNKNOWN
+    high: int | None = UNKNOWN
+    root: Any = None
+    offset: int = 0
+    #: True where the value has come from a multiplication, shift or power of a loop-carried integer: Python's
+    #: integers do not overflow, int64 does, so such a value must not be carried around a loop.
+    may_overflow: bool = False
+
+    @classmethod
+    def fresh(cls, tensor: tf.Tensor, low: int | None = None, high: int | None = None) -> SymInt:
+        """A symbolic integer that is its own root."""
+        return cls(tensor, low, high, object(), 0)
+
+    def in_range(self, length: int) -> bool:
+        """Whether 0 <= self < length is certain."""
+        return self.low is not None and self.high is not None and self.low >= 0 and self.high < length
+
+    @property
+    def excludes_zero(self) -> bool:
+        """Whether it is certainly not zero."""
+        return (self.low is not None and self.low > 0) or (self.high is not None and self.high < 0)
+
+    def shifted(self, amount: int) -> SymInt:
+        """self + amount."""
+        low = None if self.low is None else self.low + amount
+        high = None if self.high is None else self.high + amount
+        tensor = self.tensor + constant(amount, self.tensor.dtype)
+        return replace(self, tensor=tensor, low=low, high=high, offset=self.offset + amount)
+
+
+#: An integer known while staging, or one that is not.
+Int = int | SymInt
+
+
+def tensor_of(value: Int) -> tf.Tensor:
+    """The int64 tensor of either kind."""
+    return value.tensor if isinstance(value, SymInt) else constant(value)
+
+
+def distance(start: Int, stop: Int) -> int | None:
+    """stop - start where that is known while staging."""
+    if isinstance(start, int) and isinstance(stop, int):
+        return stop - start
+    if (
+        isinstance(start, SymInt)
+        and isinstance(stop, SymInt)
+        and start.root is not None
+        and start.root is stop.root
+    ):
+        return stop.offset - start.offset
+    return None
+
+
+def extent(start: Int, stop: Int) -> tf.Tensor:
+    """How many elements a slice takes from one place to another: none if it ends before it begins."""
+    return tf.maximum(tensor_of(stop) - tensor_of(start), 0)
+
+
+def low(value: Int) -> int | None:
+    """The least value that `value` can have."""
+    return value if isinstance(value, int) else value.low
+
+
+def high(value: Int) -> int | None:
+    """The greatest value that `value` can have."""
+    return value if isinstance(value, int) else value.high
+
+
+def combine(operator: str, left: Int, right: Int, tensor: tf.Tensor) -> SymInt:
+    """What is known about ``left operator right``, whose value is `tensor`."""
+    overflow = any(isinstance(side, SymInt) and side.may_overflow for side in (left, right))
+    if operator in ("add", "subtract") and isinstance(left, SymInt) and isinstance(right, int):
+        amount = right if operator == "add" else -right
+        return replace(left.shifted(amount), tensor=tensor)
+    if operator == "add" and isinstance(left, int) and isinstance(right, SymInt):
+        return replace(right.shifted(left), tensor=tensor)
+    ends = _interval(operator, left, right)
+    if ends is None:
+        overflow = overflow or operator in ("multiply", "power", "left_shift")
+        return replace(SymInt.fresh(tensor), may_overflow=overflow)
+    return replace(SymInt.fresh(tensor, *ends), may_overflow=overflow and max(map(abs, ends)) >= 2**62)
+
+
+def _interval(operator: str, left: Int, right: Int) -> tuple[int, int] | None:
+    a, b, c, d = low(left), high(left), low(right), high(right)
+    if operator == "remainder" and isinstance(right, int) and right > 0:
+        return 0, right - 1
+    if operator == "bitwise_and":
+        # What has no sign bit leaves none, and no more bits than it has.
+        ends = [
+            top for least, top in ((a, b), (c, d)) if least is not None and least >= 0 and top is not None
+        ]
+        return (0, min(ends)) if ends else None
+    if a is None or b is None or c is None or d is None:
+        return None
+    if operator == "add":
+        return a + c, b + d
+    if operator == "subtract":
+        return a - d, b - c
+    if operator == "multiply":
+        products = (a * c, a * d, b * c, b * d)
+        return min(products), max(products)
+    if operator == "floor_divide" and c > 0:
+        quotients = (a // c, a // d, b // c, b // d)
+        return min(quotients), max(quotients)
+    if operator in ("left_shift", "right_shift") and c == d and 0 <= c < 64:
+        return (a << c, b << c) if operator == "left_shift" else (a >> c, b >> c)
+    if operator.startswith("bitwise_") and a >= 0 and c >= 0:
+        return 0, 2 ** max(b, d).bit_length() - 1
+    if operator == "minimum":
+        return min(a, c), min(b, d)
+    if operator == "maximum":
+        return max(a, c), max(b, d)
+    return None

@@ -1,0 +1,237 @@
+"""Integer arithmetic with NumPy's meaning: dividing by zero gives 0, shifts may exceed the width."""
+
+from __future__ import annotations
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.staging import StagingError
+from np2tf.tnp._tensor.dtype_dispatch import SIGNED, UNSIGNED, as_signed, constant, through, width
+from np2tf.tnp._warnings.value_warnings import warn_arithmetic
+
+
+def _harmless(b: tf.Tensor) -> bool:
+    """Whether the divisor is one number, known to be neither 0 nor -1."""
+    known = tf.get_static_value(b) if b.shape.rank == 0 else None
+    return known is not None and known not in (0, -1)
+
+
+def _divisible(b: tf.Tensor) -> tf.Tensor:
+    """The divisor with 1 in place of 0 and of -1, whose quotients trap on CPUs."""
+    trapping = tf.equal(b, constant(0, b))
+    if b.dtype not in UNSIGNED:
+        trapping |= tf.equal(b, constant(-1, b))
+    return tf.where(trapping, constant(1, b), b)
+
+
+def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.Tensor:
+    """Quotient rounded down; 0 where the divisor is 0. `name` is what warnings say."""
+    if _harmless(b):
+        return tf.math.floordiv(a, b)
+    quotient = tf.math.floordiv(a, _divisible(b))
+    if b.dtype not in UNSIGNED:
+        negated = tf.equal(b, constant(-1, b))
+        warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), name)
+        quotient = tf.where(negated, -quotient, quotient)
+    by_zero = tf.equal(b, constant(0, b))
+    warn_arithmetic("divide", by_zero, name)
+    return tf.where(by_zero, constant(0, a), quotient)
+
+
+def remainder(a: tf.Tensor, b: tf.Tensor, name: str = "remainder") -> tf.Tensor:
+    """Remainder with the divisor's sign; 0 where the divisor is 0."""
+    if _harmless(b):
+        return tf.math.floormod(a, b)
+    warn_arithmetic("divide", tf.equal(b, constant(0, b)), name)
+    return _remainder(a, b)
+
+
+def _remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    # By 1 and by -1 the remainder is 0, and so it is by 0.
+    return tf.math.floormod(a, _divisible(b))
+
+
+def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Both; NumPy warns once."""
+    return floor_divide(a, b, "divmod"), _remainder(a, b)
+
+
+def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Remainder with the dividend's sign; 0 where the divisor is 0."""
+    if a.dtype in UNSIGNED:
+        return remainder(a, b, "fmod")
+    warn_arithmetic("divide", tf.equal(b, constant(0, b)), "fmod")
+    divisor = _divisible(b)
+    return a - tf.truncatediv(a, divisor) * divisor
+
+
+def _known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
+    known = tf.get_static_value(shift) if shift.shape.rank == 0 else None
+    return known is not None and bool(0 <= known < width(a))
+
+
+def _in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
+    fits = tf.less(shift, constant(width(a), shift))
+    return fits if shift.dtype in UNSIGNED else fits & tf.greater_equal(shift, constant(0, shift))
+
+
+def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a << b``; 0 where b is not less than the width."""
+    if _known_to_fit(a, b):
+        return tf.bitwise.left_shift(a, b)
+    fits = _in_range(a, b)
+    shifted = tf.bitwise.left_shift(a, tf.where(fits, b, constant(0, b)))
+    return tf.where(fits, shifted, constant(0, a))
+
+
+def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a >> b``; nothing but the sign where b is not less than the width."""
+    if _known_to_fit(a, b):
+        return tf.bitwise.right_shift(a, b)
+    fits = _in_range(a, b)
+    shifted = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
+    return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED else shifted
+
+
+def negative(a: tf.Tensor) -> tf.Tensor:
+    """``-a`` of unsigned integers, which wraps."""
+    # Not 0 - a: the graph optimiser makes of it a negation, which TensorFlow lacks for unsigned integers.
+    return tf.bitwise.invert(a) + constant(1, a)
+
+
+def subtract(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a - b`` of unsigned integers; in a graph as a sum, for the same reason."""
+    return a - b if tf.executing_eagerly() else a + negative(b)
+
+
+def bitwise_count(a: tf.Tensor) -> tf.Tensor:
+    """Number of 1 bits of the absolute value."""
+    return tf.raw_ops.PopulationCount(x=a if a.dtype in UNSIGNED else tf.abs(a))
+
+
+_UNSIGNED_LIKE = dict(zip(SIGNED, UNSIGNED))
+
+
+def _magnitude(a: tf.Tensor) -> tf.Tensor:
+    """The absolute value, unsigned: that of the smallest number fits, too."""
+    return a if a.dtype in UNSIGNED else tf.bitcast(tf.abs(a), _UNSIGNED_LIKE[a.dtype])
+
+
+def _euclid(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    zero = constant(0, a)
+    shape = tf.broadcast_static_shape(a.shape, b.shape)
+    a, b = a + tf.zeros_like(b), b + tf.zeros_like(a)
+
+    def step(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        done = tf.equal(b, zero)
+        rest = tf.math.floormod(a, tf.where(done, constant(1, b), b))
+        return tf.where(done, a, b), tf.where(done, zero, rest)
+
+    return tf.while_loop(lambda a, b: tf.reduce_any(tf.not_equal(b, zero)), step, (a, b), (shape, shape))[0]
+
+
+def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Greatest common divisor, by Euclid."""
+    return tf.bitcast(_euclid(_magnitude(a), _magnitude(b)), a.dtype)
+
+
+def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Lowest common multiple."""
+    one, other = _magnitude(a), _magnitude(b)
+    return tf.bitcast(tf.math.floordiv(one, _divisible(_euclid(one, other))) * other, a.dtype)
+
+
+def reciprocal(a: tf.Tensor) -> tf.Tensor:
+    """1/a rounded to zero: of integers only 1 and -1 have one; of 0 it is what NumPy has for it here."""
+    is_zero = tf.equal(a, constant(0, a))
+    has_one = tf.equal(a, constant(1, a))
+    if a.dtype not in UNSIGNED:
+        has_one |= tf.equal(a, constant(-1, a))
+    result = tf.where(has_one, a, constant(0, a))
+    if tf.executing_eagerly() and not np.asarray(is_zero).any():
+        return result
+    of_zero, undefined = _RECIPROCALS_OF_0[a.dtype]
+    warn_arithmetic("divide", is_zero, "reciprocal")
+    warn_arithmetic("invalid", is_zero & undefined, "reciprocal")
+    return tf.where(is_zero, constant(of_zero, a), result)
+
+
+def _reciprocal_of_0(dtype: tf.DType) -> tuple[int, bool]:
+    """What infinity becomes as an integer on this processor, and whether NumPy calls it invalid."""
+    zero = np.zeros(1, dtype.as_numpy_dtype)
+    with np.errstate(all="ignore"):
+        found = int(np.reciprocal(zero)[0])
+    try:
+        with np.errstate(divide="ignore", invalid="raise"):
+            np.reciprocal(zero)
+    except FloatingPointError:
+        return found, True
+    return found, False
+
+
+_RECIPROCALS_OF_0 = {dtype: _reciprocal_of_0(dtype) for dtype in (*SIGNED, *UNSIGNED)}
+
+
+def positive_power(a: tf.Tensor, exponent: int) -> tf.Tensor:
+    """``a ** exponent`` for a number known beforehand, by squaring; wraps."""
+    result = None
+    while exponent:
+        if exponent & 1:
+            result = a if result is None else result * a
+        exponent >>= 1
+        if exponent:
+            a = a * a
+    return tf.ones_like(a) if result is None else result
+
+
+def power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a ** b`` with wrapping.
+
+    Raises:
+        ValueError: an exponent is negative.
+        StagingError: whether one is negative is known only at run time.
+    """
+    if b.dtype not in UNSIGNED:
+        exponents = tf.get_static_value(b)
+        if exponents is None:
+            raise StagingError("an integer power whose exponent may be negative", "NP2TF503")
+        if np.any(exponents < 0):
+            raise ValueError("Integers to negative integer powers are not allowed.")
+    return nonnegative_power(a, b)
+
+
+def _power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """Square and multiply over the 64 bits of the exponent, as far as any exponent has bits."""
+
+    def step(result: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, ...]:
+        odd = tf.not_equal(tf.bitwise.bitwise_and(b, constant(1, b)), constant(0, b))
+        return tf.where(odd, result * a, result), a * a, tf.bitwise.right_shift(b, constant(1, b))
+
+    shape = tf.broadcast_static_shape(a.shape, b.shape)
+    start = tf.ones_like(a) * tf.cast(tf.ones_like(b), a.dtype)
+    return tf.while_loop(
+        lambda result, a, b: tf.reduce_any(tf.not_equal(b, constant(0, b))),
+        step,
+        (start, a, b),
+        (shape, a.shape, b.shape),
+    )[0]
+
+
+_power_of_small = through(_power, tf.int64)
+
+
+def nonnegative_power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    """``a ** b`` where b is known not to be negative: computed in int64, of which the low bits are wanted."""
+    if a.dtype == tf.uint64:
+        return tf.bitcast(_power(tf.bitcast(a, tf.int64), b), tf.uint64)
+    return _power(a, b) if a.dtype == tf.int64 else _power_of_small(a, b)
+
+
+#: Matrix products of dtypes that TensorFlow has none for.
+MATMUL = {
+    **{dtype: through(tf.matmul, tf.int32) for dtype in (tf.int8, tf.uint8, tf.int16, tf.uint16)},
+    tf.uint32: through(tf.matmul, tf.int64),
+    tf.uint64: as_signed(tf.matmul),
+    tf.float16: through(tf.matmul, tf.float32),
+    tf.bool: lambda a, b: tf.not_equal(tf.matmul(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), 0),
+}

@@ -1,0 +1,69 @@
+"""`power`: exponents known beforehand become products and roots."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import scalar
+from np2tf.tnp._operands.conversion import as_tensor, cast
+from np2tf.tnp._operands.promotion import kind_of, promotion_kind, ufunc_loop
+from np2tf.tnp._tensor.dtype_dispatch import constant, opaque
+from np2tf.tnp._ufuncs.integer import nonnegative_power, positive_power
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+
+_OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
+    -1: lambda x: opaque(constant(1, x)) / x,
+    0.5: tf.sqrt,
+    1: tf.identity,
+    2: tf.square,
+    3: lambda x: tf.square(x) * x,
+}
+
+
+def _never_negative(exponent: Any) -> bool:
+    kind = kind_of(exponent)
+    if isinstance(kind, np.dtype):
+        return kind.kind in "bu"
+    known = exponent.known if type(exponent) is scalar else None
+    return known is not None and known.low is not None and known.low >= 0
+
+
+class Power(Ufunc):
+    """``a ** b``."""
+
+    def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
+        """The powers as a tensor.
+
+        Raises:
+            ValueError: an integer is raised to a negative integer power.
+            OverflowError: a Python integer does not fit the dtype that it takes on.
+        """
+        base, exponent = operands
+        known = type(exponent) in (int, float) and type(base) not in (int, float, complex)
+        kind = kind_of(exponent)
+        counts = kind is int or (isinstance(kind, np.dtype) and kind.kind in "bu")
+        if not (known or counts) or dtype is not None:
+            return super().compute(operands, dtype, casting)
+        loop = ufunc_loop(self.numpy, (promotion_kind(base), promotion_kind(exponent)))
+        if loop[0].kind in "iu":
+            return self._of_integers(operands, loop)
+        function = _OF_FLOATS.get(exponent) if known else None
+        if function is None:
+            return super().compute(operands)
+        return cast(function(as_tensor(base, loop[0])), loop[-1])
+
+    def _of_integers(self, operands: tuple[Any, ...], loop: tuple[np.dtype[Any], ...]) -> Any:
+        base, exponent = operands
+        if type(exponent) is int:
+            loop[1].type(exponent)  # raises what NumPy does where it does not fit
+            if exponent < 0:
+                raise ValueError("Integers to negative integer powers are not allowed.")
+            return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])
+        if _never_negative(exponent):
+            tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
+            return nonnegative_power(*tensors)
+        return super().compute(operands)

@@ -1,0 +1,193 @@
+"""NumPy's universal functions: one row each, the TensorFlow function that computes it.
+
+NumPy's loop (`dtypes.ufunc_loop`) has already chosen the dtypes: an implementation gets tensors of the loop's
+input dtypes and its result is cast to the loop's output dtype.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.tnp._array.ndarray import ndarray, tensor_array
+from np2tf.tnp._dispatch.op import attach
+from np2tf.tnp._tensor.dtype_dispatch import (
+    Function,
+    always,
+    by_parts,
+    constant,
+    identity,
+    kernel,
+    opaque,
+    real,
+)
+from np2tf.tnp._ufuncs import complex as of_complex
+from np2tf.tnp._ufuncs import integer as integers
+from np2tf.tnp._ufuncs import matrix as matrices
+from np2tf.tnp._ufuncs import real as floats
+from np2tf.tnp._ufuncs.comparison import COMPARISONS, EXTREMES, Comparison, logical
+from np2tf.tnp._ufuncs.matrix import GeneralUfunc
+from np2tf.tnp._ufuncs.power import Power
+from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
+
+
+def _divide(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+    if a.dtype.is_integer:
+        a, b = tf.cast(a, tf.float64), tf.cast(b, tf.float64)
+    return tf.raw_ops.RealDiv(x=a, y=b)
+
+
+def _whole(function: Function, complex: Function | None = None) -> Function:
+    """A rounding, which leaves integers as they are."""
+    return kernel(function, boolean=identity, signed=identity, half=real(function), complex=complex)
+
+
+def _scaled(factor: float) -> Function:
+    return real(lambda x: x * constant(factor, x))
+
+
+def _test(function: Function, of_integers: bool, complex: Function) -> Function:
+    answer = always(of_integers)
+    return kernel(function, boolean=answer, signed=answer, complex=complex)
+
+
+_ARITHMETIC: dict[str, Callable[..., Any]] = {
+    "add": kernel(tf.add, boolean=tf.logical_or),
+    "subtract": kernel(tf.subtract, unsigned=integers.subtract),
+    "multiply": kernel(tf.multiply, boolean=tf.logical_and),
+    "divide": kernel(_divide, complex=of_complex.divide),
+    "floor_divide": kernel(real(floats.floor_divide), signed=integers.floor_divide),
+    "remainder": kernel(real(floats.remainder), signed=integers.remainder),
+    "divmod": kernel(
+        real(floats.divmod),
+        signed=integers.divmod,
+    ),
+    "fmod": kernel(real(floats.fmod), signed=integers.fmod),
+    "power": kernel(real(tf.pow), signed=integers.power, complex=of_complex.power),
+    "float_power": kernel(tf.pow, complex=of_complex.power),
+    "negative": kernel(tf.negative, unsigned=integers.negative),
+    "positive": identity,
+    "absolute": kernel(tf.abs, boolean=identity, unsigned=identity, complex=of_complex.absolute),
+    "fabs": tf.abs,
+    "sign": kernel(
+        floats.sign,
+        signed=tf.sign,
+        unsigned=lambda x: tf.cast(tf.not_equal(x, constant(0, x)), x.dtype),
+        complex=of_complex.sign,
+    ),
+    "square": kernel(tf.square, complex=of_complex.square),
+    "reciprocal": kernel(
+        lambda x: opaque(constant(1, x)) / x, signed=integers.reciprocal, complex=of_complex.reciprocal
+    ),
+    "conjugate": kernel(identity, complex=tf.math.conj),
+    "gcd": integers.gcd,
+    "lcm": integers.lcm,
+}
+_BITS: dict[str, Callable[..., Any]] = {
+    "invert": kernel(tf.bitwise.invert, boolean=tf.logical_not),
+    "bitwise_and": kernel(tf.bitwise.bitwise_and, boolean=tf.logical_and),
+    "bitwise_or": kernel(tf.bitwise.bitwise_or, boolean=tf.logical_or),
+    "bitwise_xor": kernel(tf.bitwise.bitwise_xor, boolean=tf.math.logical_xor),
+    "left_shift": integers.left_shift,
+    "right_shift": integers.right_shift,
+    "bitwise_count": integers.bitwise_count,
+}
+_LOGICAL: dict[str, Callable[..., Any]] = {
+    "logical_and": logical(tf.logical_and),
+    "logical_or": logical(tf.logical_or),
+    "logical_xor": logical(tf.math.logical_xor),
+    "logical_not": logical(tf.logical_not),
+    "isnan": _test(tf.math.is_nan, False, of_complex.isnan),
+    "isinf": _test(tf.math.is_inf, False, of_complex.isinf),
+    "isfinite": _test(tf.math.is_finite, True, of_complex.isfinite),
+    "isnat": always(False),
+    "signbit": floats.signbit,
+}
+_ROUNDING: dict[str, Callable[..., Any]] = {
+    "rint": _whole(tf.round, by_parts(tf.round)),
+    "floor": _whole(tf.floor),
+    "ceil": _whole(tf.math.ceil),
+    "trunc": _whole(floats.trunc),
+    "modf": real(floats.modf),
+    "frexp": floats.frexp,
+    "ldexp": floats.ldexp,
+    "copysign": floats.copysign,
+    "nextafter": floats.nextafter,
+    "spacing": floats.spacing,
+    "heaviside": floats.heaviside,
+}
+_MATHS: dict[str, Callable[..., Any]] = {
+    **{
+        name: real(getattr(tf.math, name), complex=getattr(of_complex, name))
+        for name in ("log", "sqrt", "exp", "expm1", "log1p", "sin", "cos", "tan", "tanh")
+    },
+    **{name: real(getattr(floats, name), complex=getattr(of_complex, name)) for name in ("sinh", "cosh")},
+    **{
+        f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(of_complex, f"arc{name}"))
+        for name in ("sin", "cos", "tan", "sinh", "cosh", "tanh")
+    },
+    "arctan2": real(tf.math.atan2),
+    "hypot": real(floats.hypot),
+    "cbrt": real(floats.cbrt),
+    "exp2": real(floats.exp2, complex=of_complex.exp2),
+    "log2": real(floats.log2, complex=of_complex.scaled_log(2.0)),
+    "log10": real(floats.log10, complex=of_complex.scaled_log(10.0)),
+    "logaddexp": real(floats.logaddexp),
+    "logaddexp2": real(floats.logaddexp2),
+    "deg2rad": _scaled(math.pi / 180),
+    "radians": _scaled(math.pi / 180),
+    "rad2deg": _scaled(180 / math.pi),
+    "degrees": _scaled(180 / math.pi),
+}
+_MATRIX: dict[str, Callable[..., Any]] = {
+    "matmul": matrices.matmul,
+    "vecdot": matrices.vecdot,
+    "matvec": matrices.matvec,
+    "vecmat": matrices.vecmat,
+}
+_CLASSES: dict[str, type[Ufunc]] = {
+    "power": Power,
+    **dict.fromkeys(COMPARISONS, Comparison),
+    **dict.fromkeys(_MATRIX, GeneralUfunc),
+}
+
+
+def full_like_bool(array: ndarray, value: bool) -> ndarray:
+    """A boolean array of `array`'s shape: what ``==`` against something that is no number answers."""
+    return tensor_array(tf.fill(tf.shape(array.tensor), value))
+
+
+def _install() -> dict[str, Ufunc]:
+    rows = {**_ARITHMETIC, **_BITS, **_LOGICAL, **_ROUNDING, **_MATHS, **_MATRIX, **COMPARISONS, **EXTREMES}
+    made = {
+        getattr(np, name): _CLASSES.get(name, Ufunc)(getattr(np, name), function)
+        for name, function in rows.items()
+        # NumPy 2.0 and 2.1 lack the youngest ones.
+        if hasattr(np, name)
+    }
+    # Every name that NumPy has for a ufunc: np.abs is np.absolute, np.acos is np.arccos.
+    return {
+        name: made[value] for name, value in vars(np).items() if isinstance(value, np.ufunc) and value in made
+    }
+
+
+add: Any
+arctan2: Any
+_TABLE = _install()
+globals().update(_TABLE)
+__all__ = sorted(_TABLE)
+
+
+def _conjugate_method(self: ndarray, out: Any = None, /) -> Any:
+    """``x.conj()``: of real numbers, truth values among them, the array itself."""
+    if out is None and self.dtype.kind != "c":
+        return self
+    return _TABLE["conjugate"](self, out=out)
+
+
+attach("conjugate", _conjugate_method)
+attach("conj", _conjugate_method)

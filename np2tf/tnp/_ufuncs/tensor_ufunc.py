@@ -1,0 +1,330 @@
+"""Universal functions over tensors: one class, NumPy's promotion, a TensorFlow function for the work."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import numpy as np
+import tensorflow as tf
+
+from np2tf.counts import counts
+from np2tf.staging import PromotionError, StagingError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp._array.strides import in_order_of
+from np2tf.tnp._dispatch.eager_fast_path import UFUNCS as DIRECT
+from np2tf.tnp._dispatch.eager_fast_path import on_bases
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
+from np2tf.tnp._dispatch.out_argument import check_output, check_shape, store_into
+from np2tf.tnp._dispatch.residency import runs_on_host
+from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._indexing.boolean_masks import where_mask
+from np2tf.tnp._masked.operations import elementwise, on_selections
+from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
+from np2tf.tnp._operands.lattice import is_known
+from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
+from np2tf.tnp._operands.widened import of_either_dtype
+from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp._warnings.errstate import raises_floating_point_errors
+
+_ABSENT = object()
+#: They may get a third array by mistake, of which NumPy has an opinion.
+_TAKING_TWO = frozenset({np.maximum, np.minimum})
+
+#: NumPy's ufunc -> ours.
+UFUNCS: dict[np.ufunc, Ufunc] = {}
+
+
+class Ufunc:
+    """A universal function over tensors, behind the one of `front` that people see."""
+
+    #: name of the ufunc -> functions for reduce and accumulate on tensors, filled by the reductions chapter.
+    reducers: ClassVar[dict[str, Callable[..., Any]]] = {}
+    accumulators: ClassVar[dict[str, Callable[..., Any]]] = {}
+    #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
+    scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
+    #: (ufunc, array, indices, axis, dtype) -> array, for `reduceat` on tensors, filled by
+    #: np2tf.tnp._chapters.reductions.reduceat.
+    segments: ClassVar[Callable[..., Any] | None] = None
+
+    def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
+        self.numpy = numpy
+        self.implementation = implementation
+        self.direct = DIRECT.get(numpy.__name__)
+        self.elementwise = numpy.signature is None and numpy.nout == 1
+        self.__name__ = numpy.__name__
+        self.__doc__ = numpy.__doc__
+        self.nin, self.nout, self.nargs = numpy.nin, numpy.nout, numpy.nargs
+        self.ntypes, self.types, self.identity, self.signature = (
+            numpy.ntypes,
+            numpy.types,
+            numpy.identity,
+            numpy.signature,
+        )
+        UFUNCS[numpy] = self
+        OPS[numpy] = self
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Apply elementwise, with broadcasting and NumPy's promotion.
+
+        Raises:
+            TypeError: no loop of the ufunc fits the operands.
+        """
+        if quick.unstaged and not kwargs:
+            result = self.directly(args)
+            if result is not None:
+                return result
+        if len(args) > self.nin:
+            # By position or by name, `out` is one thing.
+            outs, args = args[self.nin :], args[: self.nin]
+            if any(one is Ellipsis for one in outs):
+                return self.numpy(*map(to_numpy, (*args, *outs)))  # says why not
+            if self.numpy in _TAKING_TWO:
+                asked(lambda: self.numpy(0, 0, np.empty((), int)))
+            if "out" in kwargs or len(outs) > self.nout:
+                raise TypeError("cannot specify 'out' as both a positional and keyword argument")
+            kwargs = {
+                **kwargs,
+                "out": outs[0] if self.nout == 1 else (*outs, *[None] * (self.nout - len(outs))),
+            }
+        if runs_on_host(args, kwargs):
+            return on_host(self.numpy, args, kwargs)
+        staging = not tf.executing_eagerly()
+        if not staging and raises_floating_point_errors():
+            counts.host += 1
+            return on_host(self.numpy, self._promoted(args, kwargs), kwargs)
+        try:
+            result = self._on_tensors(args, **kwargs)
+        except LEFT_TO_NUMPY as error:
+            if staging or isinstance(error, PromotionError):
+                raise
+        else:
+            counts.eager += not staging
+            return result
+        return left_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
+
+    def directly(self, args: tuple[Any, ...]) -> Any:
+        """The result if this is a call that one kernel answers (see `eager_fast_path`), else None."""
+        if self.elementwise and len(args) == self.nin:
+            result = on_bases(self, args)
+            if result is not None:
+                return result
+        if self.direct is None or len(args) != self.nin:
+            return None
+        try:
+            result = self.direct(args)
+        except LEFT_TO_NUMPY:
+            # The general way tells what is wrong with it.
+            return None
+        counts.eager += result is not None
+        return result
+
+    def _on_tensors(
+        self,
+        args: tuple[Any, ...],
+        out: Any = None,
+        where: Any = True,
+        dtype: Any = None,
+        casting: str = "same_kind",
+        order: Any = None,
+        **rest: Any,
+    ) -> Any:
+        if rest.keys() - {"subok"}:
+            raise StagingError(f"{min(rest)}=", "NP2TF503")
+        operands = args
+        if current_region() is not None and dtype is None:
+            operands = of_either_dtype(self.numpy, operands)
+        if len(operands) < self.nin:
+            raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
+        if self.nout > 1 and out is not None and not isinstance(out, tuple):
+            raise TypeError("'out' must be a tuple of arrays")
+        for one in out if isinstance(out, tuple) else (out,):
+            if one is not None:
+                check_output(one)
+        selected = self._on_selections(operands, dtype) if where is True else None
+        if selected is not None:
+            return selected if out is None else store_into(out, selected)
+        result = self.compute(operands, dtype, casting)
+        if where is not True:
+            result = self._masked(result, where, out)
+        wrapped = wrap_tensor(result)
+        if out is not None:
+            return store_into(out, wrapped, casting, self.numpy)
+        if self.signature is not None:
+            return wrapped
+        return in_order_of(wrapped, operands, memory_order(order), self.nout > 1 or where is not True)
+
+    def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
+        if self.signature is not None:
+            return on_selections(self.__name__, self, operands, {}) if dtype is None else None
+        return elementwise(operands, lambda wholes: self.compute(tuple(wholes), dtype))
+
+    def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
+        """The result as tensors of NumPy's result dtypes."""
+        loop = ufunc_loop(self.numpy, tuple(map(promotion_kind, operands)), dtype, casting)
+        tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
+        result = self.implementation(*tensors)
+        if self.nout == 1:
+            return cast(result, loop[-1])
+        return tuple(cast(part, wanted) for part, wanted in zip(result, loop[self.nin :], strict=True))
+
+    def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """The operands for NumPy, in the dtypes that other rules than NumPy's give them."""
+        if by_numpys_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
+            return args
+        kinds = tuple(map(promotion_kind, args))
+        if not is_known(kinds):
+            return args
+        loop = ufunc_loop(self.numpy, kinds)
+        return tuple(as_tensor(operand, wanted) for operand, wanted in zip(args, loop, strict=False))
+
+    def _masked(self, result: Any, where: Any, out: Any) -> Any:
+        if self.nout != 1:
+            raise StagingError("where= with several results", "NP2TF503")
+        before = (
+            tf.zeros((), result.dtype)
+            if out is None
+            else as_tensor(out[0] if isinstance(out, tuple) else out, result.dtype.as_numpy_dtype)
+        )
+        return tf.where(where_mask(where), result, before)
+
+    def reduce(
+        self,
+        array: Any,
+        axis: Any = _ABSENT,
+        dtype: Any = None,
+        out: Any = None,
+        keepdims: Any = False,
+        initial: Any = _ABSENT,
+        where: Any = True,
+    ) -> Any:
+        """Reduce along `axis` (default 0) by applying the ufunc between elements."""
+        more = {} if initial is _ABSENT or initial is np._NoValue else {"initial": initial}
+        if where is not True:
+            more["where"] = where
+        if keepdims is not False:
+            more["keepdims"] = keepdims
+        if dtype is not None:
+            more["dtype"] = dtype
+        if axis is not _ABSENT:
+            more["axis"] = axis
+        # No number to begin with: of no elements there is no result then.
+        refused = initial is None and self.identity is not None
+        function = None if refused else self.reducers.get(self.__name__)
+        return self._along("reduce", function, (array,), more, out)
+
+    def accumulate(self, array: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None) -> Any:
+        """Running results of the ufunc along `axis`."""
+        if is_array(out) and out.tensor.shape.rank == 0:  # NumPy crashes
+            raise ValueError("provided out is the wrong size for the accumulation.")
+        more = {} if axis is _ABSENT else {"axis": axis}
+        if dtype is not None:
+            more["dtype"] = dtype
+        return self._along("accumulate", self.accumulators.get(self.__name__), (array,), more, out)
+
+    def reduceat(
+        self, array: Any, indices: Any, axis: Any = _ABSENT, dtype: Any = None, out: Any = None
+    ) -> Any:
+        """Reduce over the slices that start at `indices`."""
+        more = {} if axis is _ABSENT else {"axis": axis}
+        if dtype is not None:
+            more["dtype"] = dtype
+        function = None if self.segments is None else functools.partial(self.segments, self)
+        return self._along("reduceat", function, (array, indices), more, out)
+
+    def outer(self, a: Any, b: Any, /, **kwargs: Any) -> Any:
+        """Apply to all pairs: the result has shape ``a.shape + b.shape``."""
+
+        def pairs(a: Any, b: Any, **kwargs: Any) -> Any:
+            left, right = as_tensor(a), as_tensor(b)
+            return self(wrap_tensor(left[(..., *[None] * right.shape.rank)]), wrap_tensor(right), **kwargs)
+
+        if self.nin != 2 or self.signature is not None:
+            return self.numpy.outer(a, b)  # says why not
+        return self._along("outer", pairs, (a, b), kwargs, None)
+
+    def _along(
+        self, name: str, function: Callable[..., Any] | None, args: Any, kwargs: dict[str, Any], out: Any
+    ) -> Any:
+        """One of the methods: by `function` on tensors, by NumPy where there is none or it cannot."""
+        numpy = getattr(self.numpy, name)
+        given = kwargs if out is None else {**kwargs, "out": out}
+        if runs_on_host(args, given):
+            return on_host(numpy, args, given)
+        staging = not tf.executing_eagerly()
+        try:
+            if function is None or _answers(args[0]):
+                raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
+            result = function(*args, **(kwargs if name == "outer" else {"axis": 0, **kwargs}))
+            if out is None:
+                return result
+            check_shape(out, result)
+            return store_into(out, result)
+        except LEFT_TO_NUMPY as error:
+            if staging or isinstance(error, PromotionError):
+                raise
+        return left_to_numpy(numpy, args, given)
+
+    def at(self, array: Any, indices: Any, *operands: Any) -> Any:
+        """Apply in place, once for every index, also for repeated ones; returns `array`."""
+        if isinstance(array, tf.Tensor):
+            return self.at(tensor_array(array), indices, *operands).tensor
+        if not is_array(array) and (current_region() is None or not isinstance(array, np.ndarray)):
+            refuse_to_lose_gradient((indices, *operands))
+            at: Callable[..., Any] = self.numpy.at
+            answer = at(array, to_numpy(indices), *map(to_numpy, operands))
+            # An object that answers for itself may give something else.
+            return array if answer is None else answer
+        target = as_view(array)
+        try:
+            Ufunc.scatter(self, target, indices, operands[0] if operands else None)  # type: ignore[misc]
+        except LEFT_TO_NUMPY as error:
+            if not tf.executing_eagerly() or isinstance(error, PromotionError):
+                raise
+            counts.host += 1
+            copy = np.array(target.numpy())
+            self.numpy.at(copy, to_numpy(indices), *map(to_numpy, operands))
+            target.store(tf.constant(copy))
+        return array
+
+
+def _answers(value: Any) -> bool:
+    """Whether an operand decides for itself what a universal function does."""
+    kind = type(value)
+    return kind not in (ndarray, scalar, np.ndarray) and hasattr(kind, "__array_ufunc__")
+
+
+def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwargs: Any) -> Any:
+    """NumPy's own ufuncs, given one of our arrays (https://numpy.org/neps/nep-0013-ufunc-overrides.html)."""
+    ours = UFUNCS.get(ufunc)
+    if isinstance(kwargs.get("out"), tuple) and len(kwargs["out"]) == 1:
+        kwargs["out"] = kwargs["out"][0]
+    if ours is not None:
+        return getattr(ours, method)(*inputs, **kwargs)
+    return on_host(getattr(ufunc, method), inputs, kwargs)
+
+
+def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
+    """NumPy's own functions, given one of our arrays (https://numpy.org/neps/nep-0018-array-function-protocol.html).
+
+    Raises:
+        TypeError: the arguments are not what the protocol wants.
+    """
+    for name, given, kind in (("args", args, tuple), ("kwargs", kwargs, dict)):
+        if not isinstance(given, kind):
+            raise TypeError(f"{name} must be a {kind.__name__}")
+    if not all(issubclass(one, (np.ndarray, ndarray)) for one in types):
+        return NotImplemented
+    ours = OPS.get(func)
+    if ours is not None:
+        return ours(*args, **kwargs)
+    return on_host(getattr(func, "_implementation", func), args, kwargs)
+
+
+_protocol: Any
+for _name, _protocol in (("__array_ufunc__", array_ufunc), ("__array_function__", array_function)):
+    _protocol.__wrapped__ = getattr(np.ndarray, _name)
+    setattr(ndarray, _name, _protocol)

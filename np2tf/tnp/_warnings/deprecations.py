@@ -1,0 +1,24 @@
+"""NumPy's warnings about how it is called, such as deprecations, in its own words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from np2tf.tnp._warnings.value_warnings import warn_where
+
+
+def asked(question: Callable[[], Any]) -> Any:
+    """What `question` gives; what NumPy warns of is told as a warning about the code that called tnp."""
+    told: dict[tuple[str, type[Warning]], None] = {}
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            try:
+                return question()
+            finally:
+                told = dict.fromkeys((str(one.message), one.category) for one in heard)
+    finally:
+        for message, category in told:
+            warn_where(True, message, category)

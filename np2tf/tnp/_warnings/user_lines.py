@@ -1,0 +1,32 @@
+"""Where in the user's code something was called."""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from types import FrameType
+
+import numpy as np
+import tensorflow as tf
+
+_INNER = tuple(
+    os.path.dirname(os.path.abspath(path)) + os.sep
+    for path in (os.path.dirname(os.path.dirname(__file__)), np.__file__, tf.__file__)
+)
+
+
+@cache
+def is_inner(path: str) -> bool:
+    """Whether a file belongs to np2tf, NumPy or TensorFlow, or is no file at all but Python's own."""
+    return path.startswith(_INNER) or path.startswith("<frozen")
+
+
+def site() -> tuple[str, int]:
+    """File and line of the innermost frame that is the user's."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if not is_inner(frame.f_code.co_filename):
+            return frame.f_code.co_filename, frame.f_lineno
+        frame = frame.f_back
+    return "<unknown>", 0

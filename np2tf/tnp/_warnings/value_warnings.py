@@ -1,0 +1,124 @@
+"""NumPy's warnings about values: told eagerly, as NumPy tells them; staged code has no way to."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+_HERE = str(Path(__file__).parents[2])
+EMPTY_MEAN = "Mean of empty slice"
+TOO_FEW = "Degrees of freedom <= 0 for slice."
+_ARITHMETIC = {
+    "divide": "divide by zero",
+    "over": "overflow",
+    "under": "underflow",
+    "invalid": "invalid value",
+}
+#: What a function given to np.seterrcall is told besides.
+_FLAGS = {"divide": 1, "over": 2, "under": 4, "invalid": 8}
+ALL_NAN = "All-NaN slice encountered"
+
+
+def warn_where(condition: Any, message: str, category: type[Warning] = RuntimeWarning) -> None:
+    """Warn if `condition` (a truth value or a tensor of them) is true anywhere and known."""
+    if isinstance(condition, tf.Tensor):
+        if not tf.executing_eagerly():
+            return
+        condition = bool(np.any(condition.numpy()))
+    if condition:
+        warnings.warn(message, category, stacklevel=_callers_level())
+
+
+def warn_arithmetic(kind: str, condition: tf.Tensor, name: str) -> None:
+    """Tell of floating-point errors in the function `name` as ``np.errstate(kind=...)`` asks, eagerly.
+
+    Raises:
+        FloatingPointError: it asks for that.
+    """
+    mode = np.geterr()[kind] if tf.executing_eagerly() else "ignore"  # type: ignore[literal-required]
+    if mode == "ignore" or not bool(np.any(condition.numpy())):
+        return
+    message = f"{_ARITHMETIC[kind]} encountered in {name}"
+    if mode == "warn":
+        warn_where(True, message)
+    elif mode == "raise":
+        raise FloatingPointError(message)
+    elif mode == "print":
+        print(f"Warning: {message}", file=sys.stderr)
+    elif mode == "log":
+        np.geterrcall().write(f"Warning: {message}\n")  # type: ignore[union-attr]
+    else:
+        np.geterrcall()(_ARITHMETIC[kind], _FLAGS[kind])  # type: ignore[operator, misc]
+
+
+def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
+    """What NumPy warns of when it converts to another dtype: imaginary parts and numbers that do not fit.
+
+    Raises:
+        FloatingPointError: a number does not fit, and ``np.errstate`` asks for the error.
+    """
+    have = tensor.dtype
+    if have.is_complex and wanted.kind not in "cb":
+        message = "Casting complex values to real discards the imaginary part"
+        warn_where(True, message, np.exceptions.ComplexWarning)
+        tensor = tf.math.real(tensor)
+    if not tf.executing_eagerly():
+        return
+    if wanted.kind in "iu" and tensor.dtype.is_floating:
+        wide = tf.cast(tensor, tf.float64)
+        low, high = _convertible(wanted)
+        warn_arithmetic("invalid", ~(tf.greater(wide, low) & tf.less(wide, high)), "cast")
+    elif wanted.kind in "fc" and have in _GREATEST:
+        greatest = _greatest_kept(wanted)
+        if greatest < _GREATEST[have]:
+            parts = [tf.math.real(tensor), tf.math.imag(tensor)] if tensor.dtype.is_complex else [tensor]
+            sizes = [tf.abs(tf.cast(part, tf.float64)) for part in parts]
+            lost = [(size > greatest) & tf.math.is_finite(size) for size in sizes]
+            warn_arithmetic("over", functools.reduce(tf.logical_or, lost), "cast")
+
+
+#: The greatest number of each dtype, where it may be too great for another one.
+_GREATEST = {
+    **{
+        tf.as_dtype(name): float(np.finfo(name).max)
+        for name in ("float32", "float64", "complex64", "complex128")
+    },
+    **{
+        tf.as_dtype(name): float(np.iinfo(name).max)
+        for name in ("uint16", "int32", "uint32", "int64", "uint64")
+    },
+}
+
+
+@functools.cache
+def _greatest_kept(wanted: np.dtype[Any]) -> float:
+    """The number from which on, in magnitude, one is infinite in this dtype: greater ones are."""
+    limits = np.finfo(wanted)
+    if limits.bits == 64:
+        return float(limits.max)
+    # Up to half a unit in the last place more is rounded down; just half of it is not, to the even number.
+    unit = 2.0 ** (limits.maxexp - limits.nmant - 1)
+    return float(np.nextafter(float(limits.max) + unit / 2, 0))
+
+
+def _convertible(wanted: np.dtype[Any]) -> tuple[float, float]:
+    """Between which numbers a processor converts to integers without complaint: to 32 or 64 bits."""
+    bits = 32 if wanted.itemsize < 4 or wanted == np.int32 else 64
+    low = -(2.0 ** (bits - 1)) - 1 if bits == 32 else float(np.nextafter(-(2.0**63), -np.inf))
+    return low, 2.0**64 if wanted == np.uint64 else 2.0 ** (bits - 1)
+
+
+def _callers_level() -> int:
+    """How far up the code is that called the op library."""
+    level = 1
+    frame = sys._getframe(1)
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(_HERE):
+        frame = frame.f_back
+        level += 1
+    return level

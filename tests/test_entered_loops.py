@@ -1,0 +1,141 @@
+"""Loops whose runs begin as compiled code: the results, effects and errors are those of NumPy."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+from typing import Any
+
+import numpy as np
+import pytest
+from differential import arguments_of, load, observe
+from random_programs import program
+from replacing import Taken, entered, imported
+from test_random_programs import _difference
+from test_replacement import HEAD, ROWS
+
+import np2tf
+from np2tf.runtime.replacement import watched_loop
+from np2tf.runtime.report.timing import Watch
+
+__all__ = ["entered"]
+#: Rows with loops over known rounds that are not entered: a name is bound in some rounds only; a `while`, and
+#: a loop of four rounds; a `return`, which is left to the loop itself.
+NOT_ENTERED = {
+    "a variable that is bound in some rounds only",
+    "while loops within loops",
+    "it returns",
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_loops_that_are_entered(name: str, entered: Taken) -> None:
+    source, given, over = ROWS[name]
+    wanted, found = [], []
+    for functions, outcomes in ((load(HEAD + source), wanted), (imported(HEAD + source + "\n"), found)):
+        for _ in range(2):
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                outcomes.append((observe(functions["f"], arguments_of(given)), printed.getvalue()))
+    for (mine, mine_printed), (theirs, theirs_printed) in zip(found, wanted, strict=True):
+        assert mine.differs_from(theirs) is None
+        assert mine_printed == theirs_printed
+    if over and "for " in source and "raise" not in name and name not in NOT_ENTERED:
+        assert entered.over
+    if not over:
+        assert not entered.over
+
+
+@pytest.mark.parametrize("start", range(80, 160, 20))
+def test_loops_of_random_programs(start: int, entered: Taken) -> None:
+    for seed in range(start, start + 20):
+        made = program(seed)
+        reference, function = load(made.source)["program"], imported(made.source)["program"]
+        wanted = [observe(reference, arguments_of(call)) for call in made.calls]
+        for call, theirs in zip(made.calls, wanted, strict=True):
+            mine = observe(function, arguments_of(call))
+            problem = _difference(mine, theirs, made, "compiled")
+            assert problem is None, f"seed {seed}: {problem}\n{made.source}\n{made.calls}"
+    assert entered.over
+
+
+SHORT_RUNS = f"""{HEAD}
+class Pairs:
+    def __init__(self):
+        self.known = []
+
+    def of(self, x, limit):
+        self.known = [(i, j) for i in range(len(x)) for j in range(i) if abs(x[i] - x[j]) < limit]
+        return np.array(self.known, dtype=int).reshape(-1, 2)
+
+
+def f(pairs, x, limit):
+    energy = 0.0
+    forces = np.zeros(len(x))
+    for i, j in pairs.of(x, limit):
+        d = x[i] - x[j]
+        r = np.sqrt(d * d)
+        if r == 0.0:
+            continue
+        forces[i] += (limit - r) * d / r
+        forces[j] -= (limit - r) * d / r
+        energy += 0.5 * (limit - r) ** 2
+    return forces, energy
+"""
+
+
+def test_many_short_runs_of_ever_new_lengths(entered: Taken) -> None:
+    """The array that the loop runs over is made by code that stays on the host."""
+    wanted, found = load(SHORT_RUNS), imported(SHORT_RUNS)
+    rng, watch = np.random.default_rng(3), Watch()
+    mine, theirs = found["Pairs"](), wanted["Pairs"]()
+    try:
+        for _ in range(24):
+            x = rng.normal(size=40)
+            forces, energy = found["f"](mine, x, 0.5)
+            wanted_forces, wanted_energy = wanted["f"](theirs, x, 0.5)
+            np.testing.assert_allclose(forces, wanted_forces, rtol=1e-12, atol=1e-12)
+            np.testing.assert_allclose(energy, wanted_energy, rtol=1e-12)
+            assert type(energy) is type(wanted_energy)
+    finally:
+        report = watch.stop()
+    (loop,) = (one for one in report.loops if one.name == "f")
+    assert loop.times >= 20
+    (jitted,) = (
+        one
+        for loop in watched_loop.loops.values()
+        if loop.known.of == "f"
+        for one in loop.translated
+        if loop.path == found["f"].__code__.co_filename
+    )
+    assert jitted.trace_count <= 6
+
+
+def test_what_does_not_pay_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A loop that has taken less time than compiling it would is looked at, and left on the host."""
+    monkeypatch.setattr(watched_loop, "PATIENT", 0.0)
+    monkeypatch.setattr(watched_loop, "LONG_CALL", 0.0)
+    source = (
+        "def f(x):\n    for i in range(20):\n        x = x + np.sum(i)\n    print(end='')\n    return x\n"
+    )
+    found = imported(HEAD + source)["f"]
+    for _ in range(200):
+        np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
+    loop: Any = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
+    (jitted,) = loop.translated
+    assert jitted.trace_count == 0 or jitted.compiled_count < 20
+
+
+def test_a_function_that_is_slower_takes_its_loops_along() -> None:
+    source = "def f(x):\n    for i in range(20):\n        x = x + np.sum(i)\n    return x\n"
+    found = imported(HEAD + source)["f"]
+    loop = watched_loop.loops[f"{found.__code__.co_filename}:5:4"]
+    with np2tf.config.using(tier="auto"):
+        found.lower(np.zeros(2))
+        (family,) = found._families.values()
+        family.on_host = family.settled = True
+        np.testing.assert_array_equal(found(np.zeros(2)), [190.0, 190.0])
+    loop.host_seconds, loop._latest = 1e9, 1.0
+    assert not loop.is_due
+    loop.stayed(is_final=False)
+    assert loop.is_due
