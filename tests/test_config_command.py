@@ -44,6 +44,14 @@ def test_every_key_with_its_origin(tmp_path: Path) -> None:
     assert tomllib.loads(again.stdout) == shown
 
 
+def test_defaults_can_be_read_again(tmp_path: Path) -> None:
+    shown = np2tf("config", "--show", tmp_path / "a.py").stdout
+    assert "per-file-ignores = {}  # the default\n" in shown
+    (tmp_path / "np2tf.toml").write_text(shown)
+    again = np2tf("config", "--show", tmp_path / "a.py")
+    assert (again.exit_code, tomllib.loads(again.stdout)) == (0, tomllib.loads(shown))
+
+
 def test_several_files_and_folders(tmp_path: Path) -> None:
     (tmp_path / "q").mkdir()
     (tmp_path / "q/np2tf.toml").write_text("jit = false\n")

@@ -340,9 +340,8 @@ from np2tf.disk.writing import write
 file = Path(sys.argv[1])
 texts = [(b"%d\\n" % k) * (1 << 18) for k in (1, 2)]
 print("ready", flush=True)
-while True:
-    for text in texts:
-        write(file, text)
+while all(write(file, text) is None for text in texts):
+    pass
 """
 
 

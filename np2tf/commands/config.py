@@ -31,14 +31,15 @@ def config(files: tuple[Path, ...], show: bool) -> None:
         if search.excludes(file):
             click.echo("# It is excluded, unless it is named.")
         for key in KEYS:
-            value = _as_toml(getattr(settings, key.replace("-", "_")))
+            value = getattr(settings, key.replace("-", "_"))
+            value = _as_toml(dict(value) if key == "per-file-ignores" else value)
             click.echo(f"{key} = {value}  # {settings.told_by.get(key, DEFAULT)}")
 
 
 def _as_toml(value: Any) -> str:
     """A value as it is spelled in TOML, on one line."""
-    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
-        return "{ " + ", ".join(f"{_as_toml(key)} = {_as_toml(one)}" for key, one in value) + " }"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(one)}" for key, one in value.items()) + "}"
     if isinstance(value, tuple):
         return "[" + ", ".join(map(_as_toml, value)) + "]"
     return json.dumps(value, ensure_ascii=False)
