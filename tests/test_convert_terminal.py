@@ -79,8 +79,10 @@ def test_long_patches_go_through_the_pager(tmp_path: Path) -> None:
     """Patches of several files together; a short one does not; not where there is no terminal."""
     for number in range(4):
         (tmp_path / f"{number}.py").write_text(SOURCE)
-    pager = f"{sys.executable} {tmp_path / 'pager'}"
-    (tmp_path / "pager").write_text("import sys\nprint('PAGED', len(sys.stdin.read().splitlines()))\n")
+    pager = str(tmp_path / "pager")
+    told = "import sys\nprint('PAGED', len(sys.stdin.read().splitlines()))\n"
+    (tmp_path / "pager").write_text(f"#!{sys.executable}\n{told}")
+    (tmp_path / "pager").chmod(0o755)
     shown, status = on_terminal("convert", tmp_path, "-q", PAGER=pager)
     assert status == 1
     assert re.fullmatch(r"PAGED 3[23]\n", shown)
