@@ -8,7 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
-from np2tf.files import Outcome, facts_of, fates_of, translated
+from np2tf.disk.outcome import Outcome
+from np2tf.files import facts_of, fates_of, translated
 from np2tf.linking.acting import Linked
 from np2tf.options import Options
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate

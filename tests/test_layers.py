@@ -104,6 +104,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.diagnostics": ("np2tf.rules",),
     "np2tf.coverage": ("np2tf.rules",),
     "np2tf.options": (),
+    "np2tf.configuration": ("np2tf.options", *FLOOR),
+    "np2tf.disk": ("np2tf.configuration", "np2tf.options", *FLOOR),
     "np2tf.candidates": (),
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
@@ -115,14 +117,19 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.facts": FACTS,
     "np2tf.rewrites.planning": FACTS,
     "np2tf.rewrites.mutation": ("np2tf.rewrites.planning", "np2tf.options", *FACTS),
-    **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), FACTS),
+    **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), ("np2tf.options", *FACTS)),
     "np2tf.rewrites.control": (*CONTROL, "np2tf.rewrites.planning", "np2tf.options", *FACTS),
     "np2tf.rewrites": REWRITES,
     "np2tf.pipeline": TRANSLATE,
-    "np2tf.files": TRANSLATE,
+    "np2tf.files": ("np2tf.disk", *TRANSLATE),
+    "np2tf.conversion": (
+        *("np2tf.files", "np2tf.disk", "np2tf.options"),
+        *within("np2tf.imports.cache", "store", "files", "fingerprint"),
+        *FLOOR,
+    ),
     "np2tf.summary": (),
     "np2tf.linking": ("np2tf.linking", "np2tf.summary"),
-    "np2tf.project": ("np2tf.files", "np2tf.linking", *TRANSLATE),
+    "np2tf.project": ("np2tf.files", "np2tf.disk", "np2tf.linking", *TRANSLATE),
     **stacked("np2tf.tnp", LEVELS, RIGHT_FLOOR),
     **{f"np2tf.tnp.{one}": (*BELOW_CHAPTERS, *within("np2tf.tnp", *rest)) for one, rest in CHAPTERS.items()},
     "np2tf.tnp._entry": TNP,
@@ -173,7 +180,14 @@ LOADED_BY_NAME = {
 }
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
-    *("np2tf.summary", "np2tf.linking", "np2tf.project"),
+    *(
+        "np2tf.summary",
+        "np2tf.linking",
+        "np2tf.project",
+        "np2tf.configuration",
+        "np2tf.disk",
+        "np2tf.conversion",
+    ),
 )
 RIGHT = (
     "np2tf.tnp",

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from np2tf.commands import output
-from np2tf.files import python_files
+from np2tf.disk.discovery import python_files
 from np2tf.project import Project
 
 
