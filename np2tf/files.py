@@ -32,6 +32,8 @@ class Outcome:
     """The translation, in the file's own encoding."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     facts: Facts | None = field(default=None, repr=False, compare=False)
+    suppressed: list[Diagnostic] = field(default_factory=list)
+    """What the comments of the file ask to hide."""
 
     @property
     def changed(self) -> bool:
@@ -87,7 +89,8 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options) -> O
         source = Source.of(data, str(path))
         made = translate(source, options)
         encoded = source.encoded(made.text)
-        return Outcome(path, root, source.original, made.text, encoded, made.diagnostics, made.facts)
+        found = (made.diagnostics, made.facts, made.suppressed)
+        return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault

@@ -5,15 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.files import Outcome, facts_of, fates_of, translated
 from np2tf.linking.acting import Linked
 from np2tf.options import Options
+from np2tf.parallel import in_processes
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
 from np2tf.summary import ModuleSummary
+
+_Read = tuple[Path, Outcome, "ModuleSummary | None", list[Fate]]
 
 
 class Project:
@@ -34,24 +38,30 @@ class Project:
         self._plain: dict[str, str] = {}
         self._linked: Linked | None = None
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """Each file's translation. What is known of a file takes much more memory than its text, so that only
-        its summary is kept."""
-        for path, root in self._files:
-            outcome = translated(path, root, self._options)
-            if outcome.facts is not None and not outcome.failed:
-                summary = summarise(outcome.facts, outcome.before, str(path), self._options)
+    def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
+        """Each file's translation, in the order of the files.
+
+        Args:
+            jobs: so many processes read the files; what files tell of one another is joined in this one.
+        """
+        read = partial(_read, options=self._options, with_fates=self._with_fates)
+        for path, outcome, summary, fates in in_processes(read, self._files, jobs):
+            if summary is not None:
                 self._summaries[str(path)] = summary
                 if any(one.is_staged for one in summary.functions.values()):
                     self._texts[str(path)] = outcome.before
             elif not outcome.failed:
                 self._plain[str(path)] = outcome.before
-            if self._with_fates:
-                self._fates[path] = fates_of(outcome, self._options)
-            yield replace(outcome, facts=None)
+            self._fates[path] = fates
+            yield outcome
 
     def findings(self) -> Iterator[Diagnostic]:
         """The functions that are jitted, and whose calls run on the host for what a callee does elsewhere."""
+        for report in self.reports():
+            yield from report
+
+    def reports(self) -> Iterator[Report]:
+        """These findings file by file, also those that comments ask to hide."""
         linked = self._joined()
         for path, text in self._texts.items():
             report = Report.of(path, text)
@@ -59,8 +69,9 @@ class Project:
                 why = linked.why(path, function.name) if function.is_staged else None
                 if why is not None:
                     name = function.name.rpartition(".")[2]
-                    report.add("NP2TF402", function.line, 1, name=name, reason=why)
-            yield from report
+                    place = _place_of(text, function.line, name)
+                    report.add("NP2TF402", *place, name=name, reason=why)
+            yield report
 
     def fates(self) -> Iterator[tuple[Path, Fate]]:
         """What becomes of each function, in the order of the files; all of them have been translated."""
@@ -75,10 +86,10 @@ class Project:
         if self._linked is None:
             files = [(str(path), str(root)) for path, root in self._files]
             known = list(self._summaries.values())
-            self._linked = Linked(files, known, self._read, self._deriving_from)
+            self._linked = Linked(files, known, self._summary_of_plain, self._deriving_from)
         return self._linked
 
-    def _read(self, path: str) -> ModuleSummary | None:
+    def _summary_of_plain(self, path: str) -> ModuleSummary | None:
         """The summary of a file in which nothing is to be translated; it is made when a name leads there."""
         if path not in self._plain:
             return None
@@ -89,3 +100,22 @@ class Project:
         """The files in which nothing is to be translated, and which derive a class from one of that name."""
         head = re.compile(rf"^class \w+\([^)]*\b{name}\b", re.MULTILINE)
         return (path for path, text in self._plain.items() if head.search(text))
+
+
+def _read(file: tuple[Path, Path], options: Options, with_fates: bool) -> _Read:
+    """What one file tells by itself. What is known of it takes much more memory than its text, so that only
+    its summary is kept."""
+    path, root = file
+    outcome = translated(path, root, options)
+    summary = None
+    if outcome.facts is not None and not outcome.failed:
+        summary = summarise(outcome.facts, outcome.before, str(path), options)
+    fates = fates_of(outcome, options) if with_fates else []
+    return path, replace(outcome, facts=None), summary, fates
+
+
+def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:
+    """Where the definition of a function stands, and where its name ends."""
+    header = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")[line - 1]
+    found = re.match(rf"(\s*)[^#]*?\bdef\s+{re.escape(name)}\b", header)
+    return (line, len(found[1]) + 1, (line, found.end() + 1)) if found is not None else (line, 1, None)

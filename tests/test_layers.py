@@ -11,7 +11,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "np2tf"
 
 # What each part of the package may import of it. Longest name first decides which part a module belongs to.
-FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.diagnostics")
+FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.suppressions", "np2tf.diagnostics")
 TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", "np2tf.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
@@ -23,7 +23,8 @@ RUNTIME = ("np2tf.runtime", *SCIPY)
 ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": ("np2tf.draws",),
     "np2tf.draws": (),
-    "np2tf.diagnostics": ("np2tf.rules",),
+    "np2tf.suppressions": (),
+    "np2tf.diagnostics": ("np2tf.rules", "np2tf.suppressions"),
     "np2tf.coverage": ("np2tf.rules",),
     "np2tf.options": (),
     "np2tf.candidates": (),
@@ -39,14 +40,17 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.files": TRANSLATE,
     "np2tf.summary": (),
     "np2tf.linking": ("np2tf.linking", "np2tf.summary"),
-    "np2tf.project": ("np2tf.files", "np2tf.linking", *TRANSLATE),
+    "np2tf.parallel": (),
+    "np2tf.project": ("np2tf.files", "np2tf.linking", "np2tf.parallel", *TRANSLATE),
+    "np2tf.formats": FLOOR,
+    "np2tf.checking": ("np2tf.files", "np2tf.project", *TREE),
     "np2tf.tnp": TNP,
     "np2tf.scipy": SCIPY,
     "np2tf.runtime": RUNTIME,
 }
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
-    *("np2tf.summary", "np2tf.linking", "np2tf.project"),
+    *("np2tf.summary", "np2tf.linking", "np2tf.project", "np2tf.parallel", "np2tf.formats", "np2tf.checking"),
 )
 RIGHT = (
     "np2tf.tnp",
@@ -57,7 +61,7 @@ RIGHT = (
     "np2tf.lazy",
     "np2tf.staging",
 )
-BOTH = ("np2tf.rules", "np2tf.diagnostics", "np2tf.coverage")
+BOTH = ("np2tf.rules", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.coverage")
 
 
 def modules() -> dict[str, Path]:

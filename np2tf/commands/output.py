@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import shutil
 import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -51,11 +52,26 @@ def show_diff(text: str) -> None:
         write_text(text)
 
 
-def write_text(text: str) -> None:
-    """Print text as it is, whatever the terminal's encoding and line ends."""
+def write_text(text: str, is_for_people: bool = False) -> None:
+    """Print text as it is, whatever the terminal's encoding and line ends; what is for people, as far as its
+    encoding goes."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    if is_for_people and (sys.stdout.encoding or "utf-8").lower().replace("-", "") != "utf8":
+        data = text.encode(sys.stdout.encoding, "backslashreplace")
+    else:
+        data = text.encode("utf-8", "surrogateescape")
+    sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def colored() -> bool:
+    """Whether standard output shows colours, and nobody minds (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def columns() -> int:
+    """The columns that a line may take."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
 def status(outcomes: Iterable[Outcome]) -> int:

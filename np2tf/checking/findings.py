@@ -1,0 +1,83 @@
+"""The findings of all files of a run, also those that comments hide."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.project import Project
+
+#: Codes that say what other files bring about: where these are not read, they are not found.
+BY_OTHER_FILES = frozenset({"NP2TF402"})
+
+
+@dataclass
+class Checked:
+    """One file.
+
+    Attributes:
+        text: what it holds; of one that cannot be read as Python, as much as can be shown.
+        would_change: whether a translation changes it.
+        is_whole: whether the files around it have been read too.
+        found: its findings, none of them hidden yet.
+    """
+
+    path: Path
+    text: str
+    would_change: bool = False
+    is_whole: bool = True
+    is_failed: bool = False
+    is_crashed: bool = False
+    found: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether it is np2tf's output: there most codes are not looked for any more."""
+        return any(line.startswith(("from np2tf import", "import np2tf")) for line in self.text.splitlines())
+
+
+def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Checked]:
+    """The files of a project with their findings.
+
+    Args:
+        folders: those that were given as such: the files in them are whole.
+    """
+    whole = set(folders)
+    files: dict[str, Checked] = {}
+    for outcome in project.outcomes(jobs):
+        files[str(outcome.path)] = Checked(
+            outcome.path,
+            outcome.before or _shown(outcome.data),
+            outcome.changed,
+            outcome.root in whole,
+            outcome.failed,
+            outcome.crashed,
+            [*outcome.diagnostics, *outcome.suppressed],
+        )
+    for report in project.reports():
+        files[report.path].found += [*report.found, *report.suppressed]
+    for file in files.values():
+        file.found.sort(key=order)
+    return list(files.values())
+
+
+def order(found: Diagnostic) -> tuple[int, int, str]:
+    """Findings of a file come in the order of its text."""
+    return found.line, found.column, found.code
+
+
+def once(files: Iterable[tuple[Path, Path]]) -> list[tuple[Path, Path]]:
+    """Files without those that are named a second time; what a folder holds counts as found there."""
+    found: dict[str, tuple[Path, Path]] = {}
+    for path, root in files:
+        there = found.setdefault(os.path.realpath(path), (path, root))
+        if len(root.parts) < len(there[1].parts):
+            found[os.path.realpath(path)] = (path, root)
+    return list(found.values())
+
+
+def _shown(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
