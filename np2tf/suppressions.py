@@ -127,19 +127,19 @@ def _wrong_with(text: str, written: re.Match[str] | None, codes: tuple[str, ...]
         bad = [code for code in codes if not re.fullmatch(r"[\w-]+", code)]
         if written[2] is None or not bad:
             return ""
-        return "its brackets hold no code" if bad[0] == "" else "codes are separated by commas"
+        return "its brackets hold no code" if bad[0] == "" else "commas stand between codes"
     if not re.match(r"#\s*np2tf:", text):
         return "it begins with `np2tf:`"
     if not re.match(r"#\s*np2tf:\s*(file-ignore|ignore-file|ignore)\b", text):
-        return "what follows `np2tf:` is `ignore` or `file-ignore`"
+        return "it is no `ignore` or `file-ignore`"
     if text.count("[") != text.count("]"):
         return "a bracket is missing"
-    return "codes stand in brackets right behind the word"
+    return "codes stand in brackets"
 
 
 def statements(text: str) -> list[Statement]:
     """The statements of a source, in order."""
-    return [one for one, _ in _logical_lines(text)]
+    return [one for one, _ in _logical_lines(text) if one != _NOWHERE]
 
 
 def _placed(text: str) -> Iterator[tuple[_Comment, tuple[int, int]]]:
