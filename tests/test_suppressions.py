@@ -390,7 +390,7 @@ STATEMENTS = st.sampled_from(
         "y = 1  # np2tf: ignore[NP2TF401, NP2TF401]",
         "# np2tf: file-ignore[NP2TF003]",
         "y = 1; np.wrong; z = [\n]",
-        "\x0c",
+        "s = '\x0c \u2028'",
         "",
     ]
 )
