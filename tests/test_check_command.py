@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from click.testing import CliRunner, Result
 from np2tf.checking.baseline import Baseline
 from np2tf.commands import np2tf as command
 from np2tf.diagnostics import codes
+from np2tf.formats import FORMATS
 
 ROOT = Path(__file__).resolve().parent.parent
 HEAD = "import numpy as np\n"
@@ -371,3 +373,47 @@ def test_a_baseline_that_cannot_be_written(folder: Path) -> None:
     assert result.exit_code == 1
     assert "known.json:1:1: NP2TF906 the file cannot be read or written" in result.stdout
     assert "NP2TF002" in result.stdout
+
+
+# -- documents
+
+
+def documented() -> list[str]:
+    """The commands that the page shows."""
+    blocks = (ROOT / "docs/check.md").read_text(encoding="utf-8").split("```sh\n")[1:]
+    return [line for block in blocks for line in block.split("```")[0].splitlines()]
+
+
+def test_the_page_shows_commands_that_work(folder: Path) -> None:
+    """In the order of the page, for a project with a finding."""
+    write("src/model.py", HEAD + NOTE + "np.wrong\n")
+    for line in documented():
+        words, _, file = line.removeprefix("np2tf ").partition(" > ")
+        result = CliRunner().invoke(command, words.split())
+        shown = not {"--exit-zero", "--write-baseline", "--baseline"} & set(words.split())
+        assert result.exit_code == shown, line
+        assert bool(result.stdout) or file, line
+    assert len(documented()) == 7
+
+
+def test_the_page_lists_every_option_and_format() -> None:
+    """No option is left out of the tables, and none is invented."""
+    page = (ROOT / "docs/check.md").read_text(encoding="utf-8")
+    options = {
+        option
+        for parameter in command.get_command(None, "check").params  # type: ignore[arg-type, union-attr]
+        for option in parameter.opts
+        if option.startswith("--") and option not in ("--quiet", "--verbose")
+    }
+    assert {option for option in options if f"`{option}" not in page and f" {option} " not in page} == set()
+    assert set(FORMATS) <= set(re.findall(r"`(\w+)`", page))
+
+
+def test_the_suppressions_of_the_page_hide_what_it_says(folder: Path) -> None:
+    """The program of the page has nothing left to say."""
+    page = (ROOT / "docs/check.md").read_text(encoding="utf-8")
+    program = page.split("```python\n")[1].split("```")[0]
+    write("a.py", program)
+    assert found("a.py") == []
+    write("a.py", re.sub("#.*", "", program))
+    assert found("a.py") == ["4 002", "4 002", "8 002"]
