@@ -43,7 +43,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.parallel": (),
     "np2tf.project": ("np2tf.files", "np2tf.linking", "np2tf.parallel", *TRANSLATE),
     "np2tf.formats": FLOOR,
-    "np2tf.checking": ("np2tf.files", "np2tf.project", *TREE),
+    "np2tf.checking": ("np2tf.candidates", "np2tf.files", "np2tf.project", *TREE),
     "np2tf.tnp": TNP,
     "np2tf.scipy": SCIPY,
     "np2tf.runtime": RUNTIME,

@@ -200,6 +200,19 @@ def test_findings_about_suppressions(text: str, expected: list[str], tmp_path: P
     assert check(tmp_path).exit_code == (1 if expected else 0)
 
 
+def test_a_file_that_never_names_numpy(tmp_path: Path) -> None:
+    """A comment that names np2tf makes no translation of a file: it is judged as before, and translated."""
+    loop = "    for i in range(len(x)):\n        x[i, :] = x[i, :] * 0.5 - i\n"
+    fit = f"def f(x):\n{loop}    return x\n"
+    text = f"{fit}\n\ndef g(x):\n{loop}        print(x, file=OUT)\n    return x\n"
+    (found,) = told(tmp_path, text)
+    assert found.startswith("10:9: NP2TF401")
+    assert told(tmp_path, text.replace("OUT)", "OUT)  # np2tf: ignore[NP2TF401]")) == []
+    assert convert(f"# np2tf: file-ignore\n{fit}").text.count("@np2tf.jit") == 1
+    translated = convert(fit).text
+    assert convert(translated).text == translated
+
+
 def test_nothing_is_unused_that_nobody_looked_for(tmp_path: Path) -> None:
     """Of codes that are not selected, in files that do not parse, and in translations."""
     text = "import numpy as np\nx = 1  # np2tf: ignore[NP2TF401]\ny = 1  # np2tf: ignore\n"

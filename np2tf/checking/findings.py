@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from np2tf.candidates import is_translated
 from np2tf.diagnostics import Diagnostic
 from np2tf.project import Project
 
@@ -36,7 +37,7 @@ class Checked:
     @property
     def is_translated(self) -> bool:
         """Whether it is np2tf's output: there most codes are not looked for any more."""
-        return any(line.startswith(("from np2tf import", "import np2tf")) for line in self.text.splitlines())
+        return is_translated(self.text)
 
 
 def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Checked]:
