@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -41,6 +41,8 @@ class Result:
     """The tree of the output, where there is something to translate …"""
     origins: Mapping[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False, compare=False)
     """… and what its new nodes stand for in the tree of the input."""
+    touched: Set[cst.CSTNode] = field(default_factory=frozenset, repr=False, compare=False)
+    """The nodes of the input with an edit in them."""
     foreign: frozenset[str] = frozenset()
     """The names of the functions that another compiler reads."""
     facts: Facts | None = field(default=None, repr=False, compare=False)
@@ -80,4 +82,5 @@ def translate(source: Source, options: Options) -> Result:
         return Result(before, list(report))
     foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
     changed = text != before
-    return Result(text, list(report), changed, tree, plan.origins, foreign, facts, report.suppressed)
+    found = (list(report), changed, tree, plan.origins, plan.touched, foreign, facts, report.suppressed)
+    return Result(text, *found)

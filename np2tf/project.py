@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
-from np2tf.files import Outcome, facts_of, fates_of, translated
+from np2tf.files import facts_of, fates_of, translated
 from np2tf.linking.acting import Linked
 from np2tf.options import Options
-from np2tf.parallel import in_processes
+from np2tf.outcome import Outcome, problem, reason_of
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
 from np2tf.summary import ModuleSummary
 
+_Task = tuple[Path, Path, Options]
 _Read = tuple[Path, Outcome, "ModuleSummary | None", list[Fate]]
 
 
@@ -26,11 +27,17 @@ class Project:
     Args:
         files: each with the folder that it was found under.
         with_fates: whether `fates` will be asked.
+        options_of: gives what the translator is told for a file.
     """
 
-    def __init__(self, files: Sequence[tuple[Path, Path]], with_fates: bool = False) -> None:
+    def __init__(
+        self,
+        files: Sequence[tuple[Path, Path]],
+        with_fates: bool = False,
+        options_of: Callable[[Path], Options] = lambda path: Options(),
+    ) -> None:
         self._files = files
-        self._options = Options()
+        self._options_of = options_of
         self._with_fates = with_fates
         self._summaries: dict[str, ModuleSummary] = {}
         self._fates: dict[Path, list[Fate]] = {}
@@ -44,8 +51,11 @@ class Project:
         Args:
             jobs: so many processes read the files; what files tell of one another is joined in this one.
         """
-        read = partial(_read, options=self._options, with_fates=self._with_fates)
-        for path, outcome, summary, fates in in_processes(read, self._files, jobs):
+        tasks = [(path, root, self._options_of(path)) for path, root in self._files]
+        read = partial(_read, with_fates=self._with_fates)
+        from np2tf.conversion.workers import in_order
+
+        for path, outcome, summary, fates in in_order(read, _failed, tasks, max(1, min(jobs, len(tasks)))):
             if summary is not None:
                 self._summaries[str(path)] = summary
                 if any(one.is_staged for one in summary.functions.values()):
@@ -94,7 +104,9 @@ class Project:
         if path not in self._plain:
             return None
         facts = facts_of(Outcome(Path(path), Path(path).parent, self._plain[path]))
-        return summarise(facts, self._plain[path], path, self._options) if facts is not None else None
+        if facts is None:
+            return None
+        return summarise(facts, self._plain[path], path, self._options_of(Path(path)))
 
     def _deriving_from(self, name: str) -> Iterator[str]:
         """The files in which nothing is to be translated, and which derive a class from one of that name."""
@@ -102,16 +114,21 @@ class Project:
         return (path for path, text in self._plain.items() if head.search(text))
 
 
-def _read(file: tuple[Path, Path], options: Options, with_fates: bool) -> _Read:
+def _read(task: _Task, with_fates: bool) -> _Read:
     """What one file tells by itself. What is known of it takes much more memory than its text, so that only
     its summary is kept."""
-    path, root = file
+    path, root, options = task
     outcome = translated(path, root, options)
     summary = None
     if outcome.facts is not None and not outcome.failed:
         summary = summarise(outcome.facts, outcome.before, str(path), options)
     fates = fates_of(outcome, options) if with_fates else []
     return path, replace(outcome, facts=None), summary, fates
+
+
+def _failed(task: _Task, error: BaseException) -> _Read:
+    path, root, _ = task
+    return path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]), None, []
 
 
 def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:

@@ -12,20 +12,22 @@ import json
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from np2tf.checking.edits import lines_of
 from np2tf.checking.findings import BY_OTHER_FILES, Checked
-from np2tf.checking.ignores import ABOUT_SUPPRESSIONS, IsSelected
+from np2tf.checking.ignores import ABOUT_SUPPRESSIONS
 from np2tf.diagnostics import Diagnostic
-from np2tf.files import write
+from np2tf.writing import write
 
 STALE = "NP2TF914"
+#: Whether findings of a code are shown in a file.
+IsSelectedIn = Callable[[str, Path], bool]
 #: What is never known: the run itself went wrong, or it is about hiding.
-_ALWAYS_SHOWN = frozenset({*ABOUT_SUPPRESSIONS, STALE, "NP2TF905", "NP2TF906"})
+_ALWAYS_SHOWN = frozenset({*ABOUT_SUPPRESSIONS, STALE, "NP2TF905", "NP2TF906", "NP2TF908"})
 _VERSION = 1
 _HEADER = {"np2tf": "baseline", "version": _VERSION}
 _FIELDS: Mapping[str, type] = {"path": str, "code": str, "count": int, "message": str, "source": str}
@@ -95,7 +97,7 @@ class Baseline:
                 new.append(found)
         return new
 
-    def stale(self, files: Sequence[Checked], is_selected: IsSelected) -> list[Diagnostic]:
+    def stale(self, files: Sequence[Checked], is_selected: IsSelectedIn) -> list[Diagnostic]:
         """What `new` has left, of files that have been looked at and of files that are gone."""
         looked_at = {self.name(str(file.path)): file for file in files}
         found = []
@@ -105,15 +107,15 @@ class Baseline:
                 found.append(Diagnostic(STALE, str(self.file), self.lines[known], 1, tuple(words.items())))
         return found
 
-    def _is_gone(self, known: Known, file: Checked | None, is_selected: IsSelected) -> bool:
+    def _is_gone(self, known: Known, file: Checked | None, is_selected: IsSelectedIn) -> bool:
         if file is None:
             return not (self.file.parent / known.path).exists()
         if file.is_failed:
             return False
-        return is_selected(known.code) and (file.is_whole or known.code not in BY_OTHER_FILES)
+        return is_selected(known.code, file.path) and (file.is_whole or known.code not in BY_OTHER_FILES)
 
     def renewed(
-        self, files: Sequence[Checked], findings: Iterable[Diagnostic], is_selected: IsSelected
+        self, files: Sequence[Checked], findings: Iterable[Diagnostic], is_selected: IsSelectedIn
     ) -> Baseline:
         """A baseline of these findings, and of what this one knows and the run had no eye for: other files,
         and codes that were not asked for."""

@@ -11,9 +11,9 @@ from pathlib import Path
 
 from np2tf.checking.ignores import ABOUT_SUPPRESSIONS, Unused
 from np2tf.diagnostics import Diagnostic
-from np2tf.files import write
 from np2tf.suppressions import Statement, Suppression, Suppressions, statements
 from np2tf.tree.source import Source, SourceError
+from np2tf.writing import write
 
 #: A line with its end, as Python counts lines: a form feed ends none.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")

@@ -46,14 +46,14 @@ def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Ch
     Args:
         folders: those that were given as such: the files in them are whole.
     """
-    whole = set(folders)
+    whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
     files: dict[str, Checked] = {}
     for outcome in project.outcomes(jobs):
         files[str(outcome.path)] = Checked(
             outcome.path,
             outcome.before or _shown(outcome.data),
             outcome.changed,
-            outcome.root in whole,
+            os.path.abspath(outcome.path).startswith(tuple(whole)),
             outcome.failed,
             outcome.crashed,
             [*outcome.diagnostics, *outcome.suppressed],
@@ -68,16 +68,6 @@ def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Ch
 def order(found: Diagnostic) -> tuple[int, int, str]:
     """Findings of a file come in the order of its text."""
     return found.line, found.column, found.code
-
-
-def once(files: Iterable[tuple[Path, Path]]) -> list[tuple[Path, Path]]:
-    """Files without those that are named a second time; what a folder holds counts as found there."""
-    found: dict[str, tuple[Path, Path]] = {}
-    for path, root in files:
-        there = found.setdefault(os.path.realpath(path), (path, root))
-        if len(root.parts) < len(there[1].parts):
-            found[os.path.realpath(path)] = (path, root)
-    return list(found.values())
 
 
 def _shown(data: bytes) -> str:

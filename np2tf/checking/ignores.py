@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from np2tf.checking.findings import BY_OTHER_FILES, Checked, order
-from np2tf.checking.selection import suggestion
 from np2tf.diagnostics import Diagnostic, codes
 from np2tf.suppressions import Malformed, Suppression, Suppressions
 
@@ -81,7 +81,7 @@ class _Judgement:
         for comment in self.suppressions.comments:
             for code in dict.fromkeys(comment.codes):
                 if code not in codes():
-                    yield self._found(UNKNOWN, comment, name=f"`{code}`{suggestion(code)}")
+                    yield self._found(UNKNOWN, comment, name=f"`{code}`{_suggestion(code)}")
 
     def unused(self, among: frozenset[str] | set[str]) -> list[Unused]:
         """The comments that hide nothing, or codes in them. None is called so for codes that nobody looked
@@ -121,3 +121,12 @@ class _Judgement:
     def _found(self, code: str, place: Suppression | Malformed, **words: str) -> Diagnostic:
         end = (place.line, place.end + 1)
         return Diagnostic(code, str(self.file.path), place.line, place.start + 1, tuple(words.items()), end)
+
+
+def _suggestion(word: str) -> str:
+    """`; did you mean NP2TF401?`, for what may be a misspelled code; nothing where that is not clear."""
+    digits = re.sub(r"(?i)^\s*(np2tf|np2f|nptf|np|n)?[-_ ]?", "", word)
+    known = f"NP2TF{digits}"
+    if digits and any(code.startswith(known) for code in codes()):
+        return f"; did you mean {known}?"
+    return ""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
+from np2tf.checking.baseline import IsSelectedIn
 from np2tf.checking.edits import rewrite, with_suppressions, without
 from np2tf.checking.findings import Checked, checked
-from np2tf.checking.ignores import IsSelected, Judged, judge
+from np2tf.checking.ignores import Judged, judge
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
+from np2tf.options import Options
 from np2tf.project import Project
 
 
@@ -30,14 +33,16 @@ class Run:
         cls,
         files: Sequence[tuple[Path, Path]],
         folders: Sequence[Path],
-        is_selected: IsSelected,
+        is_selected: IsSelectedIn,
+        options_of: Callable[[Path], Options],
         jobs: int = 1,
         with_fates: bool = False,
     ) -> Run:
         """Read the files, each given with the folder that it was found under."""
-        project = Project(files, with_fates)
+        project = Project(files, with_fates, options_of)
         read = checked(project, folders, jobs)
-        return cls(project, read, [judge(file, is_selected) for file in read])
+        judged = [judge(file, partial(_selected_in, is_selected, file.path)) for file in read]
+        return cls(project, read, judged)
 
     @property
     def texts(self) -> dict[str, str]:
@@ -84,3 +89,7 @@ class Run:
             self.further.append(Diagnostic("NP2TF906", str(file.path), 1, 1, (("reason", reason),)))
             return False
         return True
+
+
+def _selected_in(is_selected: IsSelectedIn, path: Path, code: str) -> bool:
+    return is_selected(code, path)

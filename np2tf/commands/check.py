@@ -6,25 +6,25 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
 from np2tf import __version__
-from np2tf.checking.baseline import Baseline, BaselineError
-from np2tf.checking.findings import once
+from np2tf.checking.baseline import Baseline, BaselineError, IsSelectedIn
 from np2tf.checking.run import Run
-from np2tf.checking.selection import Selection, UnknownCode
 from np2tf.commands import output
+from np2tf.commands.choices import configurations_of, file_choices, search_of
 from np2tf.commands.explain import explanation
 from np2tf.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
-from np2tf.files import python_files
+from np2tf.discovery import python_files
 from np2tf.formats import FORMATS, PLAIN, Listing, render
-from np2tf.parallel import cores
+from np2tf.options import Options
 
-#: From so many files on several processes read them, unless `--jobs` says otherwise.
-_MANY = 32
+#: Files of so many bytes and more are worth several processes, unless `--jobs` says otherwise.
+_WORTH_WORKERS = 96 * 1024
 
 
 def _explain(ctx: click.Context, param: click.Parameter, code: str | None) -> None:
@@ -45,8 +45,6 @@ _OPTIONS = (
         "--format", "form", type=click.Choice(list(FORMATS)), default="text", help="How findings are printed."
     ),
     click.option("--statistics", is_flag=True, help="Print how often each code was found, and no findings."),
-    click.option("--select", multiple=True, metavar="CODES", help="Only these codes, or what begins so."),
-    click.option("--ignore", multiple=True, metavar="CODES", help="Not these codes, nor what begins so."),
     click.option(
         "--baseline",
         type=click.Path(exists=True, dir_okay=False, path_type=Path),
@@ -81,6 +79,7 @@ def _with_options(function: Callable[..., None]) -> Callable[..., None]:
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @_with_options
+@file_choices
 def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     """Say what a translation would change, and what it could not do. Nothing is written, unless you ask for
     it.
@@ -91,17 +90,23 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     """
     _refuse(chosen)
     try:
-        selection = Selection.of(chosen["select"], chosen["ignore"])
         known = _baseline(chosen["baseline"], chosen["write_baseline"])
-    except (UnknownCode, BaselineError) as error:
+    except BaselineError as error:
         raise click.UsageError(str(error)) from None
-    files = once(python_files(paths))
-    jobs = chosen["jobs"] or (cores() if len(files) >= _MANY else 1)
+    configurations = configurations_of(chosen)
+    files = list(python_files(paths, search_of(chosen, configurations)))
     folders = [path for path in paths if path.is_dir()]
+    jobs = chosen["jobs"] or _jobs(files)
     with_fates = chosen["verbose"] or chosen["summary"]
 
+    def selection(code: str, path: Path) -> bool:
+        return configurations.of(path).is_selected(code, path)
+
+    def options_of(path: Path) -> Options:
+        return configurations.of(path).options()
+
     def run() -> Run:
-        return Run.of(files, folders, selection, jobs, with_fates)
+        return Run.of(files, folders, selection, options_of, jobs, with_fates)
 
     found = _edited(run, chosen)
     if known is not None and chosen["write_baseline"] is not None:
@@ -111,6 +116,19 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     _show(found, chosen)
     status = found.status
     sys.exit(CLEAN if exit_zero and status == FINDINGS else status)
+
+
+def _jobs(files: Sequence[tuple[Path, Path]]) -> int:
+    """As many processes as there are processors, if there is work for them."""
+    size = 0
+    for path, _ in files:
+        with suppress(OSError):
+            size += path.stat().st_size
+    if size < _WORTH_WORKERS:
+        return 1
+    from np2tf.conversion.workers import cores  # not loaded for a file or two
+
+    return cores()
 
 
 def _refuse(chosen: dict[str, Any]) -> None:
@@ -159,7 +177,7 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
     return now
 
 
-def _written(found: Run, known: Baseline, selection: Selection) -> Run:
+def _written(found: Run, known: Baseline, selection: IsSelectedIn) -> Run:
     """Write the baseline; what it cannot hold remains."""
     renewed = known.renewed(found.files, found.findings, selection)
     try:
@@ -173,14 +191,14 @@ def _written(found: Run, known: Baseline, selection: Selection) -> Run:
     return found
 
 
-def _hide(found: Run, known: Baseline, selection: Selection | None) -> None:
+def _hide(found: Run, known: Baseline, selection: IsSelectedIn | None) -> None:
     """Hide what is known, and say what is known and not found if that is selected."""
     texts = found.texts
     for judged in found.judged:
         before = len(judged.shown)
         judged.shown = known.new(judged.shown, texts)
         found.known += before - len(judged.shown)
-    if selection is not None and selection("NP2TF914"):
+    if selection is not None and selection("NP2TF914", known.file):
         found.further += known.stale(found.files, selection)
 
 

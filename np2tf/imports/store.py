@@ -40,6 +40,11 @@ def decisions() -> Cache | None:
     return _cache("decisions")
 
 
+def unchanged() -> Cache | None:
+    """The same of files that stay as they are (`np2tf.conversion.unchanged`)."""
+    return _cache("unchanged")
+
+
 def _cache(part: str) -> Cache | None:
     switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
     if switch.lower() in _OFF:

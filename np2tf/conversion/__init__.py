@@ -1,0 +1,8 @@
+"""Many files at once: what is known already, worker processes, results in order.
+
+tasks.py       one file: bytes in, bytes, a patch and findings out
+unchanged.py   the files that are known to stay as they are
+workers.py     tasks on several processes
+many.py        all of that for the files of a command
+trees.py       where the translations of a tree are written to
+"""
