@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -55,15 +56,16 @@ class Project:
         read = partial(_read, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
-        for path, outcome, summary, fates in in_order(read, _failed, tasks, max(1, min(jobs, len(tasks)))):
-            if summary is not None:
-                self._summaries[str(path)] = summary
-                if any(one.is_staged for one in summary.functions.values()):
-                    self._texts[str(path)] = outcome.before
-            elif not outcome.failed:
-                self._plain[str(path)] = outcome.before
-            self._fates[path] = fates
-            yield outcome
+        with closing(in_order(read, _failed, tasks, max(1, min(jobs, len(tasks))))) as results:
+            for path, outcome, summary, fates in results:
+                if summary is not None:
+                    self._summaries[str(path)] = summary
+                    if any(one.is_staged for one in summary.functions.values()):
+                        self._texts[str(path)] = outcome.before
+                elif not outcome.failed:
+                    self._plain[str(path)] = outcome.before
+                self._fates[path] = fates
+                yield outcome
 
     def findings(self) -> Iterator[Diagnostic]:
         """The functions that are jitted, and whose calls run on the host for what a callee does elsewhere."""

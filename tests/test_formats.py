@@ -307,6 +307,14 @@ def test_no_frame_without_a_line() -> None:
     assert len(render("text", Listing([found], {"a.py": ""})).splitlines()) == 1
 
 
+def test_no_frame_for_a_file_as_a_whole(project: Path) -> None:
+    """What is wrong with a file as such is not its first line's fault; a syntax error has Python's place."""
+    found = Diagnostic("NP2TF906", "a.py", 1, 1, (("reason", "none"),))
+    assert len(render("text", Listing([found], {"a.py": "x = 1\n"})).splitlines()) == 1
+    Path("b.py").write_text("import numpy as np\nx = 1 + + * 2  # far\n")
+    assert check("-q", "b.py").stdout.splitlines()[2:4] == ["2 | x = 1 + + * 2  # far", "  |           ^"]
+
+
 def test_color_only_where_it_is_asked_for() -> None:
     """Escape sequences stand around places, codes and underlines of a coloured listing, and in no other."""
     found = Diagnostic("NP2TF002", "a.py", 1, 5, (("name", "np.y"),), (1, 9))

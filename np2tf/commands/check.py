@@ -110,7 +110,7 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
 
     found = _edited(run, chosen)
     if known is not None and chosen["write_baseline"] is not None:
-        found = _written(found, known, selection)
+        found = _written(found, known, selection, chosen["quiet"])
     elif known is not None:
         _hide(found, known, selection)
     _show(found, chosen)
@@ -177,7 +177,7 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
     return now
 
 
-def _written(found: Run, known: Baseline, selection: IsSelectedIn) -> Run:
+def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
     """Write the baseline; what it cannot hold remains."""
     renewed = known.renewed(found.files, found.findings, selection)
     try:
@@ -186,7 +186,8 @@ def _written(found: Run, known: Baseline, selection: IsSelectedIn) -> Run:
         reason = (("reason", error.strerror or str(error)),)
         found.further.append(Diagnostic("NP2TF906", str(known.file), 1, 1, reason))
         return found
-    click.echo(f"{known.file} knows {_many(count, 'finding')}.", err=True)
+    if not quiet:
+        click.echo(f"{known.file} knows {_many(count, 'finding')}.", err=True)
     _hide(found, Baseline.read(known.file), selection)
     return found
 

@@ -50,6 +50,8 @@ class Listing:
         """The last line that a finding is about, and the column behind its last character."""
         if found.end is not None:
             return found.end
+        if found.code == "NP2TF901":
+            return found.line, found.column + 1
         line = self.line(found.path, found.line) or ""
         return found.line, max(found.column, len(line.rstrip()) + 1)
 

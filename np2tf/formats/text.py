@@ -25,7 +25,13 @@ def _finding(found: Diagnostic, listing: Listing) -> Iterator[str]:
     path, message = ("".join(map(_printable, text)) for text in (found.path, found.message))
     place = _styled(f"{path}:{found.line}:{found.column}:", "1" if color else "")
     yield f"{place} {_styled(found.code, color and f'1;{color}')} {message}"
-    yield from _frame(found, listing, color)
+    if not _is_of_the_file(found):
+        yield from _frame(found, listing, color)
+
+
+def _is_of_the_file(found: Diagnostic) -> bool:
+    """Whether a finding has no place in the text of its file, and stands at its beginning for want of one."""
+    return found.severity == "error" and found.end is None and (found.line, found.column) == (1, 1)
 
 
 def _frame(found: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
