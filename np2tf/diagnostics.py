@@ -53,6 +53,13 @@ class Diagnostic:
     column: int
     args: tuple[tuple[str, str], ...] = ()
     end: tuple[int, int] | None = field(default=None, compare=False)
+    cell: int | None = None
+    """Of a finding in a notebook: the cell that its line is counted in, from 1."""
+
+    @property
+    def source(self) -> str:
+        """The text that its line is counted in: the file, or `file:cell 3`."""
+        return self.path if self.cell is None else f"{self.path}:cell {self.cell}"
 
     @property
     def message(self) -> str:
@@ -65,7 +72,7 @@ class Diagnostic:
         return codes()[self.code].severity
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
+        return f"{self.source}:{self.line}:{self.column}: {self.code} {self.message}"
 
 
 @dataclass

@@ -12,6 +12,7 @@ from pathlib import Path
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.files import facts_of, fates_of, translated
 from np2tf.linking.acting import Linked
+from np2tf.notebooks.notebook import SUFFIX
 from np2tf.options import Options
 from np2tf.outcome import Outcome, problem, reason_of
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
@@ -62,7 +63,7 @@ class Project:
                     self._summaries[str(path)] = summary
                     if any(one.is_staged for one in summary.functions.values()):
                         self._texts[str(path)] = outcome.before
-                elif not outcome.failed:
+                elif not outcome.failed and path.suffix != SUFFIX:
                     self._plain[str(path)] = outcome.before
                 self._fates[path] = fates
                 yield outcome
@@ -96,7 +97,7 @@ class Project:
 
     def _joined(self) -> Linked:
         if self._linked is None:
-            files = [(str(path), str(root)) for path, root in self._files]
+            files = [(str(path), str(root)) for path, root in self._files if path.suffix != SUFFIX]
             known = list(self._summaries.values())
             self._linked = Linked(files, known, self._summary_of_plain, self._deriving_from)
         return self._linked

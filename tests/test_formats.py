@@ -89,6 +89,7 @@ def test_json(project: Path) -> None:
     assert told == [*FOUND, (2, 7, 8, "NP2TF901", "error")]
     assert entries[0] == {
         "path": "pkg/a b.py",
+        "cell": None,
         "line": 7,
         "column": 9,
         "end_line": 7,

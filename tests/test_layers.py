@@ -43,7 +43,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.patches": (),
     "np2tf.writing": (),
     "np2tf.safety": TRANSLATE,
-    "np2tf.files": ("np2tf.outcome", "np2tf.safety", *TRANSLATE),
+    "np2tf.notebooks": TREE,
+    "np2tf.files": ("np2tf.notebooks", "np2tf.outcome", "np2tf.safety", *TRANSLATE),
     "np2tf.conversion": (
         *("np2tf.conversion", "np2tf.files", "np2tf.outcome", "np2tf.patches", "np2tf.options"),
         *("np2tf.discovery", "np2tf.imports.store", "np2tf.imports.cache", "np2tf.imports.fingerprint"),
@@ -52,11 +53,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.summary": (),
     "np2tf.linking": ("np2tf.linking", "np2tf.summary"),
     "np2tf.project": (
-        *("np2tf.files", "np2tf.outcome", "np2tf.linking", "np2tf.conversion.workers"),
+        *("np2tf.files", "np2tf.outcome", "np2tf.linking", "np2tf.notebooks", "np2tf.conversion.workers"),
         *TRANSLATE,
     ),
     "np2tf.formats": FLOOR,
-    "np2tf.checking": ("np2tf.candidates", "np2tf.project", "np2tf.writing", "np2tf.options", *TREE),
+    "np2tf.checking": (
+        *("np2tf.candidates", "np2tf.notebooks", "np2tf.project", "np2tf.writing", "np2tf.options"),
+        *TREE,
+    ),
     "np2tf.tnp": TNP,
     "np2tf.scipy": SCIPY,
     "np2tf.runtime": RUNTIME,
@@ -65,7 +69,7 @@ LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
     *("np2tf.summary", "np2tf.linking", "np2tf.project", "np2tf.configuration", "np2tf.discovery"),
     *("np2tf.outcome", "np2tf.patches", "np2tf.writing", "np2tf.safety", "np2tf.conversion", "np2tf.formats"),
-    "np2tf.checking",
+    *("np2tf.checking", "np2tf.notebooks"),
 )
 RIGHT = (
     "np2tf.tnp",

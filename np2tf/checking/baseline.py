@@ -90,7 +90,7 @@ class Baseline:
         """The findings that are not known. What is known and not found stays behind in `counts`."""
         new = []
         for found in findings:
-            known = self.of(found, texts.get(found.path, ""))
+            known = self.of(found, texts.get(found.source, ""))
             if found.code not in _ALWAYS_SHOWN and self.counts[known] > 0:
                 self.counts[known] -= 1
             else:
@@ -115,7 +115,11 @@ class Baseline:
         return is_selected(known.code, file.path) and (file.is_whole or known.code not in BY_OTHER_FILES)
 
     def renewed(
-        self, files: Sequence[Checked], findings: Iterable[Diagnostic], is_selected: IsSelectedIn
+        self,
+        files: Sequence[Checked],
+        findings: Iterable[Diagnostic],
+        texts: Mapping[str, str],
+        is_selected: IsSelectedIn,
     ) -> Baseline:
         """A baseline of these findings, and of what this one knows and the run had no eye for: other files,
         and codes that were not asked for."""
@@ -124,9 +128,8 @@ class Baseline:
         for known, count in self.counts.items():
             if not self._is_gone(known, looked_at.get(known.path), is_selected):
                 kept.counts[known] = count
-        texts = {str(file.path): file.text for file in files}
         told = [found for found in findings if found.code not in _ALWAYS_SHOWN]
-        for known, count in Counter(self.of(found, texts.get(found.path, "")) for found in told).items():
+        for known, count in Counter(self.of(found, texts.get(found.source, "")) for found in told).items():
             kept.counts[known] = max(count, kept.counts[known])
         return kept
 

@@ -9,7 +9,9 @@ from pathlib import Path
 
 from np2tf.candidates import is_translated
 from np2tf.diagnostics import Diagnostic
+from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.project import Project
+from np2tf.tree.source import SourceError
 
 #: Codes that say what other files bring about: where these are not read, they are not found.
 BY_OTHER_FILES = frozenset({"NP2TF402"})
@@ -20,10 +22,11 @@ class Checked:
     """One file.
 
     Attributes:
-        text: what it holds; of one that cannot be read as Python, as much as can be shown.
+        text: what it holds; of one that cannot be read as Python, as much as can be shown; of a notebook, its
+            program.
         would_change: whether a translation changes it.
         is_whole: whether the files around it have been read too.
-        found: its findings, none of them hidden yet.
+        found: its findings, none of them hidden yet; those of a notebook in its program.
     """
 
     path: Path
@@ -32,6 +35,7 @@ class Checked:
     is_whole: bool = True
     is_failed: bool = False
     is_crashed: bool = False
+    notebook: Notebook | None = None
     found: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -49,20 +53,34 @@ def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Ch
     whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
     files: dict[str, Checked] = {}
     for outcome in project.outcomes(jobs):
+        data = outcome.before.encode("utf-8") or outcome.data
+        notebook = _notebook(outcome.path, data)
+        found = [*outcome.diagnostics, *outcome.suppressed]
         files[str(outcome.path)] = Checked(
             outcome.path,
-            outcome.before or _shown(outcome.data),
+            notebook.text if notebook is not None else outcome.before or _shown(outcome.data),
             outcome.changed,
             os.path.abspath(outcome.path).startswith(tuple(whole)),
             outcome.failed,
             outcome.crashed,
-            [*outcome.diagnostics, *outcome.suppressed],
+            notebook,
+            found if notebook is None else [notebook.in_program(one) for one in found],
         )
     for report in project.reports():
         files[report.path].found += [*report.found, *report.suppressed]
     for file in files.values():
         file.found.sort(key=order)
     return list(files.values())
+
+
+def _notebook(path: Path, data: bytes) -> Notebook | None:
+    """A file as a notebook, if it can be read as one."""
+    if path.suffix != SUFFIX:
+        return None
+    try:
+        return Notebook.of(data, str(path))
+    except SourceError:
+        return None
 
 
 def order(found: Diagnostic) -> tuple[int, int, str]:

@@ -42,12 +42,19 @@ class Run:
         project = Project(files, with_fates, options_of)
         read = checked(project, folders, jobs)
         judged = [judge(file, partial(_selected_in, is_selected, file.path)) for file in read]
+        for file, one in zip(read, judged):
+            if file.notebook is not None:
+                one.shown = file.notebook.in_cells(one.shown)
         return cls(project, read, judged)
 
     @property
     def texts(self) -> dict[str, str]:
-        """The text of every file by its path."""
-        return {str(file.path): file.text for file in self.files}
+        """The text of every file by its path, and of every cell of notebooks (`Diagnostic.source`)."""
+        found = {str(file.path): file.text for file in self.files}
+        for file in self.files:
+            for cell in file.notebook.cells if file.notebook is not None else ():
+                found[f"{file.path}:cell {cell.number}"] = cell.text
+        return found
 
     @property
     def findings(self) -> list[Diagnostic]:
@@ -67,7 +74,10 @@ class Run:
         for file, judged in zip(self.files, self.judged):
             if file.is_failed:
                 continue
-            text, count = with_suppressions(file.text, judged.shown)
+            shown = judged.shown
+            if file.notebook is not None:
+                shown = [file.notebook.in_program(found) for found in shown]
+            text, count = with_suppressions(file.text, shown)
             if text != file.text and self._rewritten(file, text):
                 findings, files = findings + count, files + 1
         return findings, files
@@ -83,6 +93,8 @@ class Run:
 
     def _rewritten(self, file: Checked, text: str) -> bool:
         try:
+            if file.notebook is not None:
+                raise ValueError("suppressions in notebooks are written by hand")
             rewrite(file.path, file.text, text)
         except (OSError, ValueError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)

@@ -179,7 +179,7 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
 
 def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
     """Write the baseline; what it cannot hold remains."""
-    renewed = known.renewed(found.files, found.findings, selection)
+    renewed = known.renewed(found.files, found.findings, found.texts, selection)
     try:
         count = renewed.write()
     except OSError as error:
@@ -209,7 +209,14 @@ def _show(found: Run, chosen: dict[str, Any]) -> None:
     for one in found.further:
         if one.path not in texts and Path(one.path).is_file():
             texts[one.path] = Path(one.path).read_text(encoding="utf-8", errors="replace")
-    listing = Listing(found.findings, texts, output.colored(), output.columns(), __version__)
+    listing = Listing(
+        found.findings,
+        texts,
+        [str(file.path) for file in found.files],
+        output.colored(),
+        output.columns(),
+        __version__,
+    )
     if chosen["statistics"]:
         _show_statistics(listing.findings, form)
     elif not summary:

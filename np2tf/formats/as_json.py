@@ -17,6 +17,7 @@ def _entry(found: Diagnostic, listing: Listing) -> dict[str, object]:
     end_line, end_column = listing.end(found)
     return {
         "path": found.path,
+        "cell": found.cell,
         "line": found.line,
         "column": found.column,
         "end_line": end_line,

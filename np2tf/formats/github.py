@@ -14,13 +14,13 @@ def render(listing: Listing) -> str:
 
 
 def _command(found: Diagnostic, listing: Listing) -> str:
-    end_line, end_column = listing.end(found)
+    line, column, end_line, end_column = listing.place(found)
     path = relative(found.path)
-    properties = {"title": f"np2tf ({found.code})", "file": path, "line": found.line, "endLine": end_line}
-    if end_line == found.line:  # columns of a range over several lines are refused
-        properties |= {"col": found.column, "endColumn": end_column}
+    properties = {"title": f"np2tf ({found.code})", "file": path, "line": line, "endLine": end_line}
+    if end_line == line:  # columns of a range over several lines are refused
+        properties |= {"col": column, "endColumn": end_column}
     listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
-    text = f"{path}:{found.line}:{found.column}: {found.code} {found.message}"
+    text = f"{path}:{line}:{column}: {found.code} {listing.message(found)}"
     return f"::{_COMMANDS[found.severity]} {listed}::{_data(text)}\n"
 
 

@@ -17,16 +17,16 @@ def render(listing: Listing) -> str:
 
 
 def _issue(found: Diagnostic, fingerprint: str, listing: Listing) -> dict[str, object]:
-    end_line, end_column = listing.end(found)
+    line, column, end_line, end_column = listing.place(found)
     return {
         "check_name": found.code,
-        "description": f"{found.code}: {found.message}",
+        "description": f"{found.code}: {listing.message(found)}",
         "fingerprint": fingerprint,
         "severity": _SEVERITIES[found.severity],
         "location": {
             "path": relative(found.path),
             "positions": {
-                "begin": {"line": found.line, "column": found.column},
+                "begin": {"line": line, "column": column},
                 "end": {"line": end_line, "column": end_column},
             },
         },

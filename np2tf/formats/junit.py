@@ -18,7 +18,7 @@ def render(listing: Listing) -> str:
     found = {path: list(group) for path, group in groupby(listing.findings, lambda one: one.path)}
     suites = ElementTree.Element("testsuites", name="np2tf")
     total = failed = 0
-    for path in dict.fromkeys((*listing.texts, *found)):
+    for path in dict.fromkeys((*listing.files, *found)):
         findings = found.get(path, [])
         failures = sum(one.severity != "note" for one in findings)
         name = _legal(relative(path))
@@ -28,19 +28,20 @@ def render(listing: Listing) -> str:
         if not findings:
             ElementTree.SubElement(suite, "testcase", name="np2tf", classname=_class(name))
         for one in findings:
-            _case(suite, one, name)
+            _case(suite, one, name, listing)
         total, failed = total + tests, failed + failures
     suites.attrib.update(tests=str(total), failures=str(failed), errors="0")
     ElementTree.indent(suites)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode") + "\n"
 
 
-def _case(suite: ElementTree.Element, found: Diagnostic, name: str) -> None:
-    title = f"{found.code} {found.line}:{found.column}"
-    where = {"file": name, "line": str(found.line)}
+def _case(suite: ElementTree.Element, found: Diagnostic, name: str, listing: Listing) -> None:
+    line, column, *_ = listing.place(found)
+    title = f"{found.code} {line}:{column}"
+    where = {"file": name, "line": str(line)}
     case = ElementTree.SubElement(suite, "testcase", {"name": title, "classname": _class(name), **where})
-    message = _legal(found.message)
-    text = f"{name}:{found.line}:{found.column}: {found.code} {message}"
+    message = _legal(listing.message(found))
+    text = f"{name}:{line}:{column}: {found.code} {message}"
     if found.severity == "note":
         ElementTree.SubElement(case, "system-out").text = text
     else:

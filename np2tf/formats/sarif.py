@@ -40,10 +40,10 @@ def _rule(code: str) -> dict[str, object]:
 
 
 def _result(found: Diagnostic, fingerprint: str, rules: list[str], listing: Listing) -> dict[str, object]:
-    end_line, end_column = listing.end(found)
+    line, column, end_line, end_column = listing.place(found)
     region = {
-        "startLine": found.line,
-        "startColumn": found.column,
+        "startLine": line,
+        "startColumn": column,
         "endLine": end_line,
         "endColumn": end_column,
     }
@@ -52,7 +52,7 @@ def _result(found: Diagnostic, fingerprint: str, rules: list[str], listing: List
         "ruleId": found.code,
         "ruleIndex": rules.index(found.code),
         "level": found.severity,
-        "message": {"text": found.message},
+        "message": {"text": listing.message(found)},
         "locations": [{"physicalLocation": location}],
         "partialFingerprints": {"np2tf/v1": fingerprint},
     }

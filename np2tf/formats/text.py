@@ -22,7 +22,7 @@ def render(listing: Listing) -> str:
 
 def _finding(found: Diagnostic, listing: Listing) -> Iterator[str]:
     color = _COLORS[found.severity] if listing.color else ""
-    path, message = ("".join(map(_printable, text)) for text in (found.path, found.message))
+    path, message = ("".join(map(_printable, text)) for text in (found.source, found.message))
     place = _styled(f"{path}:{found.line}:{found.column}:", "1" if color else "")
     yield f"{place} {_styled(found.code, color and f'1;{color}')} {message}"
     if not _is_of_the_file(found):
@@ -41,7 +41,7 @@ def _frame(found: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
     empty = _styled(f"{'':{margin}} |", color and "2")
     is_begun = False
     for number in shown:
-        line = listing.line(found.path, number)
+        line = listing.line(found.source, number)
         if line is None or not line.strip():
             continue
         begin = found.column - 1 if number == found.line else 0
