@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from np2tf.configuration import Configurations, Settings
-from np2tf.configuration.patterns import spec_of
+from np2tf.configuration.patterns import spec_of, verdict
 
 
 @dataclass(frozen=True)
@@ -38,26 +38,12 @@ class _Patterns:
     def says(self, path: str) -> bool | None:
         """Whether a path is taken out or, by `!`, kept; None where nothing is said. Folders end with `/`."""
         inside = _relative(path, self.base)
-        return None if inside is None else spec_of(self.lines).check_file(inside).include
+        return None if inside is None else verdict(self.lines, inside)
 
-    def beneath(self, root: str) -> list[_Patterns]:
-        """The same for what lies in a folder that was named.
-
-        That a pattern takes out this very folder, or one above it, does not count. Below the folder it does.
-        """
-        if _relative(self.base, root) is not None:
-            return [self]
-        above = _relative(root + "/", self.base)
-        if above is None:
-            return [_Patterns(root, self.lines)]
-        if not spec_of(self.lines).match_file(above):
-            return [self]
-        hit = {line for line in self.lines if spec_of((line,)).match_file(above)}
-        rest = tuple(line for line in self.lines if line not in hit)
-        return [
-            _Patterns(root, tuple(line for line in self.lines if line in hit)),
-            _Patterns(self.base, rest),
-        ]
+    def beneath(self, root: str) -> _Patterns:
+        """The same for what lies in a folder that was named: relative to that, if they are of elsewhere."""
+        is_near = _relative(root, self.base) is not None or _relative(self.base, root) is not None
+        return self if is_near else _Patterns(root, self.lines)
 
 
 @dataclass
@@ -95,26 +81,31 @@ class Search:
     def excludes(self, path: Path) -> bool:
         """Whether a path would be taken out if it was found: itself, or a folder above it."""
         whole = os.path.abspath(path)
-        shown, above = whole + "/" if path.is_dir() else whole, os.path.dirname(whole)
+        above = [str(folder) for folder in reversed(Path(whole).parents)]
         settings = self.configurations.of(path)
         base = str(settings.folder)
         if settings.relative(whole) is None:  # no configuration, and not below the current folder
-            base = _repository(above) or Path(whole).anchor
-        return self._is_taken_out(shown, [_Patterns(base, _excluding(settings))], self._gitignores(above))
+            base = _repository(above[-1]) or Path(whole).anchor
+        excluding, ignoring = [_Patterns(base, _excluding(settings))], self._gitignores(above[-1])
+        for folder in above:
+            if _relative(folder, base) is not None and os.path.exists(os.path.join(folder, "pyvenv.cfg")):
+                return True
+            if self._is_taken_out(folder + "/", excluding, ignoring):
+                return True
+        return self._is_taken_out(whole + "/" * path.is_dir(), excluding, ignoring)
 
     def _below(self, root: Path) -> Iterator[Found]:
         whole = os.path.abspath(root)
         ignoring: list[_Patterns] = []
         if not os.path.lexists(os.path.join(whole, ".git")):  # a repository is not ignored by one around it
-            for one in self._gitignores(os.path.dirname(whole)):
-                ignoring += one.beneath(whole)
+            ignoring = self._gitignores(os.path.dirname(whole))
         yield from self._in(root, root, whole, ignoring)
 
     def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[Found]:
-        whole = os.path.abspath(folder)
+        whole, real = os.path.abspath(folder), os.path.realpath(folder)
         settings = self.configurations.of_folder(whole)
         ignoring = [*above, *(_gitignore(whole) if self.gitignore else ())]
-        excluding = _Patterns(str(settings.folder), _excluding(settings)).beneath(whole_root)
+        excluding = [_Patterns(str(settings.folder), _excluding(settings)).beneath(whole_root)]
         including = _Patterns(str(settings.folder), settings.include).beneath(whole_root)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -124,14 +115,15 @@ class Search:
         folders = []
         for entry in entries:
             path, shown = folder / entry.name, os.path.join(whole, entry.name)
-            if entry.is_dir():
-                if not entry.is_symlink() and not self._is_taken_out(shown + "/", excluding, ignoring):
+            if entry.is_dir(follow_symlinks=False):
+                if not self._is_taken_out(shown + "/", excluding, ignoring):
                     folders.append(path)
                 continue
             if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
                 continue
-            is_source = _last_word(including, shown) is True
-            if (is_source or self.others) and self._is_new(path):
+            is_source = including.says(shown) is True
+            known = None if entry.is_symlink() else os.path.join(real, entry.name)
+            if (is_source or self.others) and self._is_new(path, known):
                 yield Found(path, root, is_source)
         for inner in folders:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):
@@ -140,8 +132,9 @@ class Search:
     def _is_taken_out(self, path: str, excluding: list[_Patterns], ignoring: list[_Patterns]) -> bool:
         return _last_word(excluding, path) is True or _last_word(ignoring, path) is True
 
-    def _is_new(self, path: Path) -> bool:
-        name = os.path.abspath(path) if self.every_name else os.path.realpath(path)
+    def _is_new(self, path: Path, real: str | None = None) -> bool:
+        """Whether a file has not been found yet; `real` is its name without links, if that is known."""
+        name = os.path.abspath(path) if self.every_name else real or os.path.realpath(path)
         known = name in self._seen
         self._seen.add(name)
         return not known
@@ -225,7 +218,7 @@ def _is_pattern(line: str) -> bool:
 
 
 def _is_regular(entry: os.DirEntry[str]) -> bool:
-    """Whether it is a file, or leads to one: a pipe has no end, and a link may lead nowhere."""
+    """Whether it is a file, or leads to one: a pipe has no end, a link may lead nowhere or to itself."""
     try:
         return stat.S_ISREG(entry.stat().st_mode)
     except OSError:

@@ -327,6 +327,8 @@ def test_a_long_name_and_a_name_that_is_no_text(tmp_path: Path) -> None:
     names = [b"a" * 250 + b".py", b"caf\xe9.py"]
     for name in names:
         (tmp_path / os.fsdecode(name)).write_text(SOURCE)
+    assert np2tf("convert", "--check", tmp_path).stdout.count("would change") == 2
+    assert b"caf\xe9.py" in np2tf("convert", tmp_path).stdout_bytes
     assert np2tf("convert", "--write", tmp_path).exit_code == 0
     assert [(tmp_path / os.fsdecode(name)).read_text() for name in names] == [TARGET] * 2
 

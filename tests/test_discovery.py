@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 from pathlib import Path
 
@@ -142,6 +143,25 @@ def test_gitignore_as_git_has_it(tmp_path: Path) -> None:
     assert len(found(tmp_path, gitignore=False)) > len(wanted)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_random_gitignores_as_git_has_them(tmp_path: Path, seed: int) -> None:
+    """Random patterns at random places of a random tree."""
+    draw = random.Random(seed)
+    folders = ["", *(f"{a}/" for a in "ab"), *(f"{a}/{b}/" for a in "ab" for b in "abc"), "a/b/c/"]
+    make(tmp_path, [f"{folder}{draw.choice('xyz')}{draw.choice('xyz')}.py" for folder in folders * 3])
+    pieces = ["a", "b", "c", "*", "**", "x*", "*.py", "?y.py", "[xy]z.py", "xx.py", "yz.py", "z*.py", "zz.p?"]
+    for folder in draw.sample(folders, 3):
+        lines = []
+        for _ in range(draw.randint(1, 4)):
+            name = "/".join(draw.choices(pieces, k=draw.choice([1, 1, 1, 2, 3])))
+            ends = draw.choice(["", "", "/"]) + name + draw.choice(["", "", "/"])
+            lines.append(draw.choice(["", "", "!"]) + ends + "\n")
+        (tmp_path / folder / ".gitignore").write_text("".join(lines))
+    git(tmp_path, "init", "-q")
+    listed = git(tmp_path, "ls-files", "-o", "--exclude-standard", "-z").split("\0")
+    assert sorted(found(tmp_path)) == sorted(name for name in listed if name.endswith(".py"))
+
+
 def test_gitignore_without_a_repository(tmp_path: Path) -> None:
     """Those of the folder that is named count, those above do not; a repository in another is its own."""
     make(tmp_path, {".gitignore": "a.py\n", "p/a.py": "", "p/b.py": "", "p/.gitignore": "b.py\n"})
@@ -162,16 +182,14 @@ def test_a_named_folder_that_is_ignored(tmp_path: Path) -> None:
 def test_force_exclude(tmp_path: Path) -> None:
     """What is named is taken out like what is found, by a folder above it too."""
     make(tmp_path, {".gitignore": "gen/\n", "np2tf.toml": "extend-exclude = ['old/']\n"})
-    make(tmp_path, ["a.py", "old/b.py", "old/deep/c.py", "gen/d.py", "venv/lib/e.py"])
+    make(
+        tmp_path,
+        ["a.py", "old/b.py", "old/deep/c.py", "gen/d.py", "venv/lib/e.py", "x/pyvenv.cfg", "x/lib/f.py"],
+    )
     git(tmp_path, "init", "-q")
     named = [tmp_path / name for name in ("a.py", "old/b.py", "old/deep", "gen/d.py", "venv/lib/e.py")]
-    assert found(*named, within=tmp_path) == [
-        "a.py",
-        "old/b.py",
-        "old/deep/c.py",
-        "gen/d.py",
-        "venv/lib/e.py",
-    ]
+    named.append(tmp_path / "x/lib/f.py")
+    assert len(found(*named, within=tmp_path)) == 6
     assert found(*named, within=tmp_path, force_exclude=True) == ["a.py"]
 
 
@@ -181,6 +199,7 @@ def test_each_file_once(tmp_path: Path) -> None:
     (tmp_path / "p/link.py").symlink_to("a.py")
     (tmp_path / "p/out.py").symlink_to("../outside/c.py")
     (tmp_path / "p/broken.py").symlink_to("nowhere.py")
+    (tmp_path / "p/itself.py").symlink_to("itself.py")
     (tmp_path / "p/circle").symlink_to("..")
     (tmp_path / "p/same").symlink_to("q")
     p = tmp_path / "p"

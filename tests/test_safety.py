@@ -98,14 +98,3 @@ def test_what_python_does_not_compile_before_it_need_not_after() -> None:
     made = translate(source, Options())
     assert made.changed
     assert unsafe(source, made, source.encoded(made.text)) is None
-
-
-@pytest.mark.slow
-def test_every_fixture_is_safe(root: Path) -> None:
-    """No translation that tests know to be right is refused."""
-    seen = 0
-    for path in sorted((root / "fixtures").rglob("*.py")):
-        outcome = files.translated_bytes(path.read_bytes(), path, path.parent, Options(), is_safe=True)
-        seen += outcome.changed
-        assert not outcome.crashed, outcome.diagnostics
-    assert seen > 200

@@ -66,7 +66,7 @@ class Names:
     def take(self, task: Task, done: Done) -> None:
         """Print the name."""
         if done.changed:
-            click.echo(f"{done.path}: would change")
+            click.echo(f"{click.format_filename(done.path)}: would change")
 
     def finish(self) -> None:
         """Nothing is left to print."""
