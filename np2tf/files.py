@@ -6,6 +6,8 @@ from pathlib import Path
 
 from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
+from np2tf.notebooks.magics import NoPlaceError
+from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.rewrites.control.fates import Fate, fates
@@ -24,6 +26,8 @@ def translated(path: Path, root: Path, options: Options) -> Outcome:
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
     """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    if path.suffix == SUFFIX:
+        return _notebook(data, path, root, options, is_safe)
     try:
         source = Source.of(data, str(path))
         made = translate(source, options)
@@ -31,10 +35,37 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
         wrong = unsafe(source, made.text, made.touched, encoded) if is_safe else None
         if wrong is not None:
             return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
-        return Outcome(path, root, source.original, made.text, encoded, made.diagnostics, made.facts)
+        found = (made.diagnostics, made.facts, made.suppressed)
+        return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+
+
+def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
+    """Translate the program that a notebook's cells are; all else in it stays as it is."""
+    notebook = None
+    try:
+        notebook = Notebook.of(data, str(path))
+        source = Source.of(notebook.text, str(path))
+        made = translate(source, options)
+        wrong = unsafe(source, made.text, made.touched, source.encoded(made.text)) if is_safe else None
+        if wrong is not None:
+            return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+        after = notebook.with_program(made.text) if made.changed else notebook.data
+        told = (
+            [notebook.in_cell(one) for one in made.diagnostics],
+            None,
+            [notebook.in_cell(one) for one in made.suppressed],
+        )
+        return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *told)
+    except SourceError as error:
+        found = [error.diagnostic if notebook is None else notebook.in_cell(error.diagnostic)]
+        return Outcome(path, root, data=data, diagnostics=found)
+    except NoPlaceError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF909", path, str(error))])
+    except Exception as error:  # as above
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 

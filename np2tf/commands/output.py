@@ -48,11 +48,30 @@ def _coloured(line: str) -> str:
     return click.style(text, fg=colour) + line[len(text) :] if colour else line
 
 
+def write_text(text: str, is_for_people: bool) -> None:
+    """Print text in UTF-8; what is for people, as far as the terminal's encoding goes."""
+    encoding = (sys.stdout.encoding or "utf-8").lower().replace("-", "")
+    if is_for_people and encoding != "utf8":
+        write_bytes(text.encode(sys.stdout.encoding, "backslashreplace"))
+    else:
+        write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
 def write_bytes(data: bytes) -> None:
     """Print bytes as they are, whatever the terminal's encoding and line ends."""
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def colored() -> bool:
+    """Whether standard output shows colours, and nobody minds (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def columns() -> int:
+    """The columns that a line may take."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
 def status(outcomes: Iterable[Outcome]) -> int:

@@ -28,6 +28,8 @@ class Outcome:
     """The translation, in the file's own encoding."""
     diagnostics: list[Diagnostic] = field(default_factory=list)
     facts: Facts | None = field(default=None, repr=False, compare=False)
+    suppressed: list[Diagnostic] = field(default_factory=list)
+    """What the comments of the file ask to hide."""
 
     @property
     def changed(self) -> bool:
