@@ -1,7 +1,7 @@
 """How findings are printed: one file a format, loaded when it is asked for.
 
-Each module has `render(listing) -> str`. May import the diagnostics. What finds, selects or hides findings stays
-out.
+Each module has `render(listing) -> str`. May import the diagnostics. What finds, selects or hides findings
+stays out.
 """
 
 from __future__ import annotations
