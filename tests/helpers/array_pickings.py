@@ -194,6 +194,7 @@ PICKING = (
 )
 #: What np2tf hands to NumPy when the operands are tensors.
 ON_HOST = (
+    "np.argpartition(D,2).shape",
     "np.unique(D.reshape(2,3),axis=0)",
     "np.pad(V,2,'linear_ramp',end_values=5)",
     "np.pad(V,2,'mean')",
@@ -204,6 +205,7 @@ ON_HOST = (
 LEFT_TO_NUMPY = ("np.searchsorted(D,[2],sorter=np.argsort(D))",)
 #: What cannot be staged: it hands values to Python, or is left to NumPy.
 REFUSED_WHILE_STAGING = (
+    "np.argpartition(D,2).shape",
     "np.pad(V,2,'linear_ramp',end_values=5)",
     "np.pad(V,2,'mean')",
     "A.astype(object)",

@@ -17,8 +17,8 @@ from linked_programs import ACTING, COMPUTING, PROGRAMS, sources
 
 import np2tf
 from np2tf.counts import counts
+from np2tf.disk.discovery import python_files
 from np2tf.facts import Facts
-from np2tf.files import python_files
 from np2tf.options import Options
 from np2tf.project import Project
 from np2tf.rewrites.control.fates import Fate

@@ -64,6 +64,13 @@ def test_any_text(text: str) -> None:
         (b"x = 1\0\n", "NP2TF901", 1, 1),
         (b"x = 1\ny = '\xff'\n", "NP2TF902", 2, 6),
         (b"# coding: no-such-thing\n", "NP2TF902", 1, 1),
+        (b"# coding: rot13\n", "NP2TF902", 1, 1),
+        (b"\xef\xbb\xbf# coding: latin-1\n", "NP2TF902", 1, 1),
+        (b"import numpy\n\x0cx = 1\n", "NP2TF904", 1, 1),  # libcst loses the form feed
+        (b"import numpy\rx = 1\r", "NP2TF904", 1, 1),
+        (b"# coding: cp932\nx = 1  # \x87\x90\n", "NP2TF904", 1, 1),  # would be written back as 81 e0
+        (b"# coding: unicode_escape\nx = 1\n", "NP2TF904", 1, 1),
+        (b"# coding: utf-7\nx = 1  # +AGE-\n", "NP2TF904", 1, 1),
         (b"x = " + b"(" * 150 + b"1" + b")" * 150 + b"\n" + b"y = " + b"-" * 4000 + b"1\n", "NP2TF903", 1, 1),
     ],
 )
