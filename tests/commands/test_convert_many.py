@@ -19,7 +19,7 @@ from np2tf.conversion.tasks import Done, Task, done
 from np2tf.conversion.unchanged import Unchanged
 from np2tf.options import Options
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 #: Stays as it is, with a finding.
 PLAIN = "import numpy as np\n\nx = np.no_such_name\n"
