@@ -6,11 +6,13 @@ from pathlib import Path
 
 from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
+from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.magics import NoPlaceError
 from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.rewrites.control.fates import Fate, fates
+from np2tf.rewrites.control.summaries import summarise
 from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
 
@@ -78,6 +80,13 @@ def facts_of(outcome: Outcome) -> Facts | None:
         return Facts.of(Source.of(outcome.before, path).module, path)
     except (SourceError, RecursionError):
         return None
+
+
+def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
+    """What other files need to know of one; None if it has failed, or nothing in it can be translated."""
+    if outcome.facts is None or outcome.failed:
+        return None
+    return summarise(outcome.facts, outcome.before, str(outcome.path), options)
 
 
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:

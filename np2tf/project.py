@@ -11,7 +11,7 @@ from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
-from np2tf.files import facts_of, fates_of, translated
+from np2tf.files import facts_of, fates_of, summary_of, translated
 from np2tf.linking.acting import Linked
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.notebook import SUFFIX
@@ -82,14 +82,25 @@ class Project:
 
         with closing(in_order(read, _failed, tasks, max(1, min(jobs, len(tasks))))) as results:
             for path, outcome, summary, fates in results:
-                if summary is not None:
-                    self._summaries[str(path)] = summary
-                    if any(one.is_staged for one in summary.functions.values()):
-                        self._texts[str(path)] = outcome.before
-                elif not outcome.failed and path.suffix != SUFFIX:
-                    self._plain[str(path)] = outcome.before
+                if not outcome.failed:
+                    self.add(path, summary, outcome.before)
                 self._fates[path] = fates
                 yield outcome
+
+    def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
+        """Take note of a file that could be translated, or in which there is nothing to translate.
+
+        Args:
+            path: of the file.
+            summary: of it; None if there is nothing to translate.
+            text: of it.
+        """
+        if summary is not None:
+            self._summaries[str(path)] = summary
+            if any(one.is_staged for one in summary.functions.values()):
+                self._texts[str(path)] = text
+        elif path.suffix != SUFFIX:
+            self._plain[str(path)] = text
 
     def findings(self) -> Iterator[Diagnostic]:
         """The functions that are jitted, and whose calls run on the host for what a callee does elsewhere."""
@@ -135,9 +146,7 @@ def _read(task: _Task, with_fates: bool) -> _Read:
     its summary is kept."""
     path, root, options = task
     outcome = translated(path, root, options)
-    summary = None
-    if outcome.facts is not None and not outcome.failed:
-        summary = summarise(outcome.facts, outcome.before, str(path), options)
+    summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
     return path, replace(outcome, facts=None), summary, fates
 

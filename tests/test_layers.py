@@ -125,7 +125,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.notebooks": TREE,
     "np2tf.files": ("np2tf.notebooks", "np2tf.disk", *TRANSLATE),
     "np2tf.conversion": (
-        *("np2tf.files", "np2tf.disk", "np2tf.options"),
+        *("np2tf.files", "np2tf.disk", "np2tf.options", "np2tf.linking.summary"),
         *within("np2tf.imports.cache", "store", "files", "fingerprint"),
         *FLOOR,
     ),

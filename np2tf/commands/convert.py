@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from np2tf.conversion.many import converted
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
 from np2tf.conversion.unchanged import Unchanged
+from np2tf.diagnostics import Diagnostic
 from np2tf.disk.discovery import Found
 from np2tf.disk.outcome import problem
 
@@ -72,7 +73,9 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
     if not choices["quiet"]:
         for outcome in outcomes:
             output.findings(outcome.diagnostics, to_stderr=True)
-        click.echo(output.summary(outcomes, delivery.verb), err=True)
+        joined = list(_joined(tasks, outcomes[len(unread) :], configurations))
+        output.findings(joined, to_stderr=True)
+        click.echo(output.summary(outcomes, delivery.verb, len(joined)), err=True)
     sys.exit(status(outcomes, delivery.is_written))
 
 
@@ -173,3 +176,25 @@ def _delivered(
             outcomes.append(replace(done, diagnostics=shown))
             bar.advance()
     return outcomes
+
+
+def _joined(
+    tasks: Sequence[Task], outcomes: Sequence[Done], configurations: Configurations
+) -> Iterator[Diagnostic]:
+    """The functions that are jitted, and whose calls run on the host for what a callee elsewhere does."""
+    summaries = {one.path: one.summary for one in outcomes}
+    functions = (function for one in summaries.values() if one for function in one.functions.values())
+    if not any(function.is_staged for function in functions):
+        return
+    from np2tf.project import Project  # loads the translator
+    from np2tf.tree.source import Source
+
+    files = [(task.path, task.root) for task in tasks]
+    project = Project(files, options_of=lambda path: configurations.of(path).options())
+    failed = {one.path for one in outcomes if one.failed}
+    for task in tasks:
+        if task.path not in failed:
+            project.add(task.path, summaries[task.path], Source.of(task.data, str(task.path)).original)
+    for found in project.findings():
+        if configurations.of(Path(found.path)).is_selected(found.code, Path(found.path)):
+            yield found

@@ -9,6 +9,7 @@ from typing import Literal
 from np2tf.diagnostics import Diagnostic
 from np2tf.disk.outcome import has_failed, is_own_fault, problem, reason_of
 from np2tf.disk.patches import patch_of, patch_text
+from np2tf.linking.summary import ModuleSummary
 from np2tf.options import Options
 
 #: Whether a patch is made: of the files' bytes, for programs, or of their text, for people.
@@ -37,6 +38,8 @@ class Done:
     data: bytes = field(default=b"", repr=False)
     """The translation; nothing where the file stays as it is."""
     patch: bytes = field(default=b"", repr=False)
+    summary: ModuleSummary | None = field(default=None, repr=False)
+    """What other files need to know of it, if it has been translated."""
 
     @property
     def failed(self) -> bool:
@@ -51,18 +54,19 @@ class Done:
 
 def done(task: Task) -> Done:
     """Do a task; whatever goes wrong becomes a diagnostic."""
-    from np2tf.files import translated_bytes  # loads the translator
+    from np2tf.files import summary_of, translated_bytes  # loads the translator
 
     made = translated_bytes(task.data, task.path, task.root, task.options, task.is_safe)
+    summary = summary_of(made, task.options)
     if not made.changed:
-        return Done(task.path, made.diagnostics)
+        return Done(task.path, made.diagnostics, summary=summary)
     patch = b""
     if task.patch == "bytes":
         patch = patch_of(task.path, task.data, made.data)
     elif task.patch == "text":
         text = patch_text(task.path.as_posix(), made.before, made.after)
         patch = text.encode("utf-8", "surrogateescape")
-    return Done(task.path, made.diagnostics, True, made.data, patch)
+    return Done(task.path, made.diagnostics, True, made.data, patch, summary)
 
 
 def failure(path: Path, error: BaseException) -> Done:

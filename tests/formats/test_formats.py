@@ -346,7 +346,7 @@ def test_a_terminal(variables: dict[str, str], is_colored: bool, project: Path) 
             **os.environ,
             "TERM": "xterm",
             **variables,
-            "PYTHONPATH": str(Path(__file__).parents[1]),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
         }
         if "NO_COLOR" not in variables:
             environment.pop("NO_COLOR", None)

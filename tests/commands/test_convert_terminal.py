@@ -18,7 +18,7 @@ import pty
 import struct
 import termios
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 
 
@@ -27,7 +27,8 @@ def on_terminal(*args: object, lines: int = 24, **environment: str) -> tuple[str
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", lines, 80, 0, 0))
     words = [sys.executable, str(ROOT / "cli.py"), *map(str, args)]
-    kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "PAGER", "LESS")}
+    unset = ("NO_COLOR", "PAGER", "LESS", "LINES", "COLUMNS")
+    kept = {name: value for name, value in os.environ.items() if name not in unset}
     settings = {**kept, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment}
     process = subprocess.Popen(words, stdin=theirs, stdout=theirs, stderr=theirs, env=settings)
     os.close(theirs)

@@ -18,7 +18,7 @@ from np2tf.disk.writing import write
 
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 TARGET = "from np2tf import tnp\n\nx = tnp.ones(2)\n"
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def np2tf(*args: object, text: str | bytes | None = None) -> Result:

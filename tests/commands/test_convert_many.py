@@ -19,7 +19,7 @@ from np2tf.conversion.tasks import Done, Task, done
 from np2tf.conversion.unchanged import Unchanged
 from np2tf.options import Options
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SOURCE = "import numpy as np\n\nx = np.ones(2)\n"
 #: Stays as it is, with a finding.
 PLAIN = "import numpy as np\n\nx = np.no_such_name\n"
@@ -337,3 +337,34 @@ def test_nothing_is_loaded_for_what_is_known(tmp_path: Path, cache: Path) -> Non
 
     run()
     assert run().split() == ["0", "nothing"]
+
+
+LINKED = {
+    "work.py": "import numpy as np\n\nfrom checks import ask\n\n\ndef careful(x):\n    ask(x)\n"
+    "    for k in range(9):\n        x[1:-1] = (x[2:] + x[:-2]) / 2\n    return x\n",
+    "checks.py": "def ask(x):\n    return input('go on? ')\n",
+}
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_findings_of_all_files_together(tmp_path: Path, jobs: str) -> None:
+    """A function that is jitted, and calls one of another file that cannot be staged, is told as by check."""
+    for name, text in LINKED.items():
+        (tmp_path / name).write_text(text)
+    told = []
+    for words in (["convert", "--no-cache", "--jobs", jobs], ["check", "--format", "concise"]):
+        ran = subprocess.run(
+            [sys.executable, str(ROOT / "cli.py"), *words, str(tmp_path)],
+            capture_output=True,
+            text=True,
+            timeout=120,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+        )
+        text = ran.stdout + ran.stderr
+        told.append(
+            [line for line in text.splitlines() if "NP2TF402" in line and not line.startswith(("+", "-"))]
+        )
+    assert len(told[0]) == 1
+    assert "work.py:6:1" in told[0][0]
+    assert "`ask`" in told[0][0]
+    assert told[0] == told[1]

@@ -17,7 +17,7 @@ from np2tf.commands import np2tf as command
 from np2tf.diagnostics import codes
 from np2tf.formats import FORMATS
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 HEAD = "import numpy as np\n"
 NOTE = "def f(x):\n    for i in range(9):\n        x = np.sin(x)\n        print(x, file=OUT)\n    return x\n"
 
