@@ -8,6 +8,7 @@ A quick look with Python's own parser; what it finds is judged by the translator
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 
 #: So many operations on arrays are worth staging without a loop.
@@ -16,16 +17,23 @@ ENOUGH = 3
 _NUMERIC = (ast.Div, ast.Pow, ast.MatMult, ast.BitXor, ast.BitAnd, ast.LShift, ast.RShift, ast.Mult, ast.Sub)
 #: Those that slices of lists and texts do not have.
 _OF_ARRAYS = (ast.Sub, ast.Div, ast.Pow, ast.MatMult)
+_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+np2tf\b", re.MULTILINE)
 _REPEATS = (ast.For, ast.While, ast.ListComp, ast.GeneratorExp)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _ATTRIBUTES = frozenset({"T", "shape", "ndim", "dtype"})
+
+
+def is_translated(text: str) -> bool:
+    """Whether a source is np2tf's output, as far as a look shows: it imports np2tf, and more than a comment
+    names it."""
+    return "np2tf" in text and _IMPORT.search(text) is not None
 
 
 def is_candidate(text: str) -> bool:
     """Whether a source may hold something to translate; one that has been translated holds nothing new."""
     if "numpy" in text:
         return True
-    if "np2tf" in text or "def " not in text or not any(word in text for word in ("for ", "while ", "[")):
+    if is_translated(text) or "def " not in text or not any(word in text for word in ("for ", "while ", "[")):
         return False
     try:
         tree = ast.parse(text)

@@ -12,11 +12,10 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from np2tf.rules import read_table
+from np2tf.suppressions import Suppressions
 
 CLEAN, FINDINGS, USAGE, INTERNAL = 0, 1, 2, 123
 """Exit statuses: nothing to do; would change or has findings; wrong usage; np2tf's own fault."""
-
-_IGNORE = re.compile(r"#\s*np2tf:\s*ignore(-file)?(?:\[([A-Z0-9,\s]*)\])?")
 
 
 @dataclass(frozen=True)
@@ -29,6 +28,11 @@ class Code:
     remedy: str
     severity: str = "warning"
 
+    @property
+    def title(self) -> str:
+        """The message without the words of a finding."""
+        return re.sub(r"\{\w+\}", "…", self.message)
+
 
 @lru_cache(maxsize=1)
 def codes() -> Mapping[str, Code]:
@@ -38,13 +42,24 @@ def codes() -> Mapping[str, Code]:
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """One finding: a code, a place (1-based line and column) and the words of its message."""
+    """One finding: a code, a place (1-based line and column) and the words of its message.
+
+    `end` is the line of the last character that it is about, and the column behind it, where that is known.
+    """
 
     code: str
     path: str
     line: int
     column: int
     args: tuple[tuple[str, str], ...] = ()
+    end: tuple[int, int] | None = field(default=None, compare=False)
+    cell: int | None = None
+    """Of a finding in a notebook: the cell that its line is counted in, from 1."""
+
+    @property
+    def source(self) -> str:
+        """The text that its line is counted in: the file, or `file:cell 3`."""
+        return self.path if self.cell is None else f"{self.path}:cell {self.cell}"
 
     @property
     def message(self) -> str:
@@ -57,44 +72,33 @@ class Diagnostic:
         return codes()[self.code].severity
 
     def __str__(self) -> str:
-        return f"{self.path}:{self.line}:{self.column}: {self.code} {self.message}"
+        return f"{self.source}:{self.line}:{self.column}: {self.code} {self.message}"
 
 
 @dataclass
 class Report:
-    """Collects the diagnostics of one file, less those its comments ask to ignore."""
+    """Collects the diagnostics of one file; apart from them, those that its comments ask to hide."""
 
     path: str = "<string>"
     found: list[Diagnostic] = field(default_factory=list)
-    _lines: dict[int, frozenset[str]] = field(default_factory=dict)
-    _file: frozenset[str] = frozenset()
+    suppressed: list[Diagnostic] = field(default_factory=list)
+    _suppressions: Suppressions = field(default_factory=Suppressions)
 
     @classmethod
     def of(cls, path: str, text: str) -> Report:
         """A report that obeys the `# np2tf: ignore[CODE]` comments of `text`."""
-        report = cls(path)
-        if "np2tf:" in text:
-            for number, line in enumerate(text.splitlines(), 1):
-                match = _IGNORE.search(line)
-                if match is None:
-                    continue
-                named = frozenset(re.findall(r"\w+", match[2] or "")) or frozenset({"*"})
-                alone = line.lstrip().startswith("#")
-                if match[1]:
-                    report._file |= named
-                else:
-                    report._lines[number + alone] = named
-        return report
+        return cls(path, _suppressions=Suppressions.of(text))
 
-    def add(self, code: str, line: int, column: int, /, **args: str) -> None:
-        """Record a finding, unless it is ignored or was made already."""
-        declared = codes()[code]
-        for ignored in (self._file, self._lines.get(line, frozenset())):
-            if declared.severity != "error" and ("*" in ignored or code in ignored):
-                return
-        finding = Diagnostic(code, self.path, line, column, tuple(args.items()))
-        if finding not in self.found:
-            self.found.append(finding)
+    def add(
+        self, code: str, line: int, column: int, end: tuple[int, int] | None = None, /, **args: str
+    ) -> None:
+        """Record a finding, unless it was made already; one that says why a file is left alone cannot be
+        suppressed."""
+        finding = Diagnostic(code, self.path, line, column, tuple(args.items()), end)
+        hidden = finding.severity != "error" and self._suppressions.covering(code, line) is not None
+        into = self.suppressed if hidden else self.found
+        if finding not in into:
+            into.append(finding)
 
     def __iter__(self) -> Iterator[Diagnostic]:
         return iter(sorted(self.found, key=lambda finding: (finding.line, finding.column, finding.code)))

@@ -1,75 +1,20 @@
-"""Files on disk: which ones to translate, one file's translation, and writing without a half-written
-moment."""
+"""The translation of one file, whatever goes wrong."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 
-from np2tf.diagnostics import Diagnostic
+from np2tf.disk.outcome import Outcome, problem, reason_of
 from np2tf.facts import Facts
+from np2tf.linking.summary import ModuleSummary
+from np2tf.notebooks.magics import NoPlaceError
+from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.rewrites.control.fates import Fate, fates
+from np2tf.rewrites.control.summaries import summarise
+from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
-
-_SKIPPED = frozenset({"venv", "env", "node_modules", "__pycache__", "site-packages", "build", "dist"})
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of one file."""
-
-    path: Path
-    root: Path
-    """The argument it was found under; `--out` mirrors the tree below it."""
-    before: str = ""
-    after: str = ""
-    data: bytes = b""
-    """The translation, in the file's own encoding."""
-    diagnostics: list[Diagnostic] = field(default_factory=list)
-    facts: Facts | None = field(default=None, repr=False, compare=False)
-
-    @property
-    def changed(self) -> bool:
-        """The translation differs from the source."""
-        return self.before != self.after
-
-    @property
-    def failed(self) -> bool:
-        """The file could not be translated and was left alone."""
-        return any(found.severity == "error" for found in self.diagnostics)
-
-    @property
-    def crashed(self) -> bool:
-        """np2tf itself failed on the file."""
-        return any(found.code == "NP2TF905" for found in self.diagnostics)
-
-    @property
-    def findings(self) -> list[Diagnostic]:
-        """The diagnostics that are more than a note."""
-        return [found for found in self.diagnostics if found.severity != "note"]
-
-
-def python_files(paths: Iterable[Path]) -> Iterator[tuple[Path, Path]]:
-    """(file, the argument it was found under): files as they are, folders searched for .py files."""
-    for path in paths:
-        if not path.is_dir():
-            yield path, path.parent
-            continue
-        for folder, names, files in os.walk(path):
-            names[:] = sorted(name for name in names if not _skip(Path(folder, name)))
-            for name in sorted(files):
-                if name.endswith(".py"):
-                    yield Path(folder, name), path
-
-
-def _skip(folder: Path) -> bool:
-    """Hidden folders, virtual environments, caches and what builds leave behind."""
-    return folder.name.startswith(".") or folder.name in _SKIPPED or (folder / "pyvenv.cfg").exists()
 
 
 def translated(path: Path, root: Path, options: Options) -> Outcome:
@@ -77,22 +22,53 @@ def translated(path: Path, root: Path, options: Options) -> Outcome:
     try:
         data = path.read_bytes()
     except OSError as error:
-        return Outcome(path, root, diagnostics=[_problem("NP2TF906", path, error.strerror or str(error))])
+        return Outcome(path, root, diagnostics=[problem("NP2TF906", path, error.strerror or str(error))])
     return translated_bytes(data, path, root, options)
 
 
-def translated_bytes(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
-    """Translate the bytes of a file."""
+def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
+    """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    if path.suffix == SUFFIX:
+        return _notebook(data, path, root, options, is_safe)
     try:
         source = Source.of(data, str(path))
         made = translate(source, options)
         encoded = source.encoded(made.text)
-        return Outcome(path, root, source.original, made.text, encoded, made.diagnostics, made.facts)
+        wrong = unsafe(source, made.text, made.touched, encoded) if is_safe else None
+        if wrong is not None:
+            return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+        found = (made.diagnostics, made.facts, made.suppressed)
+        return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
     except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
-        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
-        return Outcome(path, root, data=data, diagnostics=[_problem("NP2TF905", path, reason)])
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
+
+
+def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
+    """Translate the program that a notebook's cells are; all else in it stays as it is."""
+    notebook = None
+    try:
+        notebook = Notebook.of(data, str(path))
+        source = Source.of(notebook.text, str(path))
+        made = translate(source, options)
+        wrong = unsafe(source, made.text, made.touched, source.encoded(made.text)) if is_safe else None
+        if wrong is not None:
+            return Outcome(path, root, data=data, diagnostics=[problem("NP2TF908", path, wrong)])
+        after = notebook.with_program(made.text) if made.changed else notebook.data
+        told = (
+            [notebook.in_cell(one) for one in made.diagnostics],
+            None,
+            [notebook.in_cell(one) for one in made.suppressed],
+        )
+        return Outcome(path, root, notebook.data, after, after.encode("utf-8"), *told)
+    except SourceError as error:
+        found = [error.diagnostic if notebook is None else notebook.in_cell(error.diagnostic)]
+        return Outcome(path, root, data=data, diagnostics=found)
+    except NoPlaceError as error:
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF909", path, str(error))])
+    except Exception as error:  # as above
+        return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 
 def facts_of(outcome: Outcome) -> Facts | None:
@@ -106,32 +82,14 @@ def facts_of(outcome: Outcome) -> Facts | None:
         return None
 
 
+def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
+    """What other files need to know of one; None if it has failed, or nothing in it can be translated."""
+    if outcome.facts is None or outcome.failed:
+        return None
+    return summarise(outcome.facts, outcome.before, str(outcome.path), options)
+
+
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
     """What becomes of the functions of a file that have loops or compute with arrays."""
     facts = facts_of(outcome) if "def " in outcome.before else None
     return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
-
-
-def _problem(code: str, path: Path, reason: str) -> Diagnostic:
-    return Diagnostic(code, str(path), 1, 1, (("reason", reason),))
-
-
-def write(path: Path, data: bytes) -> None:
-    """Replace a file in one step, keeping its permissions; a link's target is replaced, not the link."""
-    path = path.resolve()
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        mode = path.stat().st_mode & 0o7777 if path.exists() else 0o666 & ~_umask()
-        os.chmod(temporary, mode)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass, field
 
 import libcst as cst
@@ -41,10 +41,14 @@ class Result:
     """The tree of the output, where there is something to translate …"""
     origins: Mapping[cst.CSTNode, cst.CSTNode] = field(default_factory=dict, repr=False, compare=False)
     """… and what its new nodes stand for in the tree of the input."""
+    touched: Set[cst.CSTNode] = field(default_factory=frozenset, repr=False, compare=False)
+    """The nodes of the input with an edit in them."""
     foreign: frozenset[str] = frozenset()
     """The names of the functions that another compiler reads."""
     facts: Facts | None = field(default=None, repr=False, compare=False)
     """What is known of the input, unless nothing in it can be translated."""
+    suppressed: list[Diagnostic] = field(default_factory=list)
+    """What the comments of the file ask to hide."""
 
 
 def convert(source_text: str, options: Options | None = None, path: str = "<string>") -> Result:
@@ -66,7 +70,7 @@ def translate(source: Source, options: Options) -> Result:
         something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)
         if not something and not options.everything:
             names.report_only(facts, report)
-            return Result(before, list(report), facts=facts)
+            return Result(before, list(report), facts=facts, suppressed=report.suppressed)
         plan = Plan(facts.parents, facts.foreign)
         plan.tnp_name = imports.name_for_tnp(facts)
         for rewrite in REWRITES:
@@ -77,4 +81,6 @@ def translate(source: Source, options: Options) -> Result:
         report.add("NP2TF903", 1, 1)
         return Result(before, list(report))
     foreign = frozenset(node.name.value for node in facts.foreign if isinstance(node, cst.FunctionDef))
-    return Result(text, list(report), text != before, tree, plan.origins, foreign, facts)
+    changed = text != before
+    found = (list(report), changed, tree, plan.origins, plan.touched, foreign, facts, report.suppressed)
+    return Result(text, *found)

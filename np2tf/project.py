@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
-from np2tf.files import Outcome, facts_of, fates_of, translated
+from np2tf.disk.outcome import Outcome, problem, reason_of
+from np2tf.files import facts_of, fates_of, summary_of, translated
 from np2tf.linking.acting import Linked
+from np2tf.linking.summary import ModuleSummary
+from np2tf.notebooks.notebook import SUFFIX
 from np2tf.options import Options
 from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
-from np2tf.summary import ModuleSummary
+
+_Task = tuple[Path, Path, Options]
+_Read = tuple[Path, Outcome, "ModuleSummary | None", list[Fate]]
 
 
-def linked_findings(linked: Linked, summary: ModuleSummary, text: str) -> Iterator[Diagnostic]:
+def linked_report(linked: Linked, summary: ModuleSummary, text: str) -> Report:
     """The functions of a file that are jitted, and whose calls run on the host for what a callee does.
 
     Args:
         linked: the project.
         summary: of the file.
-        text: of the file, whose comments may silence findings.
+        text: of the file, whose comments may hide findings.
     """
     report = Report.of(summary.path, text)
     for function in summary.functions.values():
         why = linked.why(summary.path, function.name) if function.is_staged else None
         if why is not None:
-            report.add("NP2TF402", function.line, 1, name=function.name.rpartition(".")[2], reason=why)
-    yield from report
+            name = function.name.rpartition(".")[2]
+            report.add("NP2TF402", *_place_of(text, function.line, name), name=name, reason=why)
+    return report
 
 
 def summary_of_plain(path: str, text: str, options: Options) -> ModuleSummary | None:
@@ -44,11 +52,17 @@ class Project:
     Args:
         files: each with the folder that it was found under.
         with_fates: whether `fates` will be asked.
+        options_of: gives what the translator is told for a file.
     """
 
-    def __init__(self, files: Sequence[tuple[Path, Path]], with_fates: bool = False) -> None:
+    def __init__(
+        self,
+        files: Sequence[tuple[Path, Path]],
+        with_fates: bool = False,
+        options_of: Callable[[Path], Options] = lambda path: Options(),
+    ) -> None:
         self._files = files
-        self._options = Options()
+        self._options_of = options_of
         self._with_fates = with_fates
         self._summaries: dict[str, ModuleSummary] = {}
         self._fates: dict[Path, list[Fate]] = {}
@@ -56,27 +70,48 @@ class Project:
         self._plain: dict[str, str] = {}
         self._linked: Linked | None = None
 
-    def outcomes(self) -> Iterator[Outcome]:
-        """Each file's translation. What is known of a file takes much more memory than its text, so that only
-        its summary is kept."""
-        for path, root in self._files:
-            outcome = translated(path, root, self._options)
-            if outcome.facts is not None and not outcome.failed:
-                summary = summarise(outcome.facts, outcome.before, str(path), self._options)
-                self._summaries[str(path)] = summary
-                if any(one.is_staged for one in summary.functions.values()):
-                    self._texts[str(path)] = outcome.before
-            elif not outcome.failed:
-                self._plain[str(path)] = outcome.before
-            if self._with_fates:
-                self._fates[path] = fates_of(outcome, self._options)
-            yield replace(outcome, facts=None)
+    def outcomes(self, jobs: int = 1) -> Iterator[Outcome]:
+        """Each file's translation, in the order of the files.
+
+        Args:
+            jobs: so many processes read the files; what files tell of one another is joined in this one.
+        """
+        tasks = [(path, root, self._options_of(path)) for path, root in self._files]
+        read = partial(_read, with_fates=self._with_fates)
+        from np2tf.conversion.workers import in_order
+
+        with closing(in_order(read, _failed, tasks, max(1, min(jobs, len(tasks))))) as results:
+            for path, outcome, summary, fates in results:
+                if not outcome.failed:
+                    self.add(path, summary, outcome.before)
+                self._fates[path] = fates
+                yield outcome
+
+    def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
+        """Take note of a file that could be translated, or in which there is nothing to translate.
+
+        Args:
+            path: of the file.
+            summary: of it; None if there is nothing to translate.
+            text: of it.
+        """
+        if summary is not None:
+            self._summaries[str(path)] = summary
+            if any(one.is_staged for one in summary.functions.values()):
+                self._texts[str(path)] = text
+        elif path.suffix != SUFFIX:
+            self._plain[str(path)] = text
 
     def findings(self) -> Iterator[Diagnostic]:
         """The functions that are jitted, and whose calls run on the host for what a callee does elsewhere."""
+        for report in self.reports():
+            yield from report
+
+    def reports(self) -> Iterator[Report]:
+        """These findings file by file, also those that comments ask to hide."""
         linked = self._joined()
         for path, text in self._texts.items():
-            yield from linked_findings(linked, self._summaries[path], text)
+            yield linked_report(linked, self._summaries[path], text)
 
     def fates(self) -> Iterator[tuple[Path, Fate]]:
         """What becomes of each function, in the order of the files; all of them have been translated."""
@@ -89,16 +124,40 @@ class Project:
 
     def _joined(self) -> Linked:
         if self._linked is None:
-            files = [(str(path), str(root)) for path, root in self._files]
+            files = [(str(path), str(root)) for path, root in self._files if path.suffix != SUFFIX]
             known = list(self._summaries.values())
-            self._linked = Linked(files, known, self._read, self._deriving_from)
+            self._linked = Linked(files, known, self._summary_of_plain, self._deriving_from)
         return self._linked
 
-    def _read(self, path: str) -> ModuleSummary | None:
+    def _summary_of_plain(self, path: str) -> ModuleSummary | None:
         """The summary of a file in which nothing is to be translated; it is made when a name leads there."""
-        return summary_of_plain(path, self._plain[path], self._options) if path in self._plain else None
+        if path not in self._plain:
+            return None
+        return summary_of_plain(path, self._plain[path], self._options_of(Path(path)))
 
     def _deriving_from(self, name: str) -> Iterator[str]:
         """The files in which nothing is to be translated, and which derive a class from one of that name."""
         head = re.compile(rf"^class \w+\([^)]*\b{name}\b", re.MULTILINE)
         return (path for path, text in self._plain.items() if head.search(text))
+
+
+def _read(task: _Task, with_fates: bool) -> _Read:
+    """What one file tells by itself. What is known of it takes much more memory than its text, so that only
+    its summary is kept."""
+    path, root, options = task
+    outcome = translated(path, root, options)
+    summary = summary_of(outcome, options)
+    fates = fates_of(outcome, options) if with_fates else []
+    return path, replace(outcome, facts=None), summary, fates
+
+
+def _failed(task: _Task, error: BaseException) -> _Read:
+    path, root, _ = task
+    return path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]), None, []
+
+
+def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:
+    """Where the definition of a function stands, and where its name ends."""
+    header = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")[line - 1]
+    found = re.match(rf"(\s*)[^#]*?\bdef\s+{re.escape(name)}\b", header)
+    return (line, len(found[1]) + 1, (line, found.end() + 1)) if found is not None else (line, 1, None)

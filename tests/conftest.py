@@ -38,7 +38,7 @@ def root() -> Path:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--steps``: how long the state machine runs (tests/test_state_machine.py)."""
+    """``--steps``: how long the state machine runs (tests/fuzz/test_state_machine.py)."""
     parser.addoption(
         "--steps", default="600", help="steps of the indexing state machine (20000 eager: minutes)"
     )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = ROOT / "tests" / "tensorflow_calls.py"
+PROGRAM = ROOT / "tests" / "helpers" / "tensorflow_calls.py"
 #: What is done first -> what it brings in.
 IMPORTS = {
     "library": "from np2tf import tnp",

@@ -27,9 +27,9 @@ def stacked(package: str, levels: tuple[str, ...], floor: tuple[str, ...]) -> di
 
 # What each part of the package may import of it. Longest name first decides which part a module belongs to.
 # A part's entry counts for the modules in it that are in no longer one.
-FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.diagnostics", "np2tf.candidates")
+FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.candidates")
 TREE = ("np2tf.tree", *FLOOR)
-FACTS = ("np2tf.facts", "np2tf.summary", *TREE)
+FACTS = ("np2tf.facts", "np2tf.linking.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", *REWRITES)
 RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
@@ -101,9 +101,12 @@ CONTROL = within("np2tf.rewrites.control", "common", "constructs", "analysis")
 ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": ("np2tf.draws",),
     "np2tf.draws": (),
-    "np2tf.diagnostics": ("np2tf.rules",),
+    "np2tf.suppressions": (),
+    "np2tf.diagnostics": ("np2tf.rules", "np2tf.suppressions"),
     "np2tf.coverage": ("np2tf.rules",),
     "np2tf.options": (),
+    "np2tf.configuration": ("np2tf.options", *FLOOR),
+    "np2tf.disk": ("np2tf.configuration", "np2tf.options", *FLOOR),
     "np2tf.candidates": (),
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
@@ -111,18 +114,32 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.lazy": (),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
-    **stacked("np2tf.facts", ("module", "dataflow"), ("np2tf.summary", *TREE)),
+    **stacked("np2tf.facts", ("module", "dataflow"), ("np2tf.linking.summary", *TREE)),
     "np2tf.facts": FACTS,
     "np2tf.rewrites.planning": FACTS,
     "np2tf.rewrites.mutation": ("np2tf.rewrites.planning", "np2tf.options", *FACTS),
-    **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), FACTS),
+    **stacked("np2tf.rewrites.control", ("common", "constructs", "analysis"), ("np2tf.options", *FACTS)),
     "np2tf.rewrites.control": (*CONTROL, "np2tf.rewrites.planning", "np2tf.options", *FACTS),
     "np2tf.rewrites": REWRITES,
     "np2tf.pipeline": TRANSLATE,
-    "np2tf.files": TRANSLATE,
-    "np2tf.summary": (),
-    "np2tf.linking": ("np2tf.linking", "np2tf.summary"),
-    "np2tf.project": ("np2tf.files", "np2tf.linking", *TRANSLATE),
+    "np2tf.notebooks": TREE,
+    "np2tf.files": ("np2tf.notebooks", "np2tf.disk", *TRANSLATE),
+    "np2tf.conversion": (
+        *("np2tf.files", "np2tf.disk", "np2tf.options", "np2tf.linking.summary"),
+        *within("np2tf.imports.cache", "store", "files", "fingerprint"),
+        *FLOOR,
+    ),
+    "np2tf.linking.summary": (),
+    "np2tf.linking": ("np2tf.linking", "np2tf.linking.summary"),
+    "np2tf.project": (
+        *("np2tf.files", "np2tf.disk", "np2tf.linking", "np2tf.notebooks", "np2tf.conversion.workers"),
+        *TRANSLATE,
+    ),
+    "np2tf.formats": FLOOR,
+    "np2tf.checking": (
+        *("np2tf.candidates", "np2tf.notebooks", "np2tf.project", "np2tf.disk", "np2tf.options"),
+        *TREE,
+    ),
     **stacked("np2tf.tnp", LEVELS, RIGHT_FLOOR),
     **{f"np2tf.tnp.{one}": (*BELOW_CHAPTERS, *within("np2tf.tnp", *rest)) for one, rest in CHAPTERS.items()},
     "np2tf.tnp._entry": TNP,
@@ -173,7 +190,17 @@ LOADED_BY_NAME = {
 }
 LEFT = (
     *("np2tf.tree", "np2tf.facts", "np2tf.rewrites", "np2tf.pipeline", "np2tf.files", "np2tf.options"),
-    *("np2tf.summary", "np2tf.linking", "np2tf.project"),
+    *(
+        "np2tf.linking.summary",
+        "np2tf.linking",
+        "np2tf.project",
+        "np2tf.configuration",
+        "np2tf.disk",
+        "np2tf.conversion",
+        "np2tf.formats",
+        "np2tf.checking",
+        "np2tf.notebooks",
+    ),
 )
 RIGHT = (
     "np2tf.tnp",
@@ -184,7 +211,7 @@ RIGHT = (
     "np2tf.lazy",
     "np2tf.staging",
 )
-BOTH = ("np2tf.rules", "np2tf.diagnostics", "np2tf.coverage")
+BOTH = ("np2tf.rules", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.coverage")
 
 
 def modules() -> dict[str, Path]:

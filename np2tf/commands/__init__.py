@@ -20,6 +20,7 @@ from np2tf.diagnostics import INTERNAL
 COMMANDS: dict[str, str] = {
     "convert": "Translate files: show a diff, write in place, or into another folder.",
     "check": "Say what a translation would change, and what it could not do.",
+    "config": "Show what applies to a file, and where that comes from.",
     "explain": "Explain a diagnostic code or a NumPy name.",
     "coverage": "Show how every public NumPy name is provided.",
     "run": "Run a script or module translated, as `python` would run it.",
@@ -48,6 +49,16 @@ class Lazy(click.Group):
         command: click.Command = getattr(importlib.import_module(f"np2tf.commands.{cmd_name}"), cmd_name)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ValueError as error:
+            from np2tf.configuration import ConfigurationError
+
+            if isinstance(error, ConfigurationError):
+                raise click.UsageError(str(error)) from None
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -58,7 +69,7 @@ class Lazy(click.Group):
 def np2tf() -> None:
     """Translate NumPy code to TensorFlow.
 
-    Exit status: 0 nothing to do, 1 would change or has findings, 2 wrong usage, 123 internal error.
+    Exit status: 0 nothing to do, or done; 1 would change or has findings; 2 wrong usage; 123 internal error.
     """
 
 

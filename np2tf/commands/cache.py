@@ -1,4 +1,4 @@
-"""`np2tf cache`: the translations that imports have left on disk."""
+"""`np2tf cache`: what translations have left on disk."""
 
 from __future__ import annotations
 
@@ -27,23 +27,25 @@ def info(json: bool) -> None:
     entries = list(kept.entries())
     translations = sum(entry.path.endswith(".bin") for entry in entries)
     size = sum(entry.size for entry in entries)
+    unchanged = len(list(known.entries())) if (known := store.unchanged()) is not None else 0
     programs = len(list(decided.entries())) if (decided := store.decisions()) is not None else 0
     if json:
         told = {"folder": kept.folder, "translations": translations, "bytes": size, "limit": kept.limit}
-        told["programs"] = programs
+        told |= {"programs": programs, "unchanged": unchanged}
         click.echo(to_json.dumps(told))
         return
     click.echo(f"folder: {kept.folder}")
     click.echo(f"translations: {translations}")
     click.echo(f"programs of which it is known what to compile: {programs}")
+    click.echo(f"files that stay as they are: {unchanged}")
     click.echo(f"size: {size / 1e6:.1f} MB of at most {kept.limit / 1e6:.0f}")
 
 
 @cache.command()
 def clear() -> None:
-    """Remove every translation and decision; nothing else in the folder is touched."""
-    decided = store.decisions()
-    removed = _kept().clear() + (0 if decided is None else decided.clear())
+    """Remove all that is kept; nothing else in the folder is touched."""
+    parts = (_kept(), store.decisions(), store.unchanged())
+    removed = sum(part.clear() for part in parts if part is not None)
     click.echo(f"{removed} files removed")
 
 

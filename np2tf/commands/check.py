@@ -2,46 +2,274 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections import Counter
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import click
 
+from np2tf import __version__
+from np2tf.checking.baseline import Baseline, BaselineError, IsSelectedIn
+from np2tf.checking.run import Run
 from np2tf.commands import output
-from np2tf.files import python_files
-from np2tf.project import Project
+from np2tf.commands.choices import configurations_of, file_choices, search_of
+from np2tf.commands.explain import explanation
+from np2tf.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
+from np2tf.disk.discovery import python_files
+from np2tf.formats import FORMATS, PLAIN, Listing, render
+from np2tf.options import Options
+
+#: Files of so many bytes and more are worth several processes, unless `--jobs` says otherwise.
+_WORTH_WORKERS = 96 * 1024
+
+
+def _explain(ctx: click.Context, param: click.Parameter, code: str | None) -> None:
+    if code is not None:
+        click.echo(explanation(code).rstrip())
+        ctx.exit()
+
+
+_OPTIONS = (
+    click.option("-q", "--quiet", is_flag=True, help="Print the findings only."),
+    click.option(
+        "-v", "--verbose", is_flag=True, help="Say what becomes of every function with loops or arrays."
+    ),
+    click.option(
+        "--summary", is_flag=True, help="Print how many functions are staged, and why others are not."
+    ),
+    click.option(
+        "--format", "form", type=click.Choice(list(FORMATS)), default="text", help="How findings are printed."
+    ),
+    click.option("--statistics", is_flag=True, help="Print how often each code was found, and no findings."),
+    click.option(
+        "--baseline",
+        type=click.Path(exists=True, dir_okay=False, path_type=Path),
+        help="Hide the findings that this file knows.",
+    ),
+    click.option(
+        "--write-baseline",
+        type=click.Path(dir_okay=False, path_type=Path),
+        help="Write the findings into this file, for --baseline.",
+    ),
+    click.option("--add-ignore", is_flag=True, help="Write a suppression into the files for each finding."),
+    click.option("--fix-ignores", is_flag=True, help="Remove suppressions that hide nothing."),
+    click.option("--exit-zero", is_flag=True, help="Exit with status 0 whatever is found."),
+    click.option("--jobs", type=click.IntRange(1), help="Read the files in so many processes."),
+    click.option(
+        "--explain",
+        metavar="CODE",
+        is_eager=True,
+        expose_value=False,
+        callback=_explain,
+        help="Explain a code, as `np2tf explain` does.",
+    ),
+)
+
+
+def _with_options(function: Callable[..., None]) -> Callable[..., None]:
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@click.option("-q", "--quiet", is_flag=True, help="Print the findings only.")
-@click.option(
-    "-v", "--verbose", is_flag=True, help="Say what becomes of every function with loops or arrays."
-)
-@click.option("--summary", is_flag=True, help="Print how many functions are staged, and why others are not.")
-def check(paths: tuple[Path, ...], quiet: bool, verbose: bool, summary: bool) -> None:
-    """Say what a translation would change, and what it could not do. Nothing is written.
+@_with_options
+@file_choices
+def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
+    """Say what a translation would change, and what it could not do. Nothing is written, unless you ask for
+    it.
 
     All PATHS are one project: what a function calls in other files of it counts too.
+
+    Exit status: 0 no findings but notes, 1 findings, 2 wrong usage, 123 internal error.
     """
-    project = Project(list(python_files(paths)), with_fates=verbose or summary)
-    outcomes = []
-    for outcome in project.outcomes():
-        outcomes.append(outcome)
-        if not summary:
-            output.findings(outcome.diagnostics, to_stderr=False)
-        if outcome.changed and not quiet and not summary:
-            click.echo(f"{outcome.path}: would change")
-    linked = list(project.findings())
-    if not summary:
-        output.findings(linked, to_stderr=False)
-    if verbose:
-        for path, fate in project.fates():
+    _refuse(chosen)
+    try:
+        known = _baseline(chosen["baseline"], chosen["write_baseline"])
+    except BaselineError as error:
+        raise click.UsageError(str(error)) from None
+    configurations = configurations_of(chosen)
+    files = list(python_files(paths, search_of(chosen, configurations)))
+    folders = [path for path in paths if path.is_dir()]
+    jobs = chosen["jobs"] or _jobs(files)
+    with_fates = chosen["verbose"] or chosen["summary"]
+
+    def selection(code: str, path: Path) -> bool:
+        return configurations.of(path).is_selected(code, path)
+
+    def options_of(path: Path) -> Options:
+        return configurations.of(path).options()
+
+    def run() -> Run:
+        return Run.of(files, folders, selection, options_of, jobs, with_fates)
+
+    found = _edited(run, chosen)
+    if known is not None and chosen["write_baseline"] is not None:
+        found = _written(found, known, selection, chosen["quiet"])
+    elif known is not None:
+        _hide(found, known, selection)
+    _show(found, chosen)
+    status = found.status
+    sys.exit(CLEAN if exit_zero and status == FINDINGS else status)
+
+
+def _jobs(files: Sequence[tuple[Path, Path]]) -> int:
+    """As many processes as there are processors, if there is work for them."""
+    size = 0
+    for path, _ in files:
+        with suppress(OSError):
+            size += path.stat().st_size
+    if size < _WORTH_WORKERS:
+        return 1
+    from np2tf.conversion.workers import cores  # not loaded for a file or two
+
+    return cores()
+
+
+def _refuse(chosen: dict[str, Any]) -> None:
+    """Options that exclude each other."""
+    writing = [name for name in ("write_baseline", "add_ignore", "fix_ignores") if chosen[name]]
+    if chosen["write_baseline"] and chosen["baseline"]:
+        writing.append("baseline")
+    if len(writing) > 1:
+        raise click.UsageError(
+            " and ".join(f"--{name.replace('_', '-')}" for name in writing) + " exclude each other"
+        )
+    form = chosen["form"]
+    if form not in PLAIN:
+        bad = [name for name in ("verbose", "summary") if chosen[name]]
+        if chosen["statistics"] and form != "json":
+            bad.append("statistics")
+        if bad:
+            raise click.UsageError(f"--{bad[0]} is not for --format {form}")
+
+
+def _baseline(reading: Path | None, writing: Path | None) -> Baseline | None:
+    if reading is not None:
+        return Baseline.read(reading)
+    if writing is None:
+        return None
+    return Baseline.read(writing) if writing.exists() else Baseline(writing)
+
+
+def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
+    """The findings, after what was asked for has been done to the files."""
+    found = run()
+    if chosen["add_ignore"]:
+        if chosen["baseline"] is not None:
+            _hide(found, Baseline.read(chosen["baseline"]), None)
+        count, files = found.add_suppressions()
+        told = f"Suppressed {_many(count, 'finding')} in {_many(files, 'file')}."
+    elif chosen["fix_ignores"]:
+        count, files = found.remove_unused()
+        told = f"Removed {_many(count, 'suppression')} in {_many(files, 'file')}."
+    else:
+        return found
+    if not chosen["quiet"]:
+        click.echo(told, err=True)
+    now = run()
+    now.further += found.further
+    return now
+
+
+def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
+    """Write the baseline; what it cannot hold remains."""
+    renewed = known.renewed(found.files, found.findings, found.texts, selection)
+    try:
+        count = renewed.write()
+    except OSError as error:
+        reason = (("reason", error.strerror or str(error)),)
+        found.further.append(Diagnostic("NP2TF906", str(known.file), 1, 1, reason))
+        return found
+    if not quiet:
+        click.echo(f"{known.file} knows {_many(count, 'finding')}.", err=True)
+    _hide(found, Baseline.read(known.file), selection)
+    return found
+
+
+def _hide(found: Run, known: Baseline, selection: IsSelectedIn | None) -> None:
+    """Hide what is known, and say what is known and not found if that is selected."""
+    texts = found.texts
+    for judged in found.judged:
+        before = len(judged.shown)
+        judged.shown = known.new(judged.shown, texts)
+        found.known += before - len(judged.shown)
+    if selection is not None and selection("NP2TF914", known.file):
+        found.further += known.stale(found.files, selection)
+
+
+def _show(found: Run, chosen: dict[str, Any]) -> None:
+    form, quiet, summary = chosen["form"], chosen["quiet"], chosen["summary"]
+    texts = found.texts
+    for one in found.further:
+        if one.path not in texts and Path(one.path).is_file():
+            texts[one.path] = Path(one.path).read_text(encoding="utf-8", errors="replace")
+    listing = Listing(
+        found.findings,
+        texts,
+        [str(file.path) for file in found.files],
+        output.colored(),
+        output.columns(),
+        __version__,
+    )
+    if chosen["statistics"]:
+        _show_statistics(listing.findings, form)
+    elif not summary:
+        output.write_text(render(form, listing), is_for_people=form in PLAIN)
+        if form in PLAIN and not quiet:
+            for file in found.files:
+                if file.would_change:
+                    click.echo(f"{file.path}: would change")
+    if chosen["verbose"]:
+        for path, fate in found.project.fates():
             click.echo(f"{path}:{fate}")
     if summary:
         from np2tf.commands.fates import show_summary  # tables take a while to load
 
-        show_summary([fate for _, fate in project.fates()])
+        show_summary([fate for _, fate in found.project.fates()])
     if not quiet:
-        click.echo(output.summary(outcomes, "would change", len(linked)), err=True)
-    sys.exit(output.status(outcomes))
+        click.echo(_summary(found), err=True)
+
+
+def _show_statistics(findings: Sequence[Diagnostic], form: str) -> None:
+    counts = Counter(found.code for found in findings).most_common()
+    counts.sort(key=lambda one: (-one[1], one[0]))
+    if form == "json":
+        entries = [
+            {
+                "code": code,
+                "count": count,
+                "severity": codes()[code].severity,
+                "message": codes()[code].title,
+            }
+            for code, count in counts
+        ]
+        click.echo(json.dumps(entries, indent=2))
+        return
+    width = max((len(str(count)) for _, count in counts), default=0)
+    for code, count in counts:
+        click.echo(f"{count:>{width}}  {code}  {codes()[code].title}")
+
+
+def _summary(found: Run) -> str:
+    """`3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
+    failed = sum(file.is_failed for file in found.files)
+    changed = sum(file.would_change for file in found.files)
+    rest = len(found.files) - failed - changed
+    parts = [f"{_many(changed, 'file')} would change"]
+    if failed:
+        parts.append(f"{failed} failed")
+    parts.append(f"{_many(rest, 'file')} left as {'it is' if rest == 1 else 'they are'}")
+    notes = [_many(len(found.findings), "finding")] if found.findings else []
+    if found.known:
+        notes.append(f"{found.known} more in the baseline")
+    return ", ".join(parts) + (f"; {', '.join(notes)}" if notes else "")
+
+
+def _many(number: int, name: str) -> str:
+    return f"{number} {name}{'s' * (number != 1)}"

@@ -3,85 +3,198 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import click
 
 from np2tf.commands import output
+from np2tf.commands.choices import configurations_of, file_choices, search_of
+from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, Stream, delivered, status
+from np2tf.commands.progress import Bar
+from np2tf.configuration import Configurations
+from np2tf.conversion.many import converted
+from np2tf.conversion.tasks import Done, Task
+from np2tf.conversion.trees import TargetError, copy, targets
+from np2tf.conversion.unchanged import Unchanged
 from np2tf.diagnostics import Diagnostic
-from np2tf.files import Outcome, python_files, translated, translated_bytes, write
-from np2tf.options import Options
+from np2tf.disk.discovery import Found
+from np2tf.disk.outcome import problem
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="PATH…")
-@click.option(
-    "--diff", "mode", flag_value="diff", help="Print a unified diff and write nothing (the default)."
-)
-@click.option("--write", "mode", flag_value="write", help="Change the files in place.")
+@click.option("--diff", is_flag=True, help="Print a unified diff and write nothing (the default).")
+@click.option("--check", is_flag=True, help="Name the files that would change and write nothing.")
+@click.option("--write", is_flag=True, help="Change the files in place.")
 @click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), help="Write into this folder instead."
 )
+@click.option("--copy-other", is_flag=True, help="With --out: copy what cannot be translated as it is.")
+@click.option("--stdin-filename", metavar="FILE", help="What standard input is taken for.")
 @click.option(
-    "--jit/--no-jit", default=True, help="Decorate functions with @np2tf.jit and lower control flow."
+    "-j",
+    "--jobs",
+    type=click.IntRange(1),
+    help="Processes (one per processor where it is worth it).",
 )
+@click.option(
+    "--jit/--no-jit",
+    default=None,
+    help="Decorate functions with @np2tf.jit and lower control flow (default).",
+)
+@click.option("--line-length", type=int, help="How long a call of an np2tf operator may be on one line (99).")
+@click.option("--safe/--fast", default=True, help="Have a second look at each translation (default).")
+@click.option("--no-cache", is_flag=True, help="Translate also what is known to stay as it is.")
+@file_choices
 @click.option("-q", "--quiet", is_flag=True, help="Print no findings and no summary.")
-def convert(paths: tuple[str, ...], mode: str | None, out: Path | None, jit: bool, quiet: bool) -> None:
-    """Translate files and folders. `-` reads one program from standard input and prints its translation."""
-    if mode is not None and out is not None:
-        raise click.UsageError(f"--{mode} and --out exclude each other")
-    options = Options(jit=jit)
+def convert(paths: tuple[str, ...], **choices: Any) -> None:
+    """Translate files and folders. `-` reads one program from standard input and prints its translation.
+
+    Exit status: 0 nothing would change, or everything is written; 1 a file would change or cannot be
+    translated; 2 wrong usage; 123 internal error.
+    """
+    _look_at(paths, choices)
+    configurations = configurations_of(choices)
+    unread: list[Done] = []
     if "-" in paths:
-        outcomes = [_standard_input(paths, options, mode, out)]
+        delivery = _printing(choices) or Stream()
+        tasks = _standard_input(configurations, choices, delivery)
     else:
-        outcomes = []
-        for path, root in python_files(_existing(paths)):
-            outcome = translated(path, root, options)
-            # What is known of a file takes much more memory than its text.
-            outcomes.append(replace(_deliver(outcome, mode or "diff", out), facts=None))
-    if not quiet:
-        verb = "would change" if out is None and mode != "write" else "changed"
+        found = _found(paths, configurations, choices)
+        delivery = _printing(choices) or _writing(found, choices)
+        tasks, unread = _tasks([one for one in found if one.is_source], configurations, choices, delivery)
+        if choices["copy_other"]:
+            unread += _copied(found, choices["out"])
+    outcomes = [*unread, *_delivered(tasks, configurations, choices, delivery)]
+    delivery.finish()
+    if not choices["quiet"]:
         for outcome in outcomes:
             output.findings(outcome.diagnostics, to_stderr=True)
-        click.echo(output.summary(outcomes, verb), err=True)
-    sys.exit(output.status(outcomes))
+        joined = list(_joined(tasks, outcomes[len(unread) :], configurations))
+        output.findings(joined, to_stderr=True)
+        click.echo(output.summary(outcomes, delivery.verb, len(joined)), err=True)
+    sys.exit(status(outcomes, delivery.is_written))
 
 
-def _existing(paths: tuple[str, ...]) -> list[Path]:
+def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
+    """Raise UsageError for options that do not go together, and paths that are not there."""
+    given = [f"--{name}" for name in ("write", "check", "diff", "out") if choices[name]]
+    if len(given) > 1 and given != ["--check", "--diff"]:
+        raise click.UsageError(f"{given[0]} and {given[1]} exclude each other")
+    if choices["copy_other"] and choices["out"] is None:
+        raise click.UsageError("--copy-other goes with --out")
+    if "-" in paths:
+        if len(paths) > 1 or choices["write"] or choices["out"] is not None:
+            raise click.UsageError("`-` goes alone, and its translation goes to standard output")
+        return
+    if choices["stdin_filename"] is not None:
+        raise click.UsageError("--stdin-filename goes with `-`")
     for path in paths:
         if not Path(path).exists():
             raise click.UsageError(f"no such file or folder: {path}")
-    return [Path(path) for path in paths]
 
 
-def _standard_input(paths: tuple[str, ...], options: Options, mode: str | None, out: Path | None) -> Outcome:
-    if len(paths) > 1 or mode == "write" or out is not None:
-        raise click.UsageError("`-` goes alone, and its translation goes to standard output")
-    outcome = translated_bytes(sys.stdin.buffer.read(), Path("<stdin>"), Path(), options)
-    if mode == "diff":
-        output.show_diff(output.unified_diff(outcome))
-    else:
-        sys.stdout.buffer.write(outcome.data)
-        sys.stdout.buffer.flush()
-    return outcome
+def _printing(choices: dict[str, Any]) -> Delivery | None:
+    if choices["diff"]:
+        return Diffs()
+    return Names() if choices["check"] else None
 
 
-def _deliver(outcome: Outcome, mode: str, out: Path | None) -> Outcome:
-    """Print or write one file's translation; a write that fails becomes a finding."""
+def _writing(found: list[Found], choices: dict[str, Any]) -> Delivery:
+    if choices["out"] is None:
+        return InPlace() if choices["write"] else Diffs()
     try:
-        if out is not None:
-            if not outcome.failed:
-                target = out / outcome.path.relative_to(outcome.root)
-                target.parent.mkdir(parents=True, exist_ok=True)
-                write(target, outcome.data)
-        elif mode == "write":
-            if outcome.changed and not outcome.failed:
-                write(outcome.path, outcome.data)
-        elif outcome.changed:
-            output.show_diff(output.unified_diff(outcome))
-    except OSError as error:
-        reason = (("reason", error.strerror or str(error)),)
-        problem = Diagnostic("NP2TF906", str(outcome.path), 1, 1, reason)
-        return Outcome(outcome.path, outcome.root, diagnostics=[*outcome.diagnostics, problem])
-    return outcome
+        return Elsewhere(targets(found, choices["out"]), choices["copy_other"])
+    except TargetError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _found(paths: tuple[str, ...], configurations: Configurations, choices: dict[str, Any]) -> list[Found]:
+    search = search_of(choices, configurations)
+    search.every_name = choices["out"] is not None
+    search.others = choices["copy_other"]
+    search.apart_from = choices["out"]
+    return list(search.files(Path(path) for path in paths))
+
+
+def _tasks(
+    found: Sequence[Found], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
+) -> tuple[list[Task], list[Done]]:
+    """The files that can be read, and what is to be said of the others."""
+    tasks: list[Task] = []
+    unread: list[Done] = []
+    for path, root in ((one.path, one.root) for one in found):
+        options = configurations.of(path).options()
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            unread.append(Done(path, [problem("NP2TF906", path, error.strerror or str(error))]))
+            continue
+        tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
+    return tasks, unread
+
+
+def _standard_input(
+    configurations: Configurations, choices: dict[str, Any], delivery: Delivery
+) -> list[Task]:
+    path = Path(choices["stdin_filename"] or "<stdin>")
+    options = configurations.of(path).options()
+    task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
+    if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
+        delivery.take(task, Done(path, []))
+        return []
+    return [task]
+
+
+def _copied(found: list[Found], out: Path) -> list[Done]:
+    """Copy what is not Python; the files for which that is not possible."""
+    problems: list[Done] = []
+    for one in found:
+        if not one.is_source:
+            try:
+                copy(one.path, out / one.path.relative_to(one.root))
+            except OSError as error:
+                told = problem("NP2TF906", one.path, error.strerror or str(error))
+                problems.append(Done(one.path, [told]))
+    return problems
+
+
+def _delivered(
+    tasks: list[Task], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
+) -> list[Done]:
+    """Translate the files and do with each what is to be done."""
+    outcomes: list[Done] = []
+    unchanged = Unchanged(not choices["no_cache"])
+    with Bar(len(tasks), not choices["quiet"]) as bar:
+        for task, made in zip(tasks, converted(tasks, choices["jobs"], unchanged)):
+            done = delivered(delivery, task, made)
+            settings = configurations.of(task.path)
+            shown = [one for one in done.diagnostics if settings.is_selected(one.code, task.path)]
+            outcomes.append(replace(done, diagnostics=shown))
+            bar.advance()
+    return outcomes
+
+
+def _joined(
+    tasks: Sequence[Task], outcomes: Sequence[Done], configurations: Configurations
+) -> Iterator[Diagnostic]:
+    """The functions that are jitted, and whose calls run on the host for what a callee elsewhere does."""
+    summaries = {one.path: one.summary for one in outcomes}
+    functions = (function for one in summaries.values() if one for function in one.functions.values())
+    if not any(function.is_staged for function in functions):
+        return
+    from np2tf.project import Project  # loads the translator
+    from np2tf.tree.source import Source
+
+    files = [(task.path, task.root) for task in tasks]
+    project = Project(files, options_of=lambda path: configurations.of(path).options())
+    failed = {one.path for one in outcomes if one.failed}
+    for task in tasks:
+        if task.path not in failed:
+            project.add(task.path, summaries[task.path], Source.of(task.data, str(task.path)).original)
+    for found in project.findings():
+        if configurations.of(Path(found.path)).is_selected(found.code, Path(found.path)):
+            yield found

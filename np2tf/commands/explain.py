@@ -24,15 +24,20 @@ def explain(names: tuple[str, ...]) -> None:
             click.echo(f"{code}  {declared[code].message}")
         return
     for name in names:
-        if name.startswith(("np.", "numpy.")):
-            click.echo("\n".join(_about(name)) + "\n")
-            continue
-        code = name.upper() if name.upper().startswith("NP2TF") else f"NP2TF{name}"
-        if code not in declared:
-            raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
-        entry = declared[code]
-        click.echo(f"{entry.code} ({entry.severity})\n\n{entry.message}\n")
-        click.echo(f"Why: {entry.why}\n\nRemedy: {entry.remedy}\n")
+        click.echo(explanation(name))
+
+
+def explanation(name: str) -> str:
+    """What is known of a code or a NumPy name."""
+    if name.startswith(("np.", "numpy.")):
+        return "\n".join(_about(name)) + "\n"
+    declared = codes()
+    code = name.upper() if name.upper().startswith("NP2TF") else f"NP2TF{name}"
+    if code not in declared:
+        raise click.UsageError(f"no such code: {name}; `np2tf explain` lists them all")
+    entry = declared[code]
+    title = f"{entry.code} ({entry.severity})"
+    return f"{title}\n\n{entry.message}\n\nWhy: {entry.why}\n\nRemedy: {entry.remedy}\n"
 
 
 def _about(name: str) -> list[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import difflib
 import os
+import shutil
 import sys
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Protocol
+
+import click
 
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
-from np2tf.files import Outcome
+from np2tf.disk.outcome import Outcome
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,37 +27,51 @@ def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
         print(finding, file=stream)
 
 
-def unified_diff(outcome: Outcome) -> str:
-    """The change of one file as a patch that `patch -p0` and `git apply -p0` take."""
-    name = outcome.path.as_posix()
-    before, after = (_lines(text) for text in (outcome.before, outcome.after))
-    parts = []
-    for line in difflib.unified_diff(before, after, name, name):
-        parts.append(line if line.endswith("\n") else line + "\n\\ No newline at end of file\n")
-    return "".join(parts)
-
-
-def _lines(text: str) -> list[str]:
-    """Lines as `diff` sees them: only a line feed ends one."""
-    return [line for line in text.replace("\n", "\n\0").split("\0") if line]
-
-
-def show_diff(text: str) -> None:
-    """Print a patch; on a terminal, in colour."""
-    if sys.stdout.isatty() and "NO_COLOR" not in os.environ:
-        from rich.console import Console
-        from rich.syntax import Syntax
-
-        Console().print(Syntax(text, "diff", background_color="default"))
+def show_patch(text: str) -> None:
+    """Print a patch on a terminal: in colour, and a page at a time where it is longer than one."""
+    coloured = "NO_COLOR" not in os.environ
+    lines = text.splitlines(keepends=True)
+    shown = "".join(map(_coloured, lines)) if coloured else text
+    if len(lines) < shutil.get_terminal_size().lines or not sys.stdin.isatty():
+        click.echo(shown, nl=False)
     else:
-        write_text(text)
+        os.environ.setdefault("LESS", "FRX")  # as git does
+        click.echo_via_pager(shown, color=coloured)
 
 
-def write_text(text: str) -> None:
-    """Print text as it is, whatever the terminal's encoding and line ends."""
+def _coloured(line: str) -> str:
+    """A line of a patch in git's colours."""
+    text = line.rstrip("\r\n")
+    if text.startswith(("--- ", "+++ ")):
+        return click.style(text, bold=True) + line[len(text) :]
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(text[:1])
+    return click.style(text, fg=colour) + line[len(text) :] if colour else line
+
+
+def write_text(text: str, is_for_people: bool) -> None:
+    """Print text in UTF-8; what is for people, as far as the terminal's encoding goes."""
+    encoding = (sys.stdout.encoding or "utf-8").lower().replace("-", "")
+    if is_for_people and encoding != "utf8":
+        write_bytes(text.encode(sys.stdout.encoding, "backslashreplace"))
+    else:
+        write_bytes(text.encode("utf-8", "surrogateescape"))
+
+
+def write_bytes(data: bytes) -> None:
+    """Print bytes as they are, whatever the terminal's encoding and line ends."""
     sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "surrogateescape"))
+    sys.stdout.buffer.write(data)
     sys.stdout.buffer.flush()
+
+
+def colored() -> bool:
+    """Whether standard output shows colours, and nobody minds (https://no-color.org)."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+
+
+def columns() -> int:
+    """The columns that a line may take."""
+    return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
 def status(outcomes: Iterable[Outcome]) -> int:
@@ -66,7 +82,20 @@ def status(outcomes: Iterable[Outcome]) -> int:
     return FINDINGS if any(outcome.changed or outcome.findings for outcome in all_of) else CLEAN
 
 
-def summary(outcomes: list[Outcome], verb: str, further: int = 0) -> str:
+class _Told(Protocol):
+    """What the summary counts."""
+
+    @property
+    def changed(self) -> bool: ...
+
+    @property
+    def failed(self) -> bool: ...
+
+    @property
+    def diagnostics(self) -> list[Diagnostic]: ...
+
+
+def summary(outcomes: Sequence[_Told], verb: str, further: int = 0) -> str:
     """`3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
     failed = sum(outcome.failed for outcome in outcomes)
     changed = sum(outcome.changed for outcome in outcomes)

@@ -18,7 +18,7 @@ from np2tf.facts.module.imports import Imports
 from np2tf.facts.module.instances import Instances
 from np2tf.facts.module.kinds import Kind, Kinds
 from np2tf.facts.module.parents import Parents
-from np2tf.facts.module.positions import positions
+from np2tf.facts.module.positions import positions, told_by
 from np2tf.facts.module.scopes import Scope, Scopes
 from np2tf.tree.walk import walk
 
@@ -70,10 +70,19 @@ class Facts:
 
     def position(self, node: cst.CSTNode) -> tuple[int, int]:
         """Line and column of a node, both from 1. Only diagnostics ask; the first to do so pays for all."""
+        start = self._range(node).start
+        return start.line, start.column + 1
+
+    def place(self, node: cst.CSTNode) -> tuple[int, int, tuple[int, int]]:
+        """What a diagnostic needs: where a node begins, and where that ends which speaks for it: the name of
+        a function, the header of a loop."""
+        end = self._range(told_by(node)).end
+        return *self.position(node), (end.line, end.column + 1)
+
+    def _range(self, node: cst.CSTNode) -> CodeRange:
         if not self._positions:
             self._positions = positions(self.module)
-        start = self._positions[node].start
-        return start.line, start.column + 1
+        return self._positions[node]
 
     def code(self, node: cst.CSTNode) -> str:
         """The source of a node on one line, for messages."""

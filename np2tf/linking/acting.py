@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from np2tf.linking.modules import Modules
+from np2tf.linking.summary import ModuleSummary, Use
 from np2tf.linking.things import Resolution, Thing
-from np2tf.summary import ModuleSummary, Use
 
 #: Modules of Python's whose functions do more than to compute, whichever of them is called.
 _ACTING = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subprocess", "time"})

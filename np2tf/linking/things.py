@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from np2tf.linking.modules import Modules
-from np2tf.summary import ClassSummary, FunctionSummary, ModuleSummary, Ref
+from np2tf.linking.summary import ClassSummary, FunctionSummary, ModuleSummary, Ref
 
 
 class Thing(NamedTuple):

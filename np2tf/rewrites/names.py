@@ -60,7 +60,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
 def report_only(facts: Facts, report: Report) -> None:
     """Say what stays on NumPy, and why."""
     for use in uses(facts):
-        place = facts.position
+        place = facts.place
         if use.on_numpy or use.name in facts.foreign:
             continue
         if use.rule is not None and use.rule.kind == "no":
@@ -74,7 +74,7 @@ def report_only(facts: Facts, report: Report) -> None:
         elif use.is_module and _passed_on(facts, use.node):
             report.add("NP2TF004", *place(use.node))
     for name, spelled in facts.imports.ambiguous.items():
-        report.add("NP2TF001", *facts.position(name), name=spelled)
+        report.add("NP2TF001", *facts.place(name), name=spelled)
     for found in facts.imports.statements:
         _report_import(facts, report, found)
 
@@ -82,11 +82,11 @@ def report_only(facts: Facts, report: Report) -> None:
 def _report_import(facts: Facts, report: Report, found: NumpyImport) -> None:
     """Say which imported names np2tf does not know."""
     if found.star and facts.imports.other_stars:
-        report.add("NP2TF005", *facts.position(found.node), module=found.module)
+        report.add("NP2TF005", *facts.place(found.node), module=found.module)
     for alias in found.aliases if isinstance(found.node, cst.ImportFrom) else ():
         full = f"{found.module}.{alias.evaluated_name}"
         if full not in MODULES and full.split(".")[1] not in ON_NUMPY and rules.find(full) is None:
-            report.add("NP2TF002", *facts.position(alias), name=full)
+            report.add("NP2TF002", *facts.place(alias), name=full)
 
 
 def _passed_on(facts: Facts, node: cst.CSTNode) -> bool:

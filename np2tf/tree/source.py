@@ -14,6 +14,9 @@ import libcst as cst
 
 from np2tf.diagnostics import Diagnostic
 
+#: Where no character has two spellings. In others one may: 0x8790 and 0x81E0 of cp932 are the same.
+_ONE_TO_ONE = frozenset({"utf-8", "iso-8859-1", "ascii"})
+
 
 class SourceError(Exception):
     """A file that cannot be read as Python; carries the Diagnostic."""
@@ -76,12 +79,17 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
     body = data[len(codecs.BOM_UTF8) :] if bom else data
     encoding = "utf-8" if encoding == "utf-8-sig" else encoding
     try:
-        return body.decode(encoding), encoding, bom
+        text = body.decode(encoding)
+        if encoding not in _ONE_TO_ONE and text.encode(encoding) != body:
+            raise _error("NP2TF904", path, 1, 1)
+        return text, encoding, bom
     except UnicodeDecodeError as error:
         before = body[: error.start]
         line = before.count(b"\n") + 1
         column = error.start - (before.rfind(b"\n") + 1) + 1
         raise _error("NP2TF902", path, line, column, reason=f"not {encoding}: {error.reason}") from None
+    except (LookupError, ValueError) as error:  # rot13 and others that are no encodings of text
+        raise _error("NP2TF902", path, 1, 1, reason=str(error)) from None
 
 
 def _check_syntax(text: str, path: str) -> None:

@@ -20,3 +20,18 @@ class _Positions(PositionProvider):
 def positions(module: cst.Module) -> Mapping[cst.CSTNode, CodeRange]:
     """The range of every node, lines from 1 and columns from 0."""
     return _Positions().of(module)
+
+
+def told_by(node: cst.CSTNode) -> cst.CSTNode:
+    """The part of a node at whose end a reader knows what is meant: in the header of what has a block."""
+    if isinstance(node, (cst.FunctionDef, cst.ClassDef)):
+        return node.name
+    if isinstance(node, (cst.While, cst.If)):
+        return node.test
+    if isinstance(node, cst.For):
+        return node.iter
+    if isinstance(node, cst.With):
+        return node.items[-1]
+    if isinstance(node, cst.Match):
+        return node.subject
+    return node

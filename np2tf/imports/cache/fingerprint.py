@@ -13,7 +13,9 @@ from importlib.util import MAGIC_NUMBER
 FORMAT = 8
 #: The translator, relative to the package: a checkout changes it without a new version.
 _PARTS = ("tree", "facts", "rewrites", "imports")
-_TOP = frozenset({"pipeline.py", "options.py", "rules.py", "diagnostics.py", "__init__.py"})
+_TOP = frozenset(
+    {"pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py", "__init__.py"}
+)
 
 
 @lru_cache(maxsize=1)

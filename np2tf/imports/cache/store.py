@@ -40,12 +40,17 @@ def decisions() -> Cache | None:
     return _cache("decisions")
 
 
-def _cache(part: str) -> Cache | None:
+def unchanged() -> Cache | None:
+    """The same of files that stay as they are (`np2tf.conversion.unchanged`)."""
+    return _cache("unchanged", share=1 / 16)  # the files are small, and there may be many
+
+
+def _cache(part: str, share: float = 1.0) -> Cache | None:
     switch, folder = os.environ.get("NP2TF_CACHE", "on"), os.environ.get("NP2TF_CACHE_DIR", "")
     if switch.lower() in _OFF:
         return None
     number = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*", os.environ.get("NP2TF_CACHE_SIZE", ""))
-    limit = int(float(number[1] if number else _MEGABYTES) * 1e6)
+    limit = int(float(number[1] if number else _MEGABYTES) * 1e6 * share)
     if not folder:
         from platformdirs import user_cache_dir
 

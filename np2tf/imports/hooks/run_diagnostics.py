@@ -13,7 +13,7 @@ from np2tf.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     from np2tf.imports.hooks.loader import TranslatingLoader
-    from np2tf.summary import ModuleSummary
+    from np2tf.linking.summary import ModuleSummary
 
 
 def diagnostics_met() -> list[Diagnostic]:
@@ -41,7 +41,7 @@ def _loaders() -> Iterator[TranslatingLoader]:
 def _joined(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
     """The functions whose callees in other modules cannot be staged."""
     from np2tf.linking.acting import Linked
-    from np2tf.project import linked_findings, summary_of_plain
+    from np2tf.project import linked_report, summary_of_plain
 
     summaries = [pickle.loads(one.summary) for one in loaders if one.summary]
     if not any(function.is_staged for one in summaries for function in one.functions.values()):
@@ -53,7 +53,7 @@ def _joined(loaders: Sequence[TranslatingLoader]) -> Iterator[Diagnostic]:
 
     linked = Linked([(one.path, _root(one.path, one.name)) for one in loaders], summaries, read)
     for summary in summaries:
-        yield from linked_findings(linked, summary, _text(summary.path))
+        yield from linked_report(linked, summary, _text(summary.path))
 
 
 def _text(path: str) -> str:

@@ -85,7 +85,7 @@ class Translation(NamedTuple):
     own_code: types.CodeType | None = None
     """Where there was nothing to translate, the module's own."""
     summary: bytes = b""
-    """What other modules need to know of its functions (`np2tf.summary`), pickled: few processes read it."""
+    """The summary of its functions for other modules (`np2tf.linking`), pickled: few processes read it."""
 
 
 def tell(findings: Sequence[Finding], consequence: str = "") -> None:

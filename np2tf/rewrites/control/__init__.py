@@ -36,10 +36,12 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     for function, decision in fitness.staged.items():
         if decision.lowers_anything:
             plan.require(runtime=True)
-            _plan_function(function, decision, facts, plan)
+            _plan_function(function, decision, facts, plan, options.line_length)
 
 
-def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, plan: Plan) -> None:
+def _plan_function(
+    function: cst.FunctionDef, decision: Decision, facts: Facts, plan: Plan, line_length: int
+) -> None:
     marks = Marks()
     for node in decision.marks.lowered:
         plan.add(node, _remember(marks))
@@ -63,7 +65,13 @@ def _plan_function(function: cst.FunctionDef, decision: Decision, facts: Facts, 
     for comprehension in decision.comprehensions:
         plan.add(comprehension, list_of)
     if decision.marks.lowered:
-        plan.add(function, lambda updated: lower_function(updated, marks))
+        width = line_length - 4 * _depth(function, facts)
+        plan.add(function, lambda updated: lower_function(updated, marks, width))
+
+
+def _depth(function: cst.FunctionDef, facts: Facts) -> int:
+    """How many blocks a function stands in."""
+    return sum(isinstance(above, cst.IndentedBlock) for above in facts.parents.above(function))
 
 
 def _remember(marks: Marks) -> Callable[[cst.CSTNode], cst.CSTNode]:

@@ -69,10 +69,9 @@ class Fitness:
         """Say why the functions that would be worth staging are not, and which loops are none any more."""
         for function, decision in self.staged.items():
             for loop in decision.independent:
-                report.add("NP2TF310", *facts.position(loop), name=function.name.value)
+                report.add("NP2TF310", *facts.place(loop), name=function.name.value)
         for function, unfit in self.unfit.items():
-            line, column = facts.position(unfit.node)
-            report.add(unfit.code, line, column, name=function.name.value, **unfit.words)
+            report.add(unfit.code, *facts.place(unfit.node), name=function.name.value, **unfit.words)
 
 
 def _judge(facts: Facts, options: Options) -> Fitness:

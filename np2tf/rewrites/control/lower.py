@@ -18,6 +18,7 @@ from np2tf.facts.dataflow.flow import (
     parameters,
     writes,
 )
+from np2tf.options import LINE_LENGTH
 from np2tf.rewrites.control.common.closures import Closures
 from np2tf.rewrites.control.common.layout import else_of, footer_of, line, statements_of, suite
 from np2tf.rewrites.control.common.marks import Marks
@@ -31,21 +32,25 @@ from np2tf.tree.walk import walk
 _NO_JUMPS = Jumps()
 
 
-def lower_function(function: cst.FunctionDef, marks: Marks) -> cst.FunctionDef:
-    """The function with everything marked in it lowered; CannotLower where that is not possible."""
+def lower_function(function: cst.FunctionDef, marks: Marks, width: int = LINE_LENGTH) -> cst.FunctionDef:
+    """The function with everything marked in it lowered; CannotLower where that is not possible.
+
+    Calls that would be longer than `width` are broken; the function's own indentation does not count.
+    """
     if not any(node in marks for node in walk(function)):
         return function
     taken = {node.value for node in walk(function) if isinstance(node, cst.Name)}
-    return Lowering(marks, Naming(taken), Closures(function)).function(function, depth=0)
+    return Lowering(marks, Naming(taken), Closures(function), width).function(function, depth=0)
 
 
 class Lowering:
     """The lowering of one function and of the functions inside it."""
 
-    def __init__(self, marks: Marks, naming: Naming, closures: Closures) -> None:
+    def __init__(self, marks: Marks, naming: Naming, closures: Closures, width: int) -> None:
         self.marks = marks
         self.naming = naming
         self.closures = closures
+        self.width = width
 
     def function(self, function: cst.FunctionDef, depth: int) -> cst.FunctionDef:
         """A user's function with its body lowered."""
@@ -60,6 +65,7 @@ class Lowering:
             function_locals(whole) | foreign,
             bound | foreign,
             depth=depth + 1,
+            width=self.width,
             added=added,
             counters=counters(function),
             foreign=foreign,

@@ -13,9 +13,9 @@ from np2tf.facts.classes import decorators
 from np2tf.facts.effects import Effects
 from np2tf.facts.references import References, module_of
 from np2tf.facts.uses import Certain
+from np2tf.linking.summary import UNKNOWN, FunctionSummary, ModuleSummary, Ref, Use
 from np2tf.options import Options
 from np2tf.rewrites.control.fitness import Fitness, Unfit
-from np2tf.summary import UNKNOWN, FunctionSummary, ModuleSummary, Ref, Use
 
 _ABSTRACT = frozenset({"abstractmethod", "abc.abstractmethod"})
 _SEEN_THROUGH = {

@@ -33,7 +33,7 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
         statement = facts.parents[call]
         if not isinstance(statement, cst.Expr):
             if use.rule.writes:
-                report.add("NP2TF102", *facts.position(call), name=facts.code(use.node))
+                report.add("NP2TF102", *facts.place(call), name=facts.code(use.node))
             continue
         if can_rebind(facts, written) and (use.rule.writes or not _may_be_none(facts, written)):
             plan.add(statement, _rebind(use.rule))

@@ -20,7 +20,7 @@ def plan(facts: Facts, plan: Plan, report: Report) -> None:
             continue
         assert isinstance(target, cst.Subscript)
         if not may_swap(facts, read_by(target), assign.value):
-            report.add("NP2TF101", *facts.position(assign), code=facts.code(target))
+            report.add("NP2TF101", *facts.place(assign), code=facts.code(target))
             continue
         plan.require(tnp=True)
 

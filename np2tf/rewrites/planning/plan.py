@@ -7,7 +7,7 @@ order they were added.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from typing import Any, Union, cast
 
 import libcst as cst
@@ -54,6 +54,11 @@ class Plan:
     def edited(self, node: cst.CSTNode) -> bool:
         """Whether `node` itself has an edit already."""
         return node in self._edits
+
+    @property
+    def touched(self) -> Set[cst.CSTNode]:
+        """The nodes that have an edit, and those around them; every other node stays as it is."""
+        return self._on_path
 
     def require(self, *, tnp: bool = False, runtime: bool = False) -> None:
         """Say that the output needs `from np2tf import tnp`, or `import np2tf` for its operators."""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import threading
+from contextlib import suppress
 from time import perf_counter
 
-#: What importing TensorFlow takes, in seconds: compiling must have a prospect of gaining as much.
+#: What importing TensorFlow takes, in seconds, on a machine that does nothing else: compiling must have a
+#: prospect of gaining as much.
 IMPORT_SECONDS = 3.0
 #: Seconds on the host from which on the half of np2tf that needs TensorFlow is loaded, where the program has
 #: imported TensorFlow by itself: that takes half a second, and compiling is expected to take as long again.
 LOAD_SECONDS = 2.0
+#: The load of the machine is looked at again after so many seconds.
+_LOAD_LASTS = 1.0
 #: What compiling a function is expected to take as long as this process has compiled nothing.
 COMPILE_SECONDS = 0.5
 #: What it takes to call compiled code, in seconds, and how long a call of a jitted function must take that is
@@ -68,6 +73,24 @@ class Stopwatch:
         long_calls.seconds = self._long_calls + seconds
 
 
+class _Machine:
+    """What other processes take of the machine."""
+
+    def __init__(self) -> None:
+        self._seen, self._slowdown = -_LOAD_LASTS, 1.0
+
+    @property
+    def slowdown(self) -> float:
+        """How many times longer everything takes now than on a machine that does nothing else."""
+        now = perf_counter()
+        if now - self._seen >= _LOAD_LASTS:
+            self._seen = now
+            with suppress(AttributeError, OSError):  # not every platform tells how many processes wait
+                self._slowdown = max(1.0, os.getloadavg()[0] / (os.cpu_count() or 1))
+        return self._slowdown
+
+
+machine = _Machine()
 clock = _Clock()
 long_calls = _LongCalls()
 

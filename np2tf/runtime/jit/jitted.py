@@ -20,7 +20,7 @@ from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.environment import forks as forks  # in which nothing is compiled
 from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # which keep AutoGraph off
 from np2tf.runtime.environment.call_context import has_tensor, is_on_host, load, tensorflow, tier
-from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOAD_SECONDS, clock
+from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOAD_SECONDS, clock, machine
 from np2tf.runtime.environment.raw_tensors import across, has_raw, raw
 from np2tf.runtime.environment.unjitted import UnjittedWarning as UnjittedWarning
 from np2tf.runtime.host.host_function import HostFunction
@@ -157,7 +157,7 @@ class Jitted:
         if not (self._says_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         # Where the program has imported TensorFlow by itself, that time is spent already.
-        return clock.spent >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS)
+        return clock.spent >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS) * machine.slowdown
 
     def leave_alone(self) -> None:
         """Run on the host what comes next, as long as calls are short and nothing around them has changed."""

@@ -27,7 +27,7 @@ import numpy as np
 from np2tf.config import config
 from np2tf.runtime.decisions.decisions import PAYS
 from np2tf.runtime.environment.call_context import is_recording, load, tensorflow
-from np2tf.runtime.environment.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Stopwatch, clock
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Stopwatch, clock, machine
 from np2tf.runtime.environment.unjitted import OF_THE_MOMENT
 from np2tf.runtime.introspection.array_search import holds_array
 from np2tf.runtime.replacement.loop_function import WATCH
@@ -218,7 +218,7 @@ class Rounds:
 
     def _pays(self, passed: float, left: float) -> bool:
         """Whether what is left of the loop, but for long calls, takes longer than compiling it."""
-        loop, loading = self._loop, 0.0 if quick.tensors else IMPORT_SECONDS
+        loop, loading = self._loop, 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
             pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected + loading)
         else:

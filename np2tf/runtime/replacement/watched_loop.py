@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from np2tf.counts import Fallback, TakenOver, counts
 from np2tf.runtime.decisions.decisions import FOLLOWED, Record, Refusal, Way, decisions, key_of
 from np2tf.runtime.decisions.digests import digest_of_call
-from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
 from np2tf.runtime.replacement.loop_function import LoopFunction
 from np2tf.tnp._front.fast_flags import quick
 
@@ -87,7 +87,7 @@ class WatchedLoop:
     @property
     def is_due(self) -> bool:
         """Whether to enter it as compiled code, although its runs are short."""
-        loading = 0.0 if quick.tensors else IMPORT_SECONDS
+        loading = 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
         if not self._may_be_entered or self.host_seconds < PATIENT * (self.expected + loading):
             return False
         return not any(loop._may_be_entered for loop in self.outer)

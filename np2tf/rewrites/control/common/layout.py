@@ -10,8 +10,6 @@ from np2tf.facts.dataflow.flow import block
 from np2tf.rewrites.control.common.naming import Naming
 from np2tf.tree.templates import Statement
 
-WIDTH = 99
-
 
 def line(text: str, leading: Sequence[cst.EmptyLine] = ()) -> cst.SimpleStatementLine:
     """One simple statement from its text."""
@@ -147,12 +145,12 @@ def returning(values: Sequence[str], as_tuple: bool, footer: Sequence[cst.EmptyL
     return [line(f"return {text}", footer)]
 
 
-def call(head: str, callee: str, arguments: Sequence[str], depth: int) -> str:
-    """A statement's text, broken after the bracket where it would be too long."""
+def call(head: str, callee: str, arguments: Sequence[str], depth: int, width: int) -> str:
+    """A statement's text, broken after the bracket where it would be longer than `width`."""
     flat = f"{head}{callee}({', '.join(arguments)})"
-    if len(flat) + 4 * depth <= WIDTH:
+    if len(flat) + 4 * depth <= width:
         return flat
     joined = ", ".join(arguments)
-    if len(joined) + 4 * (depth + 1) <= WIDTH:
+    if len(joined) + 4 * (depth + 1) <= width:
         return f"{head}{callee}(\n    {joined}\n)"
     return f"{head}{callee}(\n" + "".join(f"    {argument},\n" for argument in arguments) + ")"

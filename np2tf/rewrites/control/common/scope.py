@@ -9,6 +9,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.binding import bound_after
 from np2tf.facts.dataflow.flow import Names, ordered_writes, writes
+from np2tf.options import LINE_LENGTH
 
 
 @dataclass
@@ -22,7 +23,9 @@ class Scope:
     maybe: Names = frozenset()
     """The names that some path may have bound."""
     depth: int = 1
-    """How deep the statements are indented."""
+    """How deep the statements are indented, counted from the user's function."""
+    width: int = LINE_LENGTH
+    """How long a line may be, counted from there as well."""
     presets: list[str] = field(default_factory=list)
     """The names to set to `undefined` at the scope's start."""
     added: Names = frozenset()
@@ -64,6 +67,7 @@ class Scope:
             (self.bound - own) | given,
             given,
             self.depth + 1,
+            self.width,
             added=self.added,
             counters=self.counters,
             foreign=self.foreign,

@@ -20,7 +20,7 @@ def lower(lowering: Lowers, node: cst.SimpleStatementLine, scope: Scope) -> list
             message = f"({code(small.msg)})" if small.msg is not None else ""
             out.append(helper(name, (), [line(f"raise AssertionError{message}")], leading))
             arguments = [code(small.test), "lambda: None", name]
-            out.append(line(call("", "np2tf.cond", arguments, scope.depth), blank()))
+            out.append(line(call("", "np2tf.cond", arguments, scope.depth, scope.width), blank()))
         else:
             alone = small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
             out.append(cst.SimpleStatementLine([alone], leading_lines=list(leading)))

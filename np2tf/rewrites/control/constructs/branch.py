@@ -10,7 +10,6 @@ import libcst as cst
 from np2tf.facts.dataflow.counters import step_of
 from np2tf.facts.dataflow.flow import Names, live_before, reads, writes
 from np2tf.rewrites.control.common.layout import (
-    WIDTH,
     blank,
     call,
     code,
@@ -107,8 +106,8 @@ def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool)
         head = ""
     texts = [] if shared else [_as_lambda(branch, outputs, bound) for branch in branches]
     lambdas = [text for text in texts if text is not None]
-    if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < WIDTH for text in lambdas):
-        text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth)
+    if len(lambdas) == 2 and all(len(text) + 4 * scope.depth + 4 < scope.width for text in lambdas):
+        text = call(head, "np2tf.cond", [code(node.test), *lambdas], scope.depth, scope.width)
         nested = "np2tf.cond" in "".join(lambdas)
         if not (nested and "\n" in text):
             return [line(text, node.leading_lines)]
@@ -265,7 +264,7 @@ def _with_helpers(
         out.append(made)
     arguments = [code(node.test), *callees, *values]
     kept = blank() if out else leading
-    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth), kept)]
+    return [*out, line(call(head, "np2tf.cond", arguments, scope.depth, scope.width), kept)]
 
 
 def _short_lambda(branch: _Branch, outputs: Sequence[str], operands: Sequence[str]) -> str | None:

@@ -74,7 +74,7 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
     above = rebinding(params, shared, naming)
     params = renamed(params, shared, naming)
     out.append(helper(step, params, [*above, *stepped, *tail], leading, comment_of(node.body)))
-    out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth), blank()))
+    out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank()))
     return out
 
 

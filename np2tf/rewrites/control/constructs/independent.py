@@ -70,7 +70,7 @@ def lower(lowering: Lowers, node: cst.For, found: MapLoop, scope: Scope) -> list
     name = lowering.naming.name(f"value_{item}" if item != "_" else "value")
     made = helper(name, [item], stepped, node.leading_lines, comment_of(node.body))
     arguments = [code(node.iter), name, scope.value(found.out)]
-    filled = line(call(f"{found.out} = ", "np2tf.map_loop", arguments, scope.depth), blank())
+    filled = line(call(f"{found.out} = ", "np2tf.map_loop", arguments, scope.depth, scope.width), blank())
     return [made, filled]
 
 

@@ -50,7 +50,9 @@ def lower(lowering: Lowers, node: cst.While, live: Names, scope: Scope) -> list[
     again = helper(keep_going, params, test, node.leading_lines, comment_of(node.body))
     stepped = [*rebinding(state, inside, naming), *stepped, *returning(state, True, footer_of(node))]
     once = helper(step, renamed(state, inside, naming), stepped)
-    text = call(assigned(state), "np2tf.while_loop", (keep_going, step, tuple_of(values)), scope.depth)
+    text = call(
+        assigned(state), "np2tf.while_loop", (keep_going, step, tuple_of(values)), scope.depth, scope.width
+    )
     return [again, once, line(text, blank())]
 
 

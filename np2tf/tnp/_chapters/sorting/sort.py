@@ -21,6 +21,8 @@ from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_region
 
+#: A partition of so many elements is in order.
+_IN_ORDER = 2
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
 
 _SIGN = {tf.float32: (tf.int32, 0x7FFFFFFF), tf.float64: (tf.int64, 0x7FFFFFFFFFFFFFFF)}
@@ -179,7 +181,10 @@ def argpartition(
     See https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html.
     """
     a, axis = _prepared(a, axis, order)
-    _check_partition(kth, kind, a.shape[axis])
+    length = a.shape[axis]
+    _check_partition(kth, kind, length)
+    if length is None or length > _IN_ORDER:
+        raise StagingError("argpartition, whose order on both sides is NumPy's to choose", "NP2TF503")
     return tensor_array(order_along(a, axis))
 
 

@@ -1,0 +1,199 @@
+"""Baselines: the findings that a project has today, kept in a file, so that only new ones are shown.
+
+The file is a JSON list with one entry on a line: where two branches change it, few lines meet. A finding is
+known by its file, its code, its message and the text of its line, so that it may move within the file; the
+message is kept as a digest, without the places that it names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from np2tf.checking.edits import lines_of
+from np2tf.checking.findings import BY_OTHER_FILES, Checked
+from np2tf.checking.ignores import ABOUT_SUPPRESSIONS
+from np2tf.diagnostics import Diagnostic
+from np2tf.disk.writing import write
+
+STALE = "NP2TF914"
+#: Whether findings of a code are shown in a file.
+IsSelectedIn = Callable[[str, Path], bool]
+#: What is never known: the run itself went wrong, or it is about hiding.
+_ALWAYS_SHOWN = frozenset({*ABOUT_SUPPRESSIONS, STALE, "NP2TF905", "NP2TF906", "NP2TF908"})
+_VERSION = 1
+_HEADER = {"np2tf": "baseline", "version": _VERSION}
+_FIELDS: Mapping[str, type] = {"path": str, "code": str, "count": int, "message": str, "source": str}
+_PLACE = re.compile(r" \([^()]*:\d+\)")
+
+
+class BaselineError(Exception):
+    """A file that is no baseline; says where and why."""
+
+    def __init__(self, path: Path, line: int, reason: str) -> None:
+        super().__init__(f"{path}:{line}: not a baseline: {reason}")
+
+
+class Known(NamedTuple):
+    """What findings that are alike have in common."""
+
+    path: str
+    code: str
+    message: str
+    source: str
+
+
+@dataclass
+class Baseline:
+    """The entries of one file: how often each finding is known, and the line that says so."""
+
+    file: Path
+    counts: Counter[Known] = field(default_factory=Counter)
+    lines: dict[Known, int] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path) -> Baseline:
+        """Read a file that `write_to` has made; BaselineError where it is something else."""
+        try:
+            text = file.read_bytes().decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = error.object[: error.start].count(b"\n") + 1
+            raise BaselineError(file, line, "it is not UTF-8") from None
+        baseline = cls(file)
+        for line, entry in _entries(file, text):
+            known, count = _known(file, line, entry)
+            baseline.counts[known] += count
+            baseline.lines.setdefault(known, line)
+        return baseline
+
+    def of(self, found: Diagnostic, text: str) -> Known:
+        """How a finding would stand here."""
+        lines = lines_of(text.removeprefix("\ufeff"))
+        source = lines[found.line - 1].strip() if 0 < found.line <= len(lines) else ""
+        return Known(self.name(found.path), found.code, _digest(found.message), source)
+
+    def name(self, path: str) -> str:
+        """A file's name as entries have it: seen from the baseline's folder."""
+        try:
+            return Path(os.path.relpath(path, self.file.parent)).as_posix()
+        except ValueError:  # another drive
+            return Path(path).absolute().as_posix()
+
+    def new(self, findings: Iterable[Diagnostic], texts: Mapping[str, str]) -> list[Diagnostic]:
+        """The findings that are not known. What is known and not found stays behind in `counts`."""
+        new = []
+        for found in findings:
+            known = self.of(found, texts.get(found.source, ""))
+            if found.code not in _ALWAYS_SHOWN and self.counts[known] > 0:
+                self.counts[known] -= 1
+            else:
+                new.append(found)
+        return new
+
+    def stale(self, files: Sequence[Checked], is_selected: IsSelectedIn) -> list[Diagnostic]:
+        """What `new` has left, of files that have been looked at and of files that are gone."""
+        looked_at = {self.name(str(file.path)): file for file in files}
+        found = []
+        for known, count in sorted(self.counts.items(), key=lambda item: self.lines.get(item[0], 0)):
+            if count > 0 and self._is_gone(known, looked_at.get(known.path), is_selected):
+                words = {"code": known.code, "file": known.path, "count": str(count), "source": known.source}
+                found.append(Diagnostic(STALE, str(self.file), self.lines[known], 1, tuple(words.items())))
+        return found
+
+    def _is_gone(self, known: Known, file: Checked | None, is_selected: IsSelectedIn) -> bool:
+        if file is None:
+            return not (self.file.parent / known.path).exists()
+        if file.is_failed:
+            return False
+        return is_selected(known.code, file.path) and (file.is_whole or known.code not in BY_OTHER_FILES)
+
+    def renewed(
+        self,
+        files: Sequence[Checked],
+        findings: Iterable[Diagnostic],
+        texts: Mapping[str, str],
+        is_selected: IsSelectedIn,
+    ) -> Baseline:
+        """A baseline of these findings, and of what this one knows and the run had no eye for: other files,
+        and codes that were not asked for."""
+        looked_at = {self.name(str(file.path)): file for file in files}
+        kept = Baseline(self.file)
+        for known, count in self.counts.items():
+            if not self._is_gone(known, looked_at.get(known.path), is_selected):
+                kept.counts[known] = count
+        told = [found for found in findings if found.code not in _ALWAYS_SHOWN]
+        for known, count in Counter(self.of(found, texts.get(found.source, "")) for found in told).items():
+            kept.counts[known] = max(count, kept.counts[known])
+        return kept
+
+    def write(self) -> int:
+        """Write the file anew, and say how many findings it knows."""
+        entries: list[object] = [_HEADER]
+        for known, count in sorted(self.counts.items()):
+            entries.append({**known._asdict(), "count": count})
+        body = ",\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+        write(self.file, f"[\n{body}\n]\n".encode("utf-8", "backslashreplace"))
+        return sum(self.counts.values())
+
+
+def _digest(message: str) -> str:
+    plain = _PLACE.sub("", message)
+    return hashlib.sha256(plain.encode("utf-8", "backslashreplace")).hexdigest()[:16]
+
+
+def _entries(file: Path, text: str) -> Iterator[tuple[int, Any]]:
+    """The entries of the list, each with the line that it begins in."""
+    decoder = json.JSONDecoder()
+    place = _after_space(text, 0)
+    if text[place : place + 1] != "[":
+        raise BaselineError(file, _line(text, place), "it does not begin with `[`")
+    separator, number = "[", 0
+    while separator != "]":
+        place = _after_space(text, place + 1)
+        line = _line(text, place)
+        try:
+            entry, place = decoder.raw_decode(text, place)
+        except json.JSONDecodeError as error:
+            raise BaselineError(file, error.lineno, error.msg) from None
+        except RecursionError:
+            raise BaselineError(file, line, "it is nested too deeply") from None
+        if number == 0 and entry != _HEADER:
+            raise BaselineError(file, line, f"its first entry is not {json.dumps(_HEADER)}")
+        if number:
+            yield line, entry
+        number += 1
+        place = _after_space(text, place)
+        separator = text[place : place + 1]
+        if separator not in (",", "]") or not separator:
+            raise BaselineError(file, _line(text, place), "`,` or `]` is missing behind an entry")
+    place = _after_space(text, place + 1)
+    if place != len(text):
+        raise BaselineError(file, _line(text, place), "something follows the list")
+
+
+def _known(file: Path, line: int, entry: Any) -> tuple[Known, int]:
+    if not isinstance(entry, dict) or set(entry) != set(_FIELDS):
+        raise BaselineError(file, line, f"an entry has the fields {', '.join(_FIELDS)}")
+    for name, kind in _FIELDS.items():
+        if type(entry[name]) is not kind:
+            raise BaselineError(file, line, f"{name} is a {'text' if kind is str else 'whole number'}")
+    if entry["count"] < 1:
+        raise BaselineError(file, line, "count is 1 or more")
+    return Known(*(entry[name] for name in Known._fields)), entry["count"]
+
+
+def _after_space(text: str, place: int) -> int:
+    while text[place : place + 1].isspace():
+        place += 1
+    return place
+
+
+def _line(text: str, place: int) -> int:
+    return text.count("\n", 0, place) + 1

@@ -1,0 +1,129 @@
+"""Suppressions written into files, and taken out of them. Everything else stays byte for byte."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from bisect import bisect_right
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from np2tf.checking.ignores import ABOUT_SUPPRESSIONS, Unused
+from np2tf.diagnostics import Diagnostic
+from np2tf.disk.writing import write
+from np2tf.suppressions import Statement, Suppression, Suppressions, statements
+from np2tf.tree.source import Source, SourceError
+
+#: A line with its end, as Python counts lines: a form feed ends none.
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_BOM = "\ufeff"
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a source with their ends."""
+    return _LINE.findall(text)
+
+
+def with_suppressions(text: str, findings: Iterable[Diagnostic]) -> tuple[str, int]:
+    """The text with a comment behind every statement that something was found in, and how many findings that
+    hides. A comment that is there already gets the codes."""
+    bom, body = _split(text)
+    lines, places, there = lines_of(body), statements(body), Suppressions.of(body).comments
+    wanted: dict[Statement, list[str]] = {}
+    count = 0
+    for found in findings:
+        place = _around(places, found.line)
+        if place is None or found.severity == "error" or found.code in ABOUT_SUPPRESSIONS:
+            continue
+        wanted.setdefault(place, []).append(found.code)
+        count += 1
+    edits: list[tuple[int, int, int, str]] = []
+    for place, codes in wanted.items():
+        old = next((one for one in there if _is_at(one, place)), None)
+        if old is not None:
+            new = _with_codes(_text_of(old, lines), sorted({*old.codes, *codes}))
+            edits.append((old.line, old.start, old.end, new))
+        else:
+            end = len(lines[place.last - 1].rstrip("\r\n"))
+            edits.append((place.last, end, end, f"  # np2tf: ignore[{', '.join(sorted(set(codes)))}]"))
+    return bom + _edited(lines, edits), count
+
+
+def without(text: str, unused: Sequence[Unused]) -> str:
+    """The text without suppressions that hide nothing."""
+    bom, body = _split(text)
+    lines = lines_of(body)
+    idle: dict[Suppression, set[str]] = {}
+    for one in unused:
+        idle.setdefault(one.comment, set()).update(one.codes)
+    edits = []
+    for comment, codes in idle.items():
+        left = [code for code in dict.fromkeys(comment.codes) if code not in codes]
+        if left:
+            new = _with_codes(_text_of(comment, lines), left)
+            edits.append((comment.line, comment.start, comment.end, new))
+        else:
+            edits.append(_removal(comment, lines[comment.line - 1]))
+    return bom + _edited(lines, edits)
+
+
+def rewrite(path: Path, before: str, after: str) -> None:
+    """Write a text that differs from the file's in comments alone; ValueError or OSError where that cannot
+    be done, and then the file is as it was."""
+    data = path.read_bytes()
+    try:
+        source = Source.of(data, str(path))
+    except SourceError as error:
+        raise ValueError(error.diagnostic.message) from None
+    if source.original != before:
+        raise ValueError("it has changed meanwhile")
+    if _meaning(before) != _meaning(after):
+        raise ValueError("there is no place for a comment")
+    write(path, source.encoded(after))
+
+
+def _split(text: str) -> tuple[str, str]:
+    return (_BOM, text[1:]) if text.startswith(_BOM) else ("", text)
+
+
+def _around(places: Sequence[Statement], line: int) -> Statement | None:
+    """The statement that a line is part of."""
+    index = bisect_right(places, line, key=lambda place: place.first) - 1
+    return places[index] if index >= 0 and line <= places[index].last else None
+
+
+def _is_at(comment: Suppression, place: Statement) -> bool:
+    """Whether a comment with codes covers this statement, and no more."""
+    return bool(comment.codes) and not comment.is_file and (comment.first, comment.last) == place
+
+
+def _text_of(comment: Suppression, lines: Sequence[str]) -> str:
+    return lines[comment.line - 1][comment.start : comment.end]
+
+
+def _with_codes(comment: str, codes: Iterable[str]) -> str:
+    return re.sub(r"\[[^\]]*\]", f"[{', '.join(codes)}]", comment, count=1)
+
+
+def _removal(comment: Suppression, line: str) -> tuple[int, int, int, str]:
+    before, behind = line[: comment.start], line[comment.end :]
+    if not before.strip() and not behind.strip():
+        return comment.line, 0, len(line), ""
+    if behind.strip():  # another comment on the line takes its place
+        return comment.line, comment.start, len(line) - len(behind.lstrip()), ""
+    return comment.line, len(before.rstrip()), comment.end, ""
+
+
+def _edited(lines: Sequence[str], edits: Iterable[tuple[int, int, int, str]]) -> str:
+    result = list(lines)
+    for line, start, end, new in sorted(edits, reverse=True):
+        old = result[line - 1]
+        result[line - 1] = old[:start] + new + old[end:]
+    return "".join(result)
+
+
+def _meaning(text: str) -> str:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return ast.dump(ast.parse(text.removeprefix(_BOM)))

@@ -1,0 +1,92 @@
+"""The findings of all files of a run, also those that comments hide."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from np2tf.candidates import is_translated
+from np2tf.diagnostics import Diagnostic
+from np2tf.notebooks.notebook import SUFFIX, Notebook
+from np2tf.project import Project
+from np2tf.tree.source import SourceError
+
+#: Codes that say what other files bring about: where these are not read, they are not found.
+BY_OTHER_FILES = frozenset({"NP2TF402"})
+
+
+@dataclass
+class Checked:
+    """One file.
+
+    Attributes:
+        text: what it holds; of one that cannot be read as Python, as much as can be shown; of a notebook, its
+            program.
+        would_change: whether a translation changes it.
+        is_whole: whether the files around it have been read too.
+        found: its findings, none of them hidden yet; those of a notebook in its program.
+    """
+
+    path: Path
+    text: str
+    would_change: bool = False
+    is_whole: bool = True
+    is_failed: bool = False
+    is_crashed: bool = False
+    notebook: Notebook | None = None
+    found: list[Diagnostic] = field(default_factory=list)
+
+    @property
+    def is_translated(self) -> bool:
+        """Whether it is np2tf's output: there most codes are not looked for any more."""
+        return is_translated(self.text)
+
+
+def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Checked]:
+    """The files of a project with their findings.
+
+    Args:
+        folders: those that were given as such: the files in them are whole.
+    """
+    whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
+    files: dict[str, Checked] = {}
+    for outcome in project.outcomes(jobs):
+        data = outcome.before.encode("utf-8") or outcome.data
+        notebook = _notebook(outcome.path, data)
+        found = [*outcome.diagnostics, *outcome.suppressed]
+        files[str(outcome.path)] = Checked(
+            outcome.path,
+            notebook.text if notebook is not None else outcome.before or _shown(outcome.data),
+            outcome.changed,
+            os.path.abspath(outcome.path).startswith(tuple(whole)),
+            outcome.failed,
+            outcome.crashed,
+            notebook,
+            found if notebook is None else [notebook.in_program(one) for one in found],
+        )
+    for report in project.reports():
+        files[report.path].found += [*report.found, *report.suppressed]
+    for file in files.values():
+        file.found.sort(key=order)
+    return list(files.values())
+
+
+def _notebook(path: Path, data: bytes) -> Notebook | None:
+    """A file as a notebook, if it can be read as one."""
+    if path.suffix != SUFFIX:
+        return None
+    try:
+        return Notebook.of(data, str(path))
+    except SourceError:
+        return None
+
+
+def order(found: Diagnostic) -> tuple[int, int, str]:
+    """Findings of a file come in the order of its text."""
+    return found.line, found.column, found.code
+
+
+def _shown(data: bytes) -> str:
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,45 @@
+"""`np2tf config`: what applies to a file, and where that comes from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from np2tf.configuration import Configurations
+from np2tf.configuration.reading import KEYS
+from np2tf.configuration.settings import DEFAULT
+from np2tf.disk.discovery import Search
+
+
+@click.command()
+@click.option("--show", is_flag=True, help="Print it (what the command does in any case).")
+@click.argument("files", nargs=-1, required=True, metavar="FILE…", type=click.Path(path_type=Path))
+def config(files: tuple[Path, ...], show: bool) -> None:
+    """Show what applies to each FILE, key by key, and where it comes from.
+
+    The nearest np2tf.toml, or pyproject.toml with a table [tool.np2tf], counts; what it does not say has its
+    default. A folder stands for the files in it.
+    """
+    configurations = Configurations()
+    search = Search(configurations)
+    for number, file in enumerate(files):
+        settings = configurations.of_folder(file) if file.is_dir() else configurations.of(file)
+        click.echo(f"{'' if number == 0 else chr(10)}# {file}: {settings.file or 'no configuration'}")
+        if search.excludes(file):
+            click.echo("# It is excluded, unless it is named.")
+        for key in KEYS:
+            value = getattr(settings, key.replace("-", "_"))
+            value = _as_toml(dict(value) if key == "per-file-ignores" else value)
+            click.echo(f"{key} = {value}  # {settings.told_by.get(key, DEFAULT)}")
+
+
+def _as_toml(value: Any) -> str:
+    """A value as it is spelled in TOML, on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, tuple):
+        return "[" + ", ".join(map(_as_toml, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

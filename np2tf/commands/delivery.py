@@ -1,0 +1,149 @@
+"""What `np2tf convert` does with the translations: print patches, name files, or write them."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Protocol
+
+import click
+
+from np2tf.commands import output
+from np2tf.conversion.tasks import Done, Patch, Task
+from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL
+from np2tf.disk.outcome import problem
+from np2tf.disk.writing import write
+
+
+class Delivery(Protocol):
+    """What is done with each file, and at the end."""
+
+    patch: Patch
+    """What patches it needs."""
+    verb: str
+    """What the summary says of files that change."""
+    is_written: bool
+    """Whether a file that changes is one that is done, and nothing that is left to do."""
+
+    def take(self, task: Task, done: Done) -> None:
+        """Print or write one file; OSError where that is not possible."""
+
+    def finish(self) -> None:
+        """Print what could not be printed before."""
+
+
+class Diffs:
+    """Patches on standard output; on a terminal all at once, to know whether they fill a page."""
+
+    verb = "would change"
+    is_written = False
+
+    def __init__(self) -> None:
+        self.patch: Patch = "text" if sys.stdout.isatty() else "bytes"
+        self._kept: list[bytes] = []
+
+    def take(self, task: Task, done: Done) -> None:
+        """Print the patch, or keep it."""
+        if self.patch == "text":
+            self._kept.append(done.patch)
+        elif done.patch:
+            output.write_bytes(done.patch)
+
+    def finish(self) -> None:
+        """Show the patches that were kept."""
+        if any(self._kept):
+            output.show_patch(b"".join(self._kept).decode("utf-8", "replace"))
+
+
+class Names:
+    """The names of the files that would change."""
+
+    patch: Patch = "none"
+    verb = "would change"
+    is_written = False
+
+    def take(self, task: Task, done: Done) -> None:
+        """Print the name."""
+        if done.changed:
+            click.echo(f"{click.format_filename(done.path)}: would change")
+
+    def finish(self) -> None:
+        """Nothing is left to print."""
+
+
+class InPlace:
+    """Each file replaced by its translation."""
+
+    patch: Patch = "none"
+    verb = "changed"
+    is_written = True
+
+    def take(self, task: Task, done: Done) -> None:
+        """Write the translation, unless the file has become another meanwhile."""
+        if not done.changed:
+            return
+        if task.path.read_bytes() != task.data:
+            raise OSError(None, "it was changed while it was translated")
+        write(task.path, done.data)
+
+    def finish(self) -> None:
+        """Everything is written."""
+
+
+class Elsewhere:
+    """The translations in another folder, with what did not change."""
+
+    patch: Patch = "none"
+    verb = "changed"
+    is_written = True
+
+    def __init__(self, targets: dict[Path, Path], with_failed: bool) -> None:
+        self._targets = targets
+        self._with_failed = with_failed
+
+    def take(self, task: Task, done: Done) -> None:
+        """Write the translation, or the file as it is where it has none."""
+        if done.failed and not self._with_failed:
+            return
+        target = self._targets[task.path]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        write(target, done.data if done.changed else task.data, like=task.path)
+
+    def finish(self) -> None:
+        """Everything is written."""
+
+
+class Stream:
+    """The one translation on standard output."""
+
+    patch: Patch = "none"
+    verb = "changed"
+    is_written = True
+
+    def take(self, task: Task, done: Done) -> None:
+        """Print the translation, or the program as it is where it has none."""
+        output.write_bytes(done.data if done.changed else task.data)
+
+    def finish(self) -> None:
+        """Everything is printed."""
+
+
+def delivered(delivery: Delivery, task: Task, done: Done) -> Done:
+    """Print or write one file; where that fails, it is a finding. What is returned has no texts any more."""
+    try:
+        delivery.take(task, done)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        found = problem("NP2TF906", done.path, error.strerror or str(error))
+        done = replace(done, changed=False, diagnostics=[*done.diagnostics, found])
+    return replace(done, data=b"", patch=b"")
+
+
+def status(outcomes: list[Done], is_written: bool) -> int:
+    """The exit status: 123 np2tf's own fault, 1 a file has failed or would change, else 0."""
+    if any(done.crashed for done in outcomes):
+        return INTERNAL
+    left = any(done.failed or (done.changed and not is_written) for done in outcomes)
+    return FINDINGS if left else CLEAN

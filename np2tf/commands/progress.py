@@ -1,0 +1,58 @@
+"""A bar on a terminal for work that takes longer than a moment."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+#: Seconds after which the bar appears.
+_AFTER = 2.0
+
+
+class Bar:
+    """Counts what is done, and shows it on standard error if that is a terminal.
+
+    Args:
+        total: how much there is to do.
+        is_shown: False for no bar whatever happens.
+    """
+
+    def __init__(self, total: int, is_shown: bool = True) -> None:
+        self._total = total
+        self._done = 0
+        self._begun = time.monotonic()
+        self._is_shown = is_shown and sys.stderr.isatty()
+        self._bar: tuple[Progress, TaskID] | None = None
+
+    def __enter__(self) -> Bar:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar[0].stop()
+
+    def advance(self) -> None:
+        """One more is done."""
+        self._done += 1
+        if not self._is_shown:
+            return
+        if self._bar is None and self._done < self._total and time.monotonic() - self._begun > _AFTER:
+            self._bar = self._started()
+        if self._bar is not None:
+            self._bar[0].update(self._bar[1], completed=self._done)
+
+    def _started(self) -> tuple[Progress, TaskID]:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("Translating"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+        bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar.start()
+        return bar, bar.add_task("", total=self._total, completed=self._done)

@@ -1,0 +1,89 @@
+"""Which configuration applies to a file: the nearest one upwards."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from np2tf.configuration.reading import checked, read
+from np2tf.configuration.settings import COMMAND_LINE, Settings
+
+#: In this order, where a folder has both.
+_NAMES = ("np2tf.toml", "pyproject.toml")
+
+
+class Configurations:
+    """The configurations of all files that one command looks at; each is read once.
+
+    Args:
+        given: key -> value, from the command line; None is nothing given. `select` and the other keys replace
+            what a configuration says, `ignore` and `extend-exclude` add to it.
+
+    Raises:
+        ConfigurationError: a value that cannot be.
+    """
+
+    def __init__(self, given: Mapping[str, Any] | None = None) -> None:
+        self._given = {
+            key: checked(key, value) for key, value in (given or {}).items() if value not in (None, ())
+        }
+        self._here = Path(os.path.abspath("."))
+        self._by_folder: dict[Path, Settings] = {}
+
+    def of(self, path: str | os.PathLike[str]) -> Settings:
+        """What applies to a file, by the folder that it is named in.
+
+        Raises:
+            ConfigurationError: the configuration cannot be used.
+        """
+        return self.of_folder(os.path.dirname(os.path.abspath(path)))
+
+    def of_folder(self, folder: str | os.PathLike[str]) -> Settings:
+        """What applies to the files that lie directly in a folder."""
+        return self._of(Path(os.path.abspath(folder)))
+
+    def _of(self, folder: Path) -> Settings:
+        known = self._by_folder.get(folder)
+        if known is None:
+            known = self._read(folder)
+            if known is None:
+                above = folder.parent
+                known = self._of(above) if above != folder else self._completed(Settings(self._here))
+            self._by_folder[folder] = known
+        return known
+
+    def _read(self, folder: Path) -> Settings | None:
+        for name in _NAMES:
+            file = folder / name
+            if not file.is_file():
+                continue
+            found = read(file)
+            if found is None:
+                continue
+            values = {key.replace("-", "_"): value for key, value in found.values.items()}
+            told = {
+                key: f"{file}:{found.lines[key]}" if key in found.lines else str(file) for key in found.values
+            }
+            return self._completed(Settings(folder, file=file, told_by=told, **values))
+        return None
+
+    def _completed(self, settings: Settings) -> Settings:
+        """The same, with what the command line says."""
+        values: dict[str, Any] = {}
+        told = dict(settings.told_by)
+        for key, value in self._given.items():
+            name = key.replace("-", "_")
+            if key in ("ignore", "extend-exclude"):
+                values[name] = (*getattr(settings, name), *value)
+                told[key] = f"{told[key]} and {COMMAND_LINE}" if key in told else COMMAND_LINE
+            else:
+                values[name] = value
+                told[key] = COMMAND_LINE
+        if "select" in self._given:
+            # Who selects the very code that the configuration ignores wants to see it.
+            kept = tuple(one for one in settings.ignore if one not in values["select"])
+            values["ignore"] = (*kept, *self._given.get("ignore", ()))
+        return replace(settings, **values, told_by=told)

@@ -1,0 +1,208 @@
+"""One configuration file: its values, and the lines they stand in; mistakes are told with their place."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from np2tf.diagnostics import codes
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:  # pragma: no cover
+    import tomli as tomllib
+
+TARGETS = ("np2tf",)
+#: In characters. Shorter lines have no place for a call, longer ones are no lines.
+_LINE_LENGTHS = range(40, 1001)
+
+
+class ConfigurationError(ValueError):
+    """A configuration that cannot be used: which file, where in it, and why."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """What one file says."""
+
+    file: Path
+    values: Mapping[str, Any]
+    lines: Mapping[str, int]
+    """Of the keys whose line is known."""
+
+
+def read(file: Path) -> Read | None:
+    """The table of a pyproject.toml or np2tf.toml; None for a pyproject.toml that has none.
+
+    Raises:
+        ConfigurationError: the file cannot be read, or says what no configuration may say.
+    """
+    try:
+        text = file.read_bytes().decode("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigurationError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
+    own = file.name != "pyproject.toml"
+    try:
+        table: Any = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        if not own and "np2tf" not in text:
+            return None  # somebody else's trouble
+        raise ConfigurationError(f"{file}: not valid TOML: {error}") from None
+    if not own:
+        table = table.get("tool", {})
+        table = table.get("np2tf") if isinstance(table, dict) else None
+        if table is None:
+            return None
+    header = "" if own else "tool.np2tf"
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{file}: tool.np2tf must be a table, not {_kind(table)}")
+    values: dict[str, Any] = {}
+    lines: dict[str, int] = {}
+    for key, value in table.items():
+        line = _line_of(text, header, key)
+        if line is not None:
+            lines[key] = line
+        values[key] = _checked(key, value, _place(file, line))
+    return Read(file, values, lines)
+
+
+def checked(key: str, value: Any) -> Any:
+    """A value that the command line gives; ConfigurationError where it cannot be."""
+    return _checked(key, value, "")
+
+
+def _checked(key: str, value: Any, place: str) -> Any:
+    check = KEYS.get(key)
+    if check is None:
+        raise ConfigurationError(f"{place}there is no key `{key}`{_suggestion(key, KEYS)}")
+    try:
+        return check(value)
+    except _WrongValueError as error:
+        raise ConfigurationError(f"{place}`{key}` {error}") from None
+
+
+class _WrongValueError(Exception):
+    """A value that a key cannot have; the text goes on from the key."""
+
+
+def _truth(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise _WrongValueError(f"must be true or false, not {_kind(value)}")
+    return value
+
+
+def _target(value: Any) -> str:
+    if not isinstance(value, str):
+        raise _WrongValueError(f"must be a text, not {_kind(value)}")
+    if value not in TARGETS:
+        told = ", ".join(f'"{target}"' for target in TARGETS)
+        raise _WrongValueError(f'must be {told}, not "{value}"{_suggestion(value, TARGETS)}')
+    return value
+
+
+def _line_length(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise _WrongValueError(f"must be an integer, not {_kind(value)}")
+    if value not in _LINE_LENGTHS:
+        raise _WrongValueError(f"must be from {_LINE_LENGTHS[0]} to {_LINE_LENGTHS[-1]}, not {value}")
+    return value
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)):
+        raise _WrongValueError(f"must be a list of texts, not {_kind(value)}")
+    for one in value:
+        if not isinstance(one, str):
+            raise _WrongValueError(f"must be a list of texts; {one!r} is {_kind(one)}")
+    return tuple(value)
+
+
+def _patterns(value: Any) -> tuple[str, ...]:
+    from pathspec import GitIgnoreSpec
+
+    patterns = _texts(value)
+    for pattern in patterns:
+        try:
+            GitIgnoreSpec.from_lines([pattern])
+        except ValueError:  # of which pathspec's own errors are
+            raise _WrongValueError(f'has a pattern that git would not take: "{pattern}"') from None
+    return patterns
+
+
+def _codes(value: Any) -> tuple[str, ...]:
+    return tuple(_prefix(one) for one in _texts(value))
+
+
+def _prefix(text: str) -> str:
+    """A code, or what several begin with: `NP2TF401`, `NP2TF4`, `401`, `ALL`."""
+    prefix = text.strip().upper()
+    prefix = "NP2TF" if prefix == "ALL" else prefix
+    prefix = prefix if prefix.startswith("NP2TF") or not prefix.isdigit() else f"NP2TF{prefix}"
+    if not prefix or not any(code.startswith(prefix) for code in codes()):
+        raise _WrongValueError(f'has "{text}", which no code begins with{_suggestion(prefix, codes())}')
+    return prefix
+
+
+def _per_file(value: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    if not isinstance(value, dict):
+        raise _WrongValueError(f"must be a table of patterns with lists of codes, not {_kind(value)}")
+    _patterns([pattern.removeprefix("!") for pattern in value])
+    return tuple((pattern, _codes(ignored)) for pattern, ignored in value.items())
+
+
+#: Key -> what makes a value of it, or says why it is none.
+KEYS: dict[str, Callable[[Any], Any]] = {
+    "target": _target,
+    "jit": _truth,
+    "line-length": _line_length,
+    "select": _codes,
+    "ignore": _codes,
+    "per-file-ignores": _per_file,
+    "include": _patterns,
+    "exclude": _patterns,
+    "extend-exclude": _patterns,
+}
+
+_KINDS: tuple[tuple[type, str], ...] = (
+    (bool, "a truth value"),
+    (int, "an integer"),
+    (float, "a float"),
+    (str, "a text"),
+    (list, "a list"),
+    (dict, "a table"),
+)
+
+
+def _kind(value: Any) -> str:
+    return next((told for kind, told in _KINDS if isinstance(value, kind)), type(value).__name__)
+
+
+def _suggestion(word: str, known: Iterable[str]) -> str:
+    close = get_close_matches(word.replace("_", "-"), list(known), n=1)
+    return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def _place(file: Path, line: int | None) -> str:
+    return f"{file}:{line}: " if line is not None else f"{file}: "
+
+
+def _line_of(text: str, header: str, key: str) -> int | None:
+    """The line in which a key of a table stands, as people write it; another spelling is not found."""
+    spelled = rf"[\"']?{re.escape(key)}[\"']?"
+    beneath = rf"{re.escape(header)}\s*\.\s*" if header else ""
+    inside = not header
+    for number, line in enumerate(text.splitlines(), 1):
+        table = re.match(r"\s*\[+([^\]\[]*)\]", line)
+        if table is not None:
+            name = re.sub(r"\s", "", table[1])
+            if re.fullmatch(beneath + spelled + r"(\..*)?", name):
+                return number
+            inside = name == header
+        elif inside and re.match(rf"\s*{spelled}\s*[=.]", line):
+            return number
+    return None

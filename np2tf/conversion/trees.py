@@ -1,0 +1,45 @@
+"""Where the translations of a tree are written to, and what else of it is copied."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from np2tf.disk.discovery import Found
+
+
+class TargetError(ValueError):
+    """A folder that translations cannot be written to without a loss."""
+
+
+def targets(found: Sequence[Found], out: Path) -> dict[Path, Path]:
+    """File -> where it goes: to the same place below `out` that it has below its root.
+
+    Raises:
+        TargetError: two files would go to one place, or one to where one is read.
+    """
+    taken: dict[str, Path] = {}
+    made: dict[Path, Path] = {}
+    sources = {os.path.realpath(one.path) for one in found}
+    for one in found:
+        target = out / one.path.relative_to(one.root)
+        real = os.path.realpath(target)
+        if real in taken:
+            raise TargetError(f"{taken[real]} and {one.path} would both be written to {target}")
+        if real in sources:
+            raise TargetError(f"{target} is one of the sources; `--write` translates in place")
+        taken[real] = one.path
+        made[one.path] = target
+    return made
+
+
+def copy(path: Path, target: Path) -> None:
+    """Copy a file with its permissions and times.
+
+    Raises:
+        OSError: that is not possible.
+    """
+    target.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy2(path, target)

@@ -1,0 +1,155 @@
+"""Work on several processes, results in order.
+
+A worker that dies (killed, out of memory, a crash of the interpreter) takes with it what nobody can name: so
+what was under way is done again, each task in a process of its own, and the one that fails there is told.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import BaseContext
+from typing import Generic, TypeVar
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+
+#: Tasks per worker that are under way or wait for one: enough that none is idle while earlier results are
+#: waited for.
+_AHEAD = 4
+#: What a process loads before workers are forked from it.
+_LOADED = ["np2tf.files", "np2tf.conversion.tasks"]
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_order(
+    work: Callable[[In], Out], failed: Callable[[In, BaseException], Out], tasks: Iterable[In], jobs: int
+) -> Generator[Out, None, None]:
+    """`work` of each task, in the order of the tasks.
+
+    Args:
+        work: a function of a module.
+        failed: what stands for a task on which a worker failed.
+        tasks: what is worked on; taken as workers become free.
+        jobs: how many processes; 1 is this one.
+    """
+    if jobs == 1:
+        for task in tasks:
+            try:
+                result = work(task)
+            except Exception as error:
+                result = failed(task, error)
+            yield result
+        return
+    pool = _Pool(work, failed, jobs)
+    try:
+        waiting = iter(tasks)
+        while pool.fill(waiting):
+            yield pool.next()
+    finally:
+        pool.close()
+
+
+class _Pool(Generic[In, Out]):
+    """Workers, and the tasks that they have."""
+
+    def __init__(
+        self, work: Callable[[In], Out], failed: Callable[[In, BaseException], Out], jobs: int
+    ) -> None:
+        self._work = work
+        self._failed = failed
+        self._jobs = jobs
+        self._context = _context()
+        self._executor = self._started(jobs)
+        self._under_way: deque[tuple[In, Future[Out]]] = deque()
+
+    def fill(self, waiting: Iterator[In]) -> bool:
+        """Hand out tasks; whether there are any left to wait for."""
+        while len(self._under_way) < self._jobs * _AHEAD:
+            task = next(waiting, None)
+            if task is None:
+                break
+            self._under_way.append((task, self._submitted(task)))
+        return bool(self._under_way)
+
+    def next(self) -> Out:
+        """The result of the oldest task."""
+        task, future = self._under_way[0]
+        try:
+            result = future.result()
+        except BrokenProcessPool:
+            self._do_again()
+            result = self._under_way[0][1].result()
+        except Exception as error:
+            result = self._failed(task, error)
+        self._under_way.popleft()
+        return result
+
+    def close(self) -> None:
+        """Let the workers finish what they have begun, and go."""
+        self._executor.shutdown(cancel_futures=True)
+
+    def _submitted(self, task: In) -> Future[Out]:
+        try:
+            return self._executor.submit(self._work, task)
+        except BrokenProcessPool as error:
+            broken: Future[Out] = Future()
+            broken.set_exception(error)
+            return broken
+
+    def _do_again(self) -> None:
+        """Do what was under way when a worker died, each task by itself; go on with new workers."""
+        self._executor.shutdown(wait=True)
+        for index, (task, future) in enumerate(self._under_way):
+            if isinstance(future.exception(), BrokenProcessPool):
+                self._under_way[index] = task, self._alone(task)
+        self._executor = self._started(self._jobs)
+
+    def _alone(self, task: In) -> Future[Out]:
+        told: Future[Out] = Future()
+        with self._started(1) as executor:
+            try:
+                told.set_result(executor.submit(self._work, task).result())
+            except BrokenProcessPool:
+                told.set_result(self._failed(task, ChildProcessError("the process that worked on it died")))
+            except Exception as error:
+                told.set_result(self._failed(task, error))
+        return told
+
+    def _started(self, jobs: int) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(jobs, self._context, initializer=_begin)
+
+
+def _context() -> BaseContext:
+    """Workers are forked from a process of one thread that has loaded the translator, where that exists."""
+    if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(_LOADED)
+    return context
+
+
+def _begin() -> None:
+    """Prepare a worker: Ctrl-C ends it without a word, and it does not outlive its parent."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
+    parent.join()
+    os._exit(1)

@@ -1,0 +1,32 @@
+"""How findings are printed: one file a format, loaded when it is asked for.
+
+Each module has `render(listing) -> str`. May import the diagnostics. What finds, selects or hides findings
+stays out.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from np2tf.formats.listing import Listing
+
+#: name -> module.
+FORMATS: dict[str, str] = {
+    "text": "text",
+    "concise": "concise",
+    "json": "as_json",
+    "github": "github",
+    "gitlab": "gitlab",
+    "sarif": "sarif",
+    "junit": "junit",
+}
+#: Those that people read.
+PLAIN = frozenset({"text", "concise"})
+
+__all__ = ["FORMATS", "PLAIN", "Listing", "render"]
+
+
+def render(name: str, listing: Listing) -> str:
+    """The findings in a format, with a line end behind the last line; nothing, where that has nothing."""
+    text: str = importlib.import_module(f"np2tf.formats.{FORMATS[name]}").render(listing)
+    return text

@@ -1,0 +1,10 @@
+"""One line per finding, `file:line:column: CODE message`: for editors and for `grep`."""
+
+from __future__ import annotations
+
+from np2tf.formats.listing import Listing
+
+
+def render(listing: Listing) -> str:
+    """The findings, one on a line."""
+    return "".join(f"{found}\n" for found in listing.findings)

@@ -1,0 +1,32 @@
+"""Findings as workflow commands, which GitHub shows beside the lines of a pull request."""
+
+from __future__ import annotations
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.formats.listing import Listing, relative
+
+_COMMANDS = {"error": "error", "warning": "warning", "note": "notice"}
+
+
+def render(listing: Listing) -> str:
+    """One command for each finding."""
+    return "".join(_command(found, listing) for found in listing.findings)
+
+
+def _command(found: Diagnostic, listing: Listing) -> str:
+    line, column, end_line, end_column = listing.place(found)
+    path = relative(found.path)
+    properties = {"title": f"np2tf ({found.code})", "file": path, "line": line, "endLine": end_line}
+    if end_line == line:  # columns of a range over several lines are refused
+        properties |= {"col": column, "endColumn": end_column}
+    listed = ",".join(f"{name}={_property(str(value))}" for name, value in properties.items())
+    text = f"{path}:{line}:{column}: {found.code} {listing.message(found)}"
+    return f"::{_COMMANDS[found.severity]} {listed}::{_data(text)}\n"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

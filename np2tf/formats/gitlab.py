@@ -1,0 +1,33 @@
+"""Findings as GitLab's code quality report."""
+
+from __future__ import annotations
+
+import json
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.formats.listing import Listing, relative
+
+_SEVERITIES = {"error": "major", "warning": "minor", "note": "info"}
+
+
+def render(listing: Listing) -> str:
+    """A list of issues; GitLab tells known ones by their fingerprints."""
+    issues = [_issue(found, mark, listing) for found, mark in listing.with_fingerprints()]
+    return json.dumps(issues, indent=2) + "\n"
+
+
+def _issue(found: Diagnostic, fingerprint: str, listing: Listing) -> dict[str, object]:
+    line, column, end_line, end_column = listing.place(found)
+    return {
+        "check_name": found.code,
+        "description": f"{found.code}: {listing.message(found)}",
+        "fingerprint": fingerprint,
+        "severity": _SEVERITIES[found.severity],
+        "location": {
+            "path": relative(found.path),
+            "positions": {
+                "begin": {"line": line, "column": column},
+                "end": {"line": end_line, "column": end_column},
+            },
+        },
+    }

@@ -1,0 +1,57 @@
+"""Findings as JUnit's XML: each file is a suite, each finding a test that failed; notes are no failures."""
+
+from __future__ import annotations
+
+import re
+from itertools import groupby
+from xml.etree import ElementTree
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.formats.listing import Listing, relative
+
+#: Characters that XML 1.0 cannot hold.
+_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def render(listing: Listing) -> str:
+    """One suite for each file that was looked at; one without findings is a test that passed."""
+    found = {path: list(group) for path, group in groupby(listing.findings, lambda one: one.path)}
+    suites = ElementTree.Element("testsuites", name="np2tf")
+    total = failed = 0
+    for path in dict.fromkeys((*listing.files, *found)):
+        findings = found.get(path, [])
+        failures = sum(one.severity != "note" for one in findings)
+        name = _legal(relative(path))
+        tests = max(1, len(findings))
+        counts = {"tests": str(tests), "failures": str(failures), "errors": "0", "skipped": "0"}
+        suite = ElementTree.SubElement(suites, "testsuite", {"name": name, **counts})
+        if not findings:
+            ElementTree.SubElement(suite, "testcase", name="np2tf", classname=_class(name))
+        for one in findings:
+            _case(suite, one, name, listing)
+        total, failed = total + tests, failed + failures
+    suites.attrib.update(tests=str(total), failures=str(failed), errors="0")
+    ElementTree.indent(suites)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(suites, "unicode") + "\n"
+
+
+def _case(suite: ElementTree.Element, found: Diagnostic, name: str, listing: Listing) -> None:
+    line, column, *_ = listing.place(found)
+    title = f"{found.code} {line}:{column}"
+    where = {"file": name, "line": str(line)}
+    case = ElementTree.SubElement(suite, "testcase", {"name": title, "classname": _class(name), **where})
+    message = _legal(listing.message(found))
+    text = f"{name}:{line}:{column}: {found.code} {message}"
+    if found.severity == "note":
+        ElementTree.SubElement(case, "system-out").text = text
+    else:
+        failure = ElementTree.SubElement(case, "failure", message=message, type=found.code)
+        failure.text = text
+
+
+def _class(name: str) -> str:
+    return name.removesuffix(".py").replace("/", ".").strip(".")
+
+
+def _legal(text: str) -> str:
+    return _ILLEGAL.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,89 @@
+"""What a format is given: the findings of a run, and the texts that they are about."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+from np2tf.diagnostics import Diagnostic
+
+_PLACE = re.compile(r" \([^()]*:\d+\)")
+
+
+@dataclass
+class Listing:
+    """The findings of a run.
+
+    Attributes:
+        findings: file by file, in the order of the text.
+        texts: what the files hold, by path, and the cells of notebooks (`Diagnostic.source`).
+        files: those that were looked at.
+        color: whether the output goes to a terminal that shows colours.
+        width: the columns that a line of text may take.
+        version: np2tf's.
+    """
+
+    findings: Sequence[Diagnostic]
+    texts: Mapping[str, str] = field(default_factory=dict)
+    files: Sequence[str] = ()
+    color: bool = False
+    width: int = 120
+    version: str = "0"
+
+    def line(self, source: str, number: int) -> str | None:
+        """A line of a file or cell without its end; None where there is none."""
+        lines = self._lines.get(source)
+        if lines is None:
+            text = self.texts.get(source, "").removeprefix("\ufeff")
+            lines = self._lines[source] = re.split(r"\r\n|\r|\n", text)
+        return lines[number - 1] if 0 < number <= len(lines) else None
+
+    @cached_property
+    def _lines(self) -> dict[str, list[str]]:
+        return {}
+
+    def end(self, found: Diagnostic) -> tuple[int, int]:
+        """The last line that a finding is about, and the column behind its last character."""
+        if found.end is not None:
+            return found.end
+        if found.code == "NP2TF901":
+            return found.line, found.column + 1
+        line = self.line(found.source, found.line) or ""
+        return found.line, max(found.column, len(line.rstrip()) + 1)
+
+    def place(self, found: Diagnostic) -> tuple[int, int, int, int]:
+        """Where a finding is in its file: line and column, and those of its end. What is in a cell is at the
+        beginning for those who know of lines only."""
+        if found.cell is not None:
+            return 1, 1, 1, 2
+        return found.line, found.column, *self.end(found)
+
+    def message(self, found: Diagnostic) -> str:
+        """The message, with the cell for those who know of lines only."""
+        where = f"cell {found.cell}, line {found.line}: " if found.cell is not None else ""
+        return where + found.message
+
+    def with_fingerprints(self) -> Iterator[tuple[Diagnostic, str]]:
+        """Each finding with a digest that stays when it moves within its file; no two are equal."""
+        seen: Counter[str] = Counter()
+        for found in self.findings:
+            line = (self.line(found.source, found.line) or "").strip()
+            parts = (relative(found.path), found.code, _PLACE.sub("", found.message), line)
+            key = "\0".join(parts)
+            seen[key] += 1
+            numbered = f"{key}\0{seen[key]}".encode("utf-8", "backslashreplace")
+            yield found, hashlib.sha256(numbered).hexdigest()[:32]
+
+
+def relative(path: str) -> str:
+    """A path as reports have it: with slashes, and seen from the current folder if it lies below."""
+    absolute = os.path.abspath(path)
+    here = os.getcwd()
+    inside = absolute.startswith(here.rstrip(os.sep) + os.sep)
+    return Path(os.path.relpath(absolute, here) if inside else absolute).as_posix()

@@ -1,0 +1,120 @@
+"""Findings with the lines that they are about, the offending part underlined: for people."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.formats.listing import Listing
+
+_TAB = 4
+#: So many lines of a finding are shown.
+_LINES = 4
+_CUT = "…"
+_COLORS = {"error": "31", "warning": "33", "note": "36"}
+
+
+def render(listing: Listing) -> str:
+    """The findings, each with its frame."""
+    return "".join(f"{line}\n" for found in listing.findings for line in _finding(found, listing))
+
+
+def _finding(found: Diagnostic, listing: Listing) -> Iterator[str]:
+    color = _COLORS[found.severity] if listing.color else ""
+    path, message = ("".join(map(_printable, text)) for text in (found.source, found.message))
+    place = _styled(f"{path}:{found.line}:{found.column}:", "1" if color else "")
+    yield f"{place} {_styled(found.code, color and f'1;{color}')} {message}"
+    if not _is_of_the_file(found):
+        yield from _frame(found, listing, color)
+
+
+def _is_of_the_file(found: Diagnostic) -> bool:
+    """Whether a finding has no place in the text of its file, and stands at its beginning for want of one."""
+    return found.severity == "error" and found.end is None and (found.line, found.column) == (1, 1)
+
+
+def _frame(found: Diagnostic, listing: Listing, color: str) -> Iterator[str]:
+    last, behind = listing.end(found)
+    shown = range(found.line, min(last, found.line + _LINES - 1) + 1)
+    margin = len(str(shown[-1]))
+    empty = _styled(f"{'':{margin}} |", color and "2")
+    is_begun = False
+    for number in shown:
+        line = listing.line(found.source, number)
+        if line is None or not line.strip():
+            continue
+        begin = found.column - 1 if number == found.line else 0
+        begin = (
+            max(begin, len(line) - len(line.lstrip())) if number != found.line or found.end is None else begin
+        )
+        end = min(behind - 1, len(line)) if number == last else len(line.rstrip())
+        code, under = _underlined(line, begin, max(end, begin + 1), max(20, listing.width - margin - 3))
+        if not is_begun:
+            yield empty
+            is_begun = True
+        yield f"{_styled(f'{number:{margin}} |', color and '2')} {code}".rstrip()
+        yield f"{empty} {under[: len(under) - len(under.lstrip())]}{_styled(under.lstrip(), color)}"
+    if is_begun:
+        yield empty
+
+
+def _underlined(line: str, begin: int, end: int, width: int) -> tuple[str, str]:
+    """A line as a terminal can show it, and what stands below its characters from `begin` to `end`."""
+    cells: list[str] = []
+    for character in line:
+        if character == "\t":
+            cells.append(" " * (_TAB - _width("".join(cells)) % _TAB))
+        else:
+            cells.append(_printable(character))
+    cells += [" "] * (end - len(cells))
+    first, last = _window([_width(cell) for cell in cells], begin, end, width)
+    before, behind = _CUT * (first > 0), _CUT * (last < len(cells))
+    code = before + "".join(cells[first:last]) + behind
+    lead = len(before) + _width("".join(cells[first:begin]))
+    return code, " " * lead + "^" * max(1, _width("".join(cells[begin : min(end, last)])))
+
+
+def _window(widths: list[int], begin: int, end: int, width: int) -> tuple[int, int]:
+    """The part of a line that is shown: all, or so much around `begin` that it fits."""
+    if sum(widths) <= width:
+        return 0, len(widths)
+    first, last = begin, begin
+    room = width - 2 * len(_CUT)
+    while last < len(widths) and (last < end or last == begin) and widths[last] <= room:
+        room -= widths[last]
+        last += 1
+    while room > 0 and (first > 0 or last < len(widths)):
+        before = first > 0 and widths[first - 1] <= room
+        behind = last < len(widths) and widths[last] <= room - (widths[first - 1] if before else 0)
+        if not before and not behind:
+            break
+        if before:
+            first -= 1
+            room -= widths[first]
+        if behind:
+            room -= widths[last]
+            last += 1
+    return first, last
+
+
+def _printable(character: str) -> str:
+    """A character, or what stands for one that would move the cursor or change the terminal's state."""
+    if unicodedata.category(character) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
+        return "\N{REPLACEMENT CHARACTER}"
+    return character
+
+
+def _width(text: str) -> int:
+    """The columns that a text takes in a terminal."""
+    return sum(map(_columns, text))
+
+
+def _columns(character: str) -> int:
+    if unicodedata.category(character) in ("Mn", "Me"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def _styled(text: str, style: str) -> str:
+    return f"\x1b[{style}m{text}\x1b[0m" if style and text else text

@@ -1,0 +1,132 @@
+"""A notebook as one program: names that are bound in earlier cells are known in later ones."""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass, replace
+from typing import Any
+
+from np2tf.diagnostics import Diagnostic
+from np2tf.notebooks.magics import Magics, NoPlaceError
+from np2tf.notebooks.places import Place, elements, members, spelled_like, whole
+from np2tf.tree.source import SourceError
+
+SUFFIX = ".ipynb"
+#: A statement that says which cell follows: comments go with statements that are taken away.
+_MARK = '"np2tf: cell {}"'
+_MARKED = re.compile(r'^"np2tf: cell (\d+)"\n', re.MULTILINE)
+_BOM = "\ufeff"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell: its number among all cells, from 1, its text, and where that stands in the file."""
+
+    number: int
+    text: str
+    place: Place
+    first: int
+    """The line of the program that its text begins in."""
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook's file, and its program."""
+
+    path: str
+    data: str
+    cells: tuple[Cell, ...]
+    magics: Magics
+    text: str
+
+    @classmethod
+    def of(cls, data: bytes, path: str) -> Notebook:
+        """Read a file; SourceError where it is no notebook of Jupyter's format 4."""
+        try:
+            text = data.decode("utf-8")
+            top = whole(text.removeprefix(_BOM))
+            content = json.loads(text.removeprefix(_BOM))
+            if not isinstance(content, dict) or content.get("nbformat") != 4:
+                raise ValueError("it is not a notebook of Jupyter's format 4")
+            found = list(_code_cells(text.removeprefix(_BOM), top, content))
+        except (ValueError, RecursionError) as error:
+            reason = (("reason", str(error) or "it is nested too deeply"),)
+            raise SourceError(Diagnostic("NP2TF902", path, 1, 1, reason)) from None
+        magics = Magics()
+        cells, parts, line = [], [], 1
+        for number, cell, place in found:
+            python = magics.without(cell)
+            if python is not None:
+                parts.append(f"{_MARK.format(number)}\n{python}\n")
+                cells.append(Cell(number, cell, place, line + 1))
+                line += parts[-1].count("\n")
+        return cls(path, text, tuple(cells), magics, "".join(parts))
+
+    def cell_at(self, line: int) -> Cell | None:
+        """The cell that a line of the program is in."""
+        index = bisect_right(self.cells, line, key=lambda cell: cell.first) - 1
+        return self.cells[index] if index >= 0 else None
+
+    def in_cell(self, found: Diagnostic) -> Diagnostic:
+        """A finding in the program as one in its cell."""
+        cell = self.cell_at(found.line)
+        if cell is None or found.cell is not None:
+            return found
+        shift = cell.first - 1
+        end = (found.end[0] - shift, found.end[1]) if found.end is not None else None
+        return replace(found, line=found.line - shift, end=end, cell=cell.number)
+
+    def in_cells(self, found: list[Diagnostic]) -> list[Diagnostic]:
+        """Findings in the program as such in their cells."""
+        return [self.in_cell(one) for one in found]
+
+    def in_program(self, found: Diagnostic) -> Diagnostic:
+        """A finding in a cell as one in the program."""
+        cell = next((one for one in self.cells if one.number == found.cell), None)
+        if cell is None:
+            return found
+        shift = cell.first - 1
+        end = (found.end[0] + shift, found.end[1]) if found.end is not None else None
+        return replace(found, line=found.line + shift, end=end, cell=None)
+
+    def with_program(self, text: str) -> str:
+        """The file with a translation of its program; NoPlaceError where that has no place in the cells."""
+        parts = _MARKED.split(text)
+        numbers = [int(number) for number in parts[1::2]]
+        if parts[0] or numbers != [cell.number for cell in self.cells]:
+            raise NoPlaceError("its cells would not be the same")
+        result = self.data
+        shift = len(_BOM) if self.data.startswith(_BOM) else 0
+        restored = self.magics.restored(parts[2::2])
+        for cell, lines in reversed(list(zip(self.cells, restored))):
+            new = lines.removesuffix("\n")
+            if cell.text.startswith("%%") and new.split("\n")[0] != cell.text.split("\n")[0]:
+                raise NoPlaceError(f"something would stand before {cell.text.split()[0]}")
+            if new != cell.text:
+                start, end = cell.place.start + shift, cell.place.end + shift
+                result = result[:start] + spelled_like(self.data[start:end], new) + result[end:]
+        return result
+
+
+def _code_cells(text: str, top: Place, content: dict[str, Any]) -> list[tuple[int, str, Place]]:
+    """Number, text and place of each code cell of a notebook in Python."""
+    metadata = content.get("metadata", {})
+    info, kernel = metadata.get("language_info") or {}, metadata.get("kernelspec") or {}
+    if "python" not in str(info.get("name", kernel.get("language", "python"))).lower():
+        return []
+    cells = dict(members(text, top)).get("cells")
+    found = []
+    for number, place in enumerate(elements(text, cells) if cells is not None else (), 1):
+        cell = content["cells"][number - 1]
+        source = dict(members(text, place)).get("source")
+        if not isinstance(cell, dict) or cell.get("cell_type") != "code" or source is None:
+            continue
+        value = cell["source"]
+        if isinstance(value, list) and all(isinstance(line, str) for line in value):
+            value = "".join(value)
+        if not isinstance(value, str):
+            raise ValueError(f"the source of cell {number} is no text")
+        found.append((number, value, source))
+    return found

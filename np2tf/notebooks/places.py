@@ -1,0 +1,80 @@
+"""Where values stand in a JSON text, so that one can be exchanged and all else stays byte for byte."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_DECODER = json.JSONDecoder()
+
+
+class Place(NamedTuple):
+    """The part of a text that spells a value."""
+
+    start: int
+    end: int
+
+
+def members(text: str, place: Place) -> Iterator[tuple[str, Place]]:
+    """The keys of an object with the places of their values; none of what is no object."""
+    if text[place.start] != "{":
+        return
+    at = _after_space(text, place.start + 1)
+    while text[at] != "}":
+        key, at = _DECODER.raw_decode(text, at)
+        at = _after_space(text, _after_space(text, at) + 1)
+        value = _value(text, at)
+        yield key, value
+        at = _after_comma(text, value.end)
+
+
+def elements(text: str, place: Place) -> Iterator[Place]:
+    """The places of the elements of an array; none of what is no array."""
+    if text[place.start] != "[":
+        return
+    at = _after_space(text, place.start + 1)
+    while text[at] != "]":
+        value = _value(text, at)
+        yield value
+        at = _after_comma(text, value.end)
+
+
+def whole(text: str) -> Place:
+    """The place of the only value of a text; ValueError where it is not JSON."""
+    json.loads(text)
+    return _value(text, _after_space(text, 0))
+
+
+def spelled_like(old: str, new: str) -> str:
+    """A text as JSON, in the form that another value has: one string, or a list with a line in each."""
+    is_ascii = old.isascii() and "\\u" in old
+    if not old.startswith("["):
+        return json.dumps(new, ensure_ascii=is_ascii)
+    lines = new.splitlines(keepends=True) if "\r" not in new else re.findall(r"[^\n]*\n|[^\n]+", new)
+    if not lines:
+        return "[]"
+    found = list(elements(old, Place(0, len(old))))
+    first, between, last = "", ", ", ""
+    if found:
+        first, last = old[1 : found[0].start], old[found[-1].end : -1]
+        between = old[found[0].end : found[1].start] if len(found) > 1 else "," + (first or " ")
+    return f"[{first}{between.join(json.dumps(line, ensure_ascii=is_ascii) for line in lines)}{last}]"
+
+
+def _value(text: str, at: int) -> Place:
+    _, end = _DECODER.raw_decode(text, at)
+    return Place(at, end)
+
+
+def _after_comma(text: str, at: int) -> int:
+    at = _after_space(text, at)
+    return _after_space(text, at + 1) if text[at] == "," else at
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()

@@ -1,0 +1,170 @@
+"""`# np2tf: ignore[CODE]` comments: which statements they cover, and which of them nobody can read.
+
+A comment covers the statement that it stands in or, on a line of its own, the statement that follows. A
+statement is a logical line: of one with a block that is its header, with the decorators before it.
+`# np2tf: file-ignore[CODE]` covers the file. Texts in strings are no comments.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+#: Whether a text is worth a closer look.
+_HINT = re.compile(r"#\s*np2tf\b", re.IGNORECASE)
+#: What is meant as a suppression, up to the next comment on the line.
+_MEANT = re.compile(r"#\s*np2tf\s*(?::|\s(?=\s*(?:file|ignore)))[^#]*", re.IGNORECASE)
+_WRITTEN = re.compile(r"#\s*np2tf:\s*(ignore|file-ignore|ignore-file)(?:\[([^\[\]]*)\](?=\s|$)|(?=\s*$))")
+_NOT_CODE = frozenset(
+    {tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER, tokenize.ENCODING}
+)
+_EVERYWHERE = (1, 1 << 60)
+_NOWHERE = (0, -1)
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """One comment that asks to hide findings.
+
+    Attributes:
+        codes: which ones; all, if there are none.
+        is_file: whether it covers the file.
+        first, last: the lines that it covers.
+        line: where it stands …
+        start, end: … from which column to which, from 0.
+    """
+
+    codes: tuple[str, ...]
+    is_file: bool
+    first: int
+    last: int
+    line: int
+    start: int
+    end: int
+
+    def hides(self, code: str, line: int) -> bool:
+        """Whether it covers a finding."""
+        return self.first <= line <= self.last and (not self.codes or code in self.codes)
+
+
+class Malformed(NamedTuple):
+    """A comment that is meant as a suppression and is none: it hides nothing."""
+
+    line: int
+    start: int
+    end: int
+    text: str
+    reason: str
+
+
+class Statement(NamedTuple):
+    """The lines of one statement, both included."""
+
+    first: int
+    last: int
+
+
+class _Comment(NamedTuple):
+    line: int
+    column: int
+    text: str
+
+
+@dataclass
+class Suppressions:
+    """The suppressions of one file."""
+
+    comments: list[Suppression] = field(default_factory=list)
+    malformed: list[Malformed] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, text: str) -> Suppressions:
+        """Those of a source, which need not be valid: one that cannot be read has none."""
+        found = cls()
+        if _HINT.search(text):
+            try:
+                for comment, covered in _placed(text):
+                    found._take(comment, covered)
+            except (tokenize.TokenError, SyntaxError):
+                return cls()
+        return found
+
+    def covering(self, code: str, line: int) -> Suppression | None:
+        """The suppression that hides a finding: one of its statement rather than one of the file."""
+        found = [one for one in self.comments if one.hides(code, line)]
+        return min(found, key=lambda one: (one.is_file, not one.codes), default=None)
+
+    def naming(self, code: str, line: int) -> Suppression | None:
+        """The suppression that hides a finding about a suppression: one that names its code, and covers the
+        comment or is it."""
+        found = [
+            one for one in self.comments if code in one.codes and (one.hides(code, line) or one.line == line)
+        ]
+        return min(found, key=lambda one: one.is_file, default=None)
+
+    def _take(self, comment: _Comment, covered: tuple[int, int]) -> None:
+        for meant in _MEANT.finditer(comment.text):
+            text = meant[0].rstrip()
+            start = comment.column + meant.start()
+            place = (comment.line, start, start + len(text))
+            written = _WRITTEN.match(text)
+            codes = tuple(code.strip() for code in (written[2] or "").split(",")) if written else ()
+            reason = _wrong_with(text, written, codes)
+            if written is None or reason:
+                self.malformed.append(Malformed(*place, text, reason))
+                continue
+            is_file = written[1] != "ignore"
+            covers = _EVERYWHERE if is_file else covered
+            self.comments.append(Suppression(codes if written[2] else (), is_file, *covers, *place))
+
+
+def _wrong_with(text: str, written: re.Match[str] | None, codes: tuple[str, ...]) -> str:
+    if written is not None:
+        bad = [code for code in codes if not re.fullmatch(r"[\w-]+", code)]
+        if written[2] is None or not bad:
+            return ""
+        return "its brackets hold no code" if bad[0] == "" else "commas stand between codes"
+    if not re.match(r"#\s*np2tf:", text):
+        return "it begins with `np2tf:`"
+    if not re.match(r"#\s*np2tf:\s*(file-ignore|ignore-file|ignore)\b", text):
+        return "it is no `ignore` or `file-ignore`"
+    if text.count("[") != text.count("]"):
+        return "a bracket is missing"
+    return "codes stand in brackets"
+
+
+def statements(text: str) -> list[Statement]:
+    """The statements of a source, in order."""
+    return [one for one, _ in _logical_lines(text) if one != _NOWHERE]
+
+
+def _placed(text: str) -> Iterator[tuple[_Comment, tuple[int, int]]]:
+    """Every comment with the lines that it covers, if it is a suppression."""
+    for statement, comments in _logical_lines(text):
+        yield from ((comment, statement) for comment in comments)
+
+
+def _logical_lines(text: str) -> Iterator[tuple[Statement, list[_Comment]]]:
+    """Each statement with the comments in it and before it; what covers none comes last."""
+    first = 0
+    is_begun = is_decorator = False
+    comments: list[_Comment] = []
+    # Line ends are counted as Python counts them, and a mark of the byte order is none of the text.
+    readable = io.StringIO(text.removeprefix("\ufeff"), newline=None)
+    for token in tokenize.generate_tokens(readable.readline):
+        if token.type == tokenize.COMMENT:
+            comments.append(_Comment(*token.start, token.string))
+        elif token.type == tokenize.NEWLINE and is_begun:
+            if not is_decorator:
+                yield Statement(first, token.start[0]), comments
+                first, comments = 0, []
+            is_begun = is_decorator = False
+        elif token.type not in _NOT_CODE and not is_begun:
+            is_begun, is_decorator = True, token.string == "@"
+            first = first or token.start[0]
+    if comments:
+        yield Statement(*_NOWHERE), comments

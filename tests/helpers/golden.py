@@ -1,0 +1,57 @@
+"""The golden fixtures: `<case>.np.py` beside `<case>.tf.py`, and `<case>.diag` where something is to be
+said."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from np2tf.files import Outcome, translated_bytes
+from np2tf.options import Options
+
+FIXTURES = Path(__file__).resolve().parents[2] / "fixtures"
+# The groups that show one rewrite are translated without control flow and jit, which have groups of their
+# own.
+PLAIN = frozenset({"imports", "names", "mutation", "methods", "refused"})
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fixture."""
+
+    source: Path
+
+    @property
+    def name(self) -> str:
+        """`group/case`."""
+        return f"{self.source.parent.name}/{self.source.name.removesuffix('.np.py')}"
+
+    @property
+    def expected(self) -> Path:
+        """The translation."""
+        return self.source.with_name(self.source.name.replace(".np.py", ".tf.py"))
+
+    @property
+    def diagnostics(self) -> list[str]:
+        """The findings, as lines `line CODE`."""
+        path = self.source.with_name(self.source.name.replace(".np.py", ".diag"))
+        return path.read_text().splitlines() if path.exists() else []
+
+    @property
+    def options(self) -> Options:
+        """How the case is translated."""
+        return Options(jit=self.source.parent.name not in PLAIN)
+
+    def translated(self) -> Outcome:
+        """The translation as it is now; it passes the second look, or has the finding that it does not."""
+        data = self.source.read_bytes()
+        return translated_bytes(data, self.source, self.source.parent, self.options, is_safe=True)
+
+    def translated_again(self) -> Outcome:
+        """The translation of the translation."""
+        return translated_bytes(self.translated().data, self.source, self.source.parent, self.options)
+
+
+def cases() -> list[Case]:
+    """Every fixture, in order."""
+    return [Case(path) for path in sorted(FIXTURES.glob("*/*.np.py"))]

@@ -1,0 +1,157 @@
+"""A straight-line program as one jitted function, compared with NumPy's run of the same lines."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from differential import Outcome, alike, load, observe
+from machine_twins import quiet
+
+import np2tf
+from np2tf.runtime.compilation import concrete_function
+from np2tf.staging import StagingError
+
+_HEAD = {
+    "numpy": "import numpy as np\nfrom machine_twins import _At as at\n",
+    "twin": "import np2tf\nfrom np2tf import tnp as np\nat = np.at\n",
+}
+
+
+@dataclass
+class Found:
+    """How the compiled function ran, and what differs."""
+
+    ran: str
+    difference: str | None
+
+
+def compare_compiled(given: dict[str, np.ndarray], lines: list[str], names: list[str], xla: bool) -> Found:
+    """Run the lines on NumPy and compiled; a line that cannot be staged, and what rests on it, is left
+    out.
+    """
+    while True:
+        refused = _refused_line(given, lines, names, xla)
+        if refused is None:
+            break
+        lines = _without(lines, refused)
+    with quiet():
+        wanted = observe(_function("numpy", given, lines, names), _arguments(given))
+    if wanted.error is not None:
+        # A line that was left out had been needed for another to be valid.
+        return Found("host", None)
+    with (
+        np2tf.config.using(jit="on", tier="compile"),
+        patch.object(concrete_function, "xla_pays", lambda ops: xla),
+    ):
+        found = observe(_function("twin", given, lines, names), _arguments(given))
+        if found.ran != "compiled":
+            # NumPy's own arrays take keys of ours otherwise than NumPy's (tests/tnp/methods/test_interop.py).
+            ours = _arguments(given)
+            found = observe(_function("twin", given, lines, names), ours)
+    if not alike(found.result, wanted.result):
+        found.aliases = wanted.aliases
+    how = "host" if found.ran != "compiled" else "compiled" if xla else "graph"
+    difference = _difference(found, wanted, _names(given, lines, names))
+    return Found(how, None if difference is None else f"{difference}\n{_text('twin', given, lines, names)}")
+
+
+def _difference(found: Outcome, wanted: Outcome, names: list[str]) -> str | None:
+    """The first difference, in short."""
+    if found.error is None and wanted.error is None:
+        for name, mine, theirs in zip(names, found.result[1:], wanted.result[1:], strict=True):
+            if not alike(mine, theirs):
+                return f"{name}: {theirs} on NumPy, {mine} compiled"
+        if alike(found.arguments, wanted.arguments) and found.aliases != wanted.aliases:
+            differ = [
+                pair for a, b, pair in zip(found.aliases, wanted.aliases, _pairs(names, wanted)) if a != b
+            ]
+            return f"sharing memory on one side only: {differ[:3]}"
+    return found.differs_from(wanted)
+
+
+def _pairs(names: list[str], wanted: Outcome) -> list[tuple[str, str]]:
+    """What `differential.sharing` compares, by name."""
+    held = [name for name, one in zip(names, wanted.result[1:], strict=True) for _ in _arrays_in(one)]
+    given = [f"argument {k}" for k, one in enumerate(wanted.arguments[1:]) for _ in _arrays_in(one)]
+    every = [*held, *given]
+    return [(a, b) for k, a in enumerate(every) for b in every[k + 1 :]]
+
+
+def _arrays_in(description: Any) -> list[Any]:
+    if type(description) is tuple and description[0] in ("list", "tuple"):
+        return [array for item in description[1:] for array in _arrays_in(item)]
+    return [description] if type(description) is tuple and description[0] == "array" else []
+
+
+def _arguments(given: dict[str, np.ndarray]) -> tuple[np.ndarray, ...]:
+    return tuple(array.copy() for array in given.values())
+
+
+def _text(side: str, given: dict[str, np.ndarray], lines: list[str], names: list[str]) -> str:
+    results = ", ".join(_names(given, lines, names))
+    body = "".join(f"    {line}\n" for line in lines)
+    decorator = "@np2tf.jit\n" if side == "twin" else ""
+    return f"{_HEAD[side]}\n{decorator}def f({', '.join(given)}):\n{body}    return ({results},)\n"
+
+
+def _names(given: dict[str, np.ndarray], lines: list[str], names: list[str]) -> list[str]:
+    """The names that hold something at the end: the results."""
+    bound = {match[1] for line in lines if (match := re.match(r"(\w+) = ", line))} | set(given)
+    return [name for name in dict.fromkeys(names) if name in bound]
+
+
+def _function(side: str, given: dict[str, np.ndarray], lines: list[str], names: list[str]) -> object:
+    return load(_text(side, given, lines, names))["f"]
+
+
+def _refused_line(given: dict[str, np.ndarray], lines: list[str], names: list[str], xla: bool) -> int | None:
+    """The index of a line that cannot be staged, None if all can (or it is none of the lines)."""
+    function = _function("twin", given, lines, names)
+    with (
+        np2tf.config.using(jit="strict", tier="compile"),
+        patch.object(concrete_function, "xla_pays", lambda ops: xla),
+        quiet(),
+    ):
+        try:
+            function(*_arguments(given))  # type: ignore[operator]
+        except StagingError as error:
+            return _line_of(error, _text("twin", given, lines, names), lines)
+        except Exception:
+            return None
+    return None
+
+
+def _line_of(error: BaseException, text: str, lines: list[str]) -> int | None:
+    first = text.split("\n").index(next(line for line in text.split("\n") if line.startswith("def f("))) + 1
+    traceback = error.__traceback__
+    if error.__cause__ is not None:
+        traceback = error.__cause__.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_name == "f":
+            place = traceback.tb_lineno - first - 1
+            return place if 0 <= place < len(lines) else None
+        traceback = traceback.tb_next
+    return None
+
+
+def _without(lines: list[str], refused: int) -> list[str]:
+    """The lines without one of them, and without those that use a name that it alone binds."""
+    kept = [line for k, line in enumerate(lines) if k != refused]
+    match = re.match(r"(\w+) = ", lines[refused])
+    if match is None:
+        return kept
+    lost = {match[1]}
+    made: list[str] = lines[:refused]
+    for line in lines[refused + 1 :]:
+        target = re.match(r"(\w+) = (.*)", line)
+        used = set(re.findall(r"\b\w+\b", target[2] if target else line))
+        if used & lost:
+            lost |= {target[1]} if target else set()
+        else:
+            lost -= {target[1]} if target else set()
+            made.append(line)
+    return made

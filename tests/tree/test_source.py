@@ -1,0 +1,129 @@
+"""Bytes in, the same bytes out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from np2tf import convert
+from np2tf.files import translated_bytes
+from np2tf.options import Options
+from np2tf.tree.source import Source, SourceError
+
+
+def round_trip(data: bytes) -> bytes:
+    """Parse and print."""
+    source = Source.of(data)
+    return source.encoded(source.printed(source.module))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\n",
+        b"x = 1",
+        b"x = 1\r\ny = 2\r\n",
+        b"x = 1\r\ny = 2\nz = 3\r\n",
+        b"\xef\xbb\xbfx = 1\n",
+        b"\xef\xbb\xbf# coding: utf-8\nx = '\xc3\xa9'\n",
+        b"# -*- coding: latin-1 -*-\nx = '\xe9'\n",
+        b"#!/usr/bin/env python\n# vim: set fileencoding=cp1252 :\nx = '\x80'\n",
+        b"if x:\n\ty = 1\n\t# tab\n",
+        b"\x0c\nx = 1\n\x0c\n",
+        b"x = '''a\r\nb'''\r\n",
+        b"x = 1 \\\n    + 2\n",
+        b"def f():\n    pass\n    # end\n# more\n   # odd\n",
+        b"x = [\n  1,  # one\n\n  2 ]  \t\n",
+        b"# only a comment",
+    ],
+)
+def test_round_trip(data: bytes) -> None:
+    """Line ends, BOM, tabs, form feeds, continuation lines and encodings survive."""
+    assert round_trip(data) == data
+
+
+@given(st.text(alphabet=" \t\nx=1#'+()é\r", max_size=30))
+def test_any_text(text: str) -> None:
+    """Whatever is valid Python comes back as it was; whatever is not is reported with a place."""
+    result = convert(text + "\nimport numpy\n")
+    codes = {found.code for found in result.diagnostics}
+    assert codes <= {"NP2TF901", "NP2TF904"}
+    assert all(found.line >= 1 and found.column >= 0 for found in result.diagnostics)
+    assert result.text == text + "\nimport numpy\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "line", "column"),
+    [
+        (b"x = 1\ndef f(:\n", "NP2TF901", 2, 7),
+        (b"x = (\n", "NP2TF901", 1, 5),
+        (b"if x:\ny = 1\n", "NP2TF901", 2, 1),
+        (b"if x:\n        y = 1\n\tz = 2\n", "NP2TF901", 3, 8),
+        (b"x = 1\0\n", "NP2TF901", 1, 1),
+        (b"x = 1\ny = '\xff'\n", "NP2TF902", 2, 6),
+        (b"# coding: no-such-thing\n", "NP2TF902", 1, 1),
+        (b"# coding: rot13\n", "NP2TF902", 1, 1),
+        (b"\xef\xbb\xbf# coding: latin-1\n", "NP2TF902", 1, 1),
+        (b"import numpy\n\x0cx = 1\n", "NP2TF904", 1, 1),  # libcst loses the form feed
+        (b"import numpy\rx = 1\r", "NP2TF904", 1, 1),
+        (b"# coding: cp932\nx = 1  # \x87\x90\n", "NP2TF904", 1, 1),  # would be written back as 81 e0
+        (b"# coding: unicode_escape\nx = 1\n", "NP2TF904", 1, 1),
+        (b"# coding: utf-7\nx = 1  # +AGE-\n", "NP2TF904", 1, 1),
+        (b"x = " + b"(" * 150 + b"1" + b")" * 150 + b"\n" + b"y = " + b"-" * 4000 + b"1\n", "NP2TF903", 1, 1),
+    ],
+)
+def test_what_cannot_be_read(source: bytes, code: str, line: int, column: int) -> None:
+    """Syntax errors, wrong encodings and absurd nesting are diagnostics, with file, line and column."""
+    with pytest.raises(SourceError) as caught:
+        round_trip(b"import numpy\n"[:0] + source)
+    found = caught.value.diagnostic
+    assert found.code == code
+    assert found.line == line
+    assert code != "NP2TF901" or abs(found.column - column) <= 8  # Python versions differ by a few columns
+
+
+def test_what_cannot_be_printed_back_is_left_alone() -> None:
+    """libcst does not keep the line ends of old Macintoshes: such a file is reported, not changed."""
+    result = convert("import numpy as np\rx = np.pi\r")
+    assert [found.code for found in result.diagnostics] == ["NP2TF904"]
+    assert not result.changed
+
+
+@pytest.mark.parametrize("value", ["(a if b else a)", "(lambda: a)"])
+def test_what_the_parser_refuses_is_left_alone(value: str) -> None:
+    """libcst wants a space between some keywords and a parenthesis; Python does not."""
+    result = convert(f"import numpy as np\ndef f(a, b):\n    return{value}\n")
+    assert [found.code for found in result.diagnostics] in (["NP2TF907"], [])
+
+
+def test_convert_reports_instead_of_raising() -> None:
+    """`convert` returns the text as it was, with the diagnostic."""
+    result = convert("import numpy as np\ndef f(:\n", path="a.py")
+    assert result.text == "import numpy as np\ndef f(:\n"
+    assert not result.changed
+    assert str(result.diagnostics[0]).startswith("a.py:2:7: NP2TF901 ")
+
+
+@pytest.mark.parametrize("depth", [400, 4000])
+def test_deep_nesting_is_survived(depth: int) -> None:
+    """A long chain of operators is translated or reported, never a crash."""
+    text = "import numpy as np\nx = " + " + ".join(["np.pi"] * depth) + "\n"
+    result = convert(text)
+    assert result.text.count("tnp.pi") == depth or [d.code for d in result.diagnostics] == ["NP2TF903"]
+
+
+def test_non_ascii_names_and_text() -> None:
+    """Translation does not disturb what it does not know."""
+    text = "import numpy as np\nπ = np.pi  # ∞\ns = '\U0001f600' + 'é'\n"
+    assert convert(text).text == text.replace("import numpy as np", "from np2tf import tnp").replace(
+        "np.pi", "tnp.pi"
+    )
+
+
+def test_bytes_keep_their_encoding(tmp_path) -> None:
+    """A translated latin-1 file is latin-1."""
+    data = "# coding: latin-1\nimport numpy as np\nx = np.ones(2)  # é\n".encode("latin-1")
+    outcome = translated_bytes(data, tmp_path / "a.py", tmp_path, Options())
+    assert outcome.data.decode("latin-1").endswith("x = tnp.ones(2)  # é\n")
