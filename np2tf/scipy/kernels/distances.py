@@ -60,10 +60,10 @@ _ALIASES = {
 
 
 def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
-    """The function of a metric.
+    """Return the function of a metric.
 
     Raises:
-        StagingError: it is the caller's own, or SciPy's only.
+        StagingError: the metric is the caller's own function, or only SciPy has it.
     """
     if not isinstance(metric, str):
         raise refused(f"{name} with a metric of the caller's")

@@ -20,7 +20,7 @@ def _coefficients(name: str, b: tf.Tensor, a: tf.Tensor) -> tuple[tf.Tensor, tf.
     """Numerator and denominator of one length, divided by the first of the denominator.
 
     Raises:
-        StagingError: they are no vectors of known lengths.
+        StagingError: the coefficients are no vectors of known lengths.
     """
     if rank_of(b) > 1 or rank_of(a) > 1:
         raise refused(f"{name} with coefficients that are no vectors")

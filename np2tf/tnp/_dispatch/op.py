@@ -129,10 +129,10 @@ def _bounded_length(value: Any) -> Any:
 
 
 def checked_device(value: Any) -> Any:
-    """A device by the name that `x.device` has.
+    """Return the name of a device as `x.device` shows it.
 
     Raises:
-        ValueError: there is none of that name.
+        ValueError: the machine has no device of that name.
     """
     if value not in (None, "cpu") and not (value == "gpu" and surroundings.has_accelerator):
         raise ValueError(f'Device not understood. Only "cpu" is allowed, but received: {value}')

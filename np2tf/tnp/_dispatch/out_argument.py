@@ -37,11 +37,11 @@ def store_into(out: Any, result: Any, casting: Any = "same_kind", ufunc: np.ufun
 
 
 def check_output(out: Any) -> None:
-    """See that something can be written to.
+    """Check that an object can be written to.
 
     Raises:
-        TypeError: it is no array.
-        ValueError: it is read-only.
+        TypeError: the object is no array.
+        ValueError: the array is read-only.
     """
     if type(out) is scalar or not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable)):
         raise TypeError("return arrays must be of ArrayType")
@@ -60,20 +60,21 @@ _READ = frozenset({np.take, np.compress, np.choose, np.argmax, np.argmin})
 
 
 def check_memory(numpy: Any, out: Any) -> None:
-    """See that a function that hands its output to C takes this one.
+    """Check that a function that hands its output to C accepts this output.
 
     Raises:
-        ValueError: it does not. (A copy on the host would be contiguous: NumPy cannot be asked.)
+        ValueError: the function refuses it. (A copy on the host would be contiguous, so NumPy cannot be
+            asked.)
     """
     if numpy is np.dot and is_array(out) and not out.flags.c_contiguous:
         raise ValueError("output array is not acceptable (must be a C-array)")
 
 
 def check_fit(numpy: Any, out: Any, result: Any) -> None:
-    """See that a function that is particular about its output takes this one.
+    """Check that a function with requirements for its output accepts this output.
 
     Raises:
-        ValueError: it does not, or that is for NumPy to say.
+        ValueError: the function refuses it, or only NumPy can say.
     """
     if numpy not in _BROADCASTING:
         check_shape(out, result)

@@ -208,10 +208,10 @@ def _with_masks_as_integers(base: tf.Tensor, items: list[Any]) -> list[Any]:
 
 
 def _common_shape(indices: list[Any]) -> tuple[int, ...] | None:
-    """The shape of all index arrays together, None where it is known only at run time.
+    """Return the broadcast shape of all index arrays; None if it is known only at run time.
 
     Raises:
-        IndexError: they do not broadcast.
+        IndexError: the index arrays do not broadcast.
     """
     shapes = [index.shape for index in indices if isinstance(index, tf.Tensor)]
     if not all(shape.is_fully_defined() for shape in shapes):

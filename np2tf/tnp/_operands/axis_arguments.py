@@ -29,10 +29,10 @@ def checked_rank(count: int) -> int:
 
 
 def rank(x: tf.Tensor) -> int:
-    """Number of axes.
+    """Return the number of axes.
 
     Raises:
-        StagingError: it is known only at run time.
+        StagingError: the number is known only at run time.
     """
     if x.shape.rank is None:
         raise StagingError("the rank of an array is known only at run time")

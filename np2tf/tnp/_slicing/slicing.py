@@ -193,10 +193,10 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
 
 
 def _check_broadcast(value: tf.Tensor, sizes: list[int | None], key: BasicKey) -> None:
-    """See that a value of full rank broadcasts to the axes it is written to.
+    """Check that a value of full rank broadcasts to the axes it is written to.
 
     Raises:
-        ValueError: it does not.
+        ValueError: the value does not broadcast.
     """
     have = value.shape.as_list()
     if any(m is not None and n not in (1, None, m) for n, m in zip(have, sizes, strict=True)):

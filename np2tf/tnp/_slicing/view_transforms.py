@@ -204,10 +204,10 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
 
 
 def _truth(tensor: tf.Tensor) -> tf.Tensor:
-    """Bytes as booleans.
+    """Return bytes as booleans.
 
     Raises:
-        StagingError: one is neither 0 nor 1, which a boolean of TensorFlow cannot hold.
+        StagingError: a byte is neither 0 nor 1, which TensorFlow's booleans cannot hold.
     """
     other = tf.reduce_any(tensor > 1)
     if tf.executing_eagerly() and bool(other):

@@ -25,7 +25,7 @@ def _result_dtype(transform: Callable[..., Any], dtype: Any) -> np.dtype[Any]:
     """The dtype of NumPy's result; NumPy itself is asked, once for each dtype.
 
     Raises:
-        TypeError: NumPy's, where the transform does not take the dtype (rfft of complex numbers).
+        TypeError: the transform does not accept the dtype, as rfft complex numbers (NumPy's error).
     """
     return transform(np.zeros(2, dtype)).dtype
 
@@ -78,7 +78,7 @@ def length_of(x: tf.Tensor, n: Any, axis: int) -> Any:
     """The length of the transform.
 
     Raises:
-        ValueError: it is less than one.
+        ValueError: the length is less than one.
     """
     length = x.shape[axis] if n is None else n
     if length is None:

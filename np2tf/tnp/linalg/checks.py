@@ -35,7 +35,7 @@ def matrix(a: tf.Tensor) -> tf.Tensor:
     """`a`, a stack of matrices, in a floating dtype.
 
     Raises:
-        LinAlgError: it has fewer than two axes.
+        LinAlgError: the array has fewer than two axes.
     """
     if rank_of(a) < 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")
@@ -78,7 +78,7 @@ def require_square(a: tf.Tensor) -> None:
     """Check that `a` is a stack of square matrices.
 
     Raises:
-        LinAlgError: it is not.
+        LinAlgError: a matrix is not square.
     """
     if rank_of(a) < 2:
         raise LinAlgError(f"{rank_of(a)}-dimensional array given. Array must be at least two-dimensional")

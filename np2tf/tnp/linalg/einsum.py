@@ -174,10 +174,10 @@ def _computed(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
 
 
 def _check_casting(array: Any, dtype: Any, casting: Any) -> None:
-    """See that an operand may be converted to `dtype`.
+    """Check that an operand may be converted to `dtype`.
 
     Raises:
-        TypeError: it may not.
+        TypeError: the casting rule forbids it.
     """
     kind = default_dtype(kind_of(array))
     if not np.can_cast(kind, kind if dtype is None else dtype, casting):

@@ -21,10 +21,10 @@ __all__ = ["dot", "inner", "outer", "tensordot", "vdot"]
 
 
 def rank_of(x: tf.Tensor) -> int:
-    """Number of axes.
+    """Return the number of axes.
 
     Raises:
-        StagingError: it is not known while staging.
+        StagingError: the number is not known while staging.
     """
     if x.shape.rank is None:
         raise StagingError("the rank of an array is known only at run time")

@@ -24,11 +24,11 @@ __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polys
 
 
 def coefficients(p: Any, number: bool = False) -> tf.Tensor:
-    """A polynomial as a tensor; a number is one where `number` is true.
+    """Return the coefficients of a polynomial as a tensor; a number is accepted if `number` is true.
 
     Raises:
-        StagingError: it is a poly1d, which NumPy computes with.
-        TypeError: it is a number.
+        StagingError: the polynomial is a poly1d, which NumPy handles.
+        TypeError: the polynomial is a number.
     """
     if isinstance(p, np.poly1d):
         raise StagingError("poly1d objects are NumPy's", "NP2TF503")

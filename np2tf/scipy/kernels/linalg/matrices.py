@@ -36,8 +36,8 @@ def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = Fals
     """Check the shape of an operand.
 
     Raises:
-        StagingError: it is a stack of matrices, which is SciPy's affair.
-        ValueError: it is no matrix, or has to be square and is not.
+        StagingError: the operand is a stack of matrices, which only SciPy handles.
+        ValueError: the operand is no matrix, or is not square and has to be.
     """
     if rank_of(a) > 2 and not stacked:
         raise refused(f"{name} of a stack of matrices")

@@ -26,7 +26,7 @@ def _columns(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The right-hand sides as the columns of a matrix.
 
     Raises:
-        ValueError: they are not of the length of the columns of `a`.
+        ValueError: their length differs from that of the columns of `a`.
     """
     if rank_of(b) not in (1, 2):
         raise refused(f"{name} for a stack of right-hand sides")

@@ -46,10 +46,10 @@ _MODES = ("raise", "clip", "wrap")
 
 
 def indices_of(value: Any) -> tf.Tensor:
-    """An index array as int64.
+    """Return an index array as int64.
 
     Raises:
-        TypeError: its dtype is not safely cast to an integer.
+        TypeError: the array's dtype cannot be cast safely to int64.
     """
     if isinstance(value, (list, tuple)):
         # NumPy converts a list of any numbers; an array must have an integer dtype.

@@ -40,11 +40,11 @@ __all__ = [
 
 
 def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> list[tf.Tensor]:
-    """The arrays as tensors of their common dtype, or of `dtype`.
+    """Return the arrays as tensors of their common dtype, or of `dtype`.
 
     Raises:
-        ValueError: there are none.
-        TypeError: one cannot be cast to `dtype`.
+        ValueError: there are no arrays.
+        TypeError: an array cannot be cast to `dtype`.
     """
     if not arrays:
         raise ValueError("need at least one array to concatenate")

@@ -93,8 +93,8 @@ def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
     """The quantiles as an array of numbers in [0, 1], and whether they are one Python number.
 
     Raises:
-        ValueError: one is out of range.
-        StagingError: they are known only at run time.
+        ValueError: a quantile is out of range.
+        StagingError: the quantiles are known only at run time.
     """
     weak = type(q) in (int, float)
     values = np.asanyarray(to_numpy(q))
@@ -192,10 +192,10 @@ def _at_run_time(
 
 
 def _refuse_nothing(n: Any) -> None:
-    """See that there are values to take a quantile of.
+    """Check that there are numbers to take a quantile of.
 
     Raises:
-        StagingError: there is none.
+        StagingError: the axis is empty.
     """
     if isinstance(n, int) and n == 0:
         raise StagingError("quantiles of nothing", "NP2TF503")
