@@ -141,8 +141,10 @@ class Budget:
             self.note_compiling(time.perf_counter() - begun)
 
     def forgive(self) -> None:
-        """The latest trace has told how the next one will not be in vain."""
+        """The latest trace has told how the next one will not be in vain: both are one."""
         self._in_vain -= 1
+        for costs in (self._costs, _all):
+            costs.tries -= 1
 
     def note_compiling(self, seconds: float) -> None:
         """Count the time in which XLA compiles."""
