@@ -119,6 +119,8 @@ def _begun(folder: Path) -> tuple[subprocess.Popen[str], list[int]]:
         text=True,
         env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"},
         start_new_session=True,
+        # Tests that run in the background of a shell have it ignored, and pass that on.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stdout is not None
     process.stdout.readline()  # the first file is done
