@@ -7,7 +7,8 @@ SMALL = 12
 
 
 def initialise(size):
-    return (0.9 ** np.arange(1, size + 1) * np.cos(np.arange(size)),)
+    lags = np.arange(1, size + 1)
+    return (0.3 * np.cos(lags) / lags**1.5,)
 
 
 def kernel(r):
