@@ -16,7 +16,7 @@ from np2tf import __version__
 from np2tf.checking.baseline import Baseline, BaselineError, IsSelectedIn
 from np2tf.checking.run import Run
 from np2tf.commands import output
-from np2tf.commands.choices import configurations_of, file_choices, search_of
+from np2tf.commands.choices import configurations_of, file_choices, search_of, with_options
 from np2tf.commands.explain import explanation
 from np2tf.diagnostics import CLEAN, FINDINGS, Diagnostic, codes
 from np2tf.disk.discovery import python_files
@@ -70,15 +70,9 @@ _OPTIONS = (
 )
 
 
-def _with_options(function: Callable[..., None]) -> Callable[..., None]:
-    for option in reversed(_OPTIONS):
-        function = option(function)
-    return function
-
-
 @click.command()
 @click.argument("paths", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
-@_with_options
+@with_options(*_OPTIONS)
 @file_choices
 def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     """Say what a translation would change, and what it could not do. Nothing is written, unless you ask for
@@ -164,10 +158,10 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
         if chosen["baseline"] is not None:
             _hide(found, Baseline.read(chosen["baseline"]), None)
         count, files = found.add_suppressions()
-        told = f"Suppressed {_many(count, 'finding')} in {_many(files, 'file')}."
+        told = f"Suppressed {output.many(count, 'finding')} in {output.many(files, 'file')}."
     elif chosen["fix_ignores"]:
         count, files = found.remove_unused()
-        told = f"Removed {_many(count, 'suppression')} in {_many(files, 'file')}."
+        told = f"Removed {output.many(count, 'suppression')} in {output.many(files, 'file')}."
     else:
         return found
     if not chosen["quiet"]:
@@ -187,7 +181,7 @@ def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) 
         found.further.append(Diagnostic("NP2TF906", str(known.file), 1, 1, reason))
         return found
     if not quiet:
-        click.echo(f"{known.file} knows {_many(count, 'finding')}.", err=True)
+        click.echo(f"{known.file} knows {output.many(count, 'finding')}.", err=True)
     _hide(found, Baseline.read(known.file), selection)
     return found
 
@@ -260,16 +254,8 @@ def _summary(found: Run) -> str:
     """`3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
     failed = sum(file.is_failed for file in found.files)
     changed = sum(file.would_change for file in found.files)
-    rest = len(found.files) - failed - changed
-    parts = [f"{_many(changed, 'file')} would change"]
-    if failed:
-        parts.append(f"{failed} failed")
-    parts.append(f"{_many(rest, 'file')} left as {'it is' if rest == 1 else 'they are'}")
-    notes = [_many(len(found.findings), "finding")] if found.findings else []
+    told = output.files_told(len(found.files), changed, failed, "would change")
+    notes = [output.many(len(found.findings), "finding")] if found.findings else []
     if found.known:
         notes.append(f"{found.known} more in the baseline")
-    return ", ".join(parts) + (f"; {', '.join(notes)}" if notes else "")
-
-
-def _many(number: int, name: str) -> str:
-    return f"{number} {name}{'s' * (number != 1)}"
+    return told + (f"; {', '.join(notes)}" if notes else "")

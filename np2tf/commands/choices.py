@@ -36,11 +36,19 @@ _OPTIONS = (
 )
 
 
-def file_choices(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options to a command, which gets them as keywords; `search_of` takes them."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
+    """A decorator that adds options to a command, which shows them in this order."""
+
+    def add(command: Callable[..., Any]) -> Callable[..., Any]:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return add
+
+
+#: Adds the options that `search_of` and `configurations_of` take.
+file_choices = with_options(*_OPTIONS)
 
 
 def configurations_of(choices: dict[str, Any]) -> Configurations:

@@ -99,17 +99,23 @@ def summary(outcomes: Sequence[_Told], verb: str, further: int = 0) -> str:
     """`3 files would change, 1 failed, 20 files left as they are; 2 findings`."""
     failed = sum(outcome.failed for outcome in outcomes)
     changed = sum(outcome.changed for outcome in outcomes)
-    rest = len(outcomes) - failed - changed
     notes = further + sum(len(outcome.diagnostics) for outcome in outcomes if not outcome.failed)
-    parts = [f"{_files(changed)} {verb}"]
+    told = files_told(len(outcomes), changed, failed, verb)
+    return told + (f"; {many(notes, 'finding')}" if notes else "")
+
+
+def files_told(number: int, changed: int, failed: int, verb: str) -> str:
+    """`3 files would change, 1 failed, 20 files left as they are`."""
+    rest = number - failed - changed
+    parts = [f"{many(changed, 'file')} {verb}"]
     if failed:
         parts.append(f"{failed} failed")
-    parts.append(f"{_files(rest)} left as {'it is' if rest == 1 else 'they are'}")
-    return ", ".join(parts) + (f"; {notes} finding{'s' * (notes != 1)}" if notes else "")
+    return ", ".join([*parts, f"{many(rest, 'file')} left as {'it is' if rest == 1 else 'they are'}"])
 
 
-def _files(number: int) -> str:
-    return f"{number} file{'s' * (number != 1)}"
+def many(number: int, name: str) -> str:
+    """A number of things: `1 file`, `2 files`."""
+    return f"{number} {name}{'s' * (number != 1)}"
 
 
 def wide_console() -> Console:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from np2tf.linking.modules import Modules
 from np2tf.linking.summary import ClassSummary, FunctionSummary, ModuleSummary, Ref
@@ -134,11 +135,7 @@ class Resolution:
 
     def _global(self, path: str, name: str) -> Things:
         """What a name at the top of a file stands for."""
-        key = path, name
-        if key not in self._names:
-            self._names[key] = _ANYTHING  # of a name that is defined by itself
-            self._names[key] = self._find_global(path, name)
-        return self._names[key]
+        return _once(self._names, (path, name), partial(self._find_global, path, name))
 
     def _find_global(self, path: str, name: str) -> Things:
         summary = self._read(path)
@@ -236,11 +233,7 @@ class Resolution:
 
     def _own(self, kind: Thing, name: str) -> Things:
         """What a class itself defines under a name."""
-        key = kind, name
-        if key not in self._members:
-            self._members[key] = _ANYTHING  # of an attribute that is made of itself
-            self._members[key] = self._find_own(kind, name)
-        return self._members[key]
+        return _once(self._members, (kind, name), partial(self._find_own, kind, name))
 
     def _find_own(self, kind: Thing, name: str) -> Things:
         summary = self._class(kind)
@@ -302,6 +295,19 @@ class Resolution:
                 summary = self._read(path)
                 if summary is not None:
                     self.add(summary)
+
+
+_Key = TypeVar("_Key")
+
+
+def _once(known: dict[_Key, Things], key: _Key, find: Callable[[], Things]) -> Things:
+    """The things that are known under a key; found the first time, and anything while they are looked for: a
+    name may be defined by itself.
+    """
+    if key not in known:
+        known[key] = _ANYTHING
+        known[key] = find()
+    return known[key]
 
 
 def _item(thing: Thing | None) -> Things:

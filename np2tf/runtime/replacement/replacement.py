@@ -167,9 +167,10 @@ class Rounds:
             if passed and not self._taken_over:
                 loop.per_round = passed / min(done, count)
                 timer.note_spent(passed)
-                loop.ran(timer.own)
+                own = timer.own
+                loop.ran(own)
                 if self._note is not None:
-                    self._note(passed, timer.own)
+                    self._note(passed, own)
 
     def _enter(self, frame: types.FrameType, left: range) -> bool:
         """Run all that is left as compiled code, if that is faster; whether to try again after a round."""

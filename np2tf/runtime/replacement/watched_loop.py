@@ -87,8 +87,10 @@ class WatchedLoop:
     @property
     def is_due(self) -> bool:
         """Whether to enter it as compiled code, although its runs are short."""
+        if not self._may_be_entered:
+            return False
         loading = 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
-        if not self._may_be_entered or self.host_seconds < PATIENT * (self.expected + loading):
+        if self.host_seconds < PATIENT * (self.expected + loading):
             return False
         return not any(loop._may_be_entered for loop in self.outer)
 
@@ -207,19 +209,19 @@ loops: dict[str, WatchedLoop] = {}
 
 def compiled_loops(of: str, path: str) -> int:
     """How often loops of a function have gone on as compiled code, by its name and its file."""
-    return sum(
-        jitted.compiled_count + jitted.graph_count
-        for loop in loops.values()
-        if loop.known.of == of and loop.path == path
-        for jitted in loop.translated
-    )
+    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translated)
+    return sum(jitted.compiled_count + jitted.graph_count for jitted in translated)
 
 
 def leave_on_host(of: str, path: str) -> None:
     """Enter no loops of a function, by its name and its file: as one XLA program with them it was slower."""
-    for loop in loops.values():
-        if loop.known.of == of and loop.path == path:
-            loop.stay()
+    for loop in _loops_of(of, path):
+        loop.stay()
+
+
+def _loops_of(of: str, path: str) -> list[WatchedLoop]:
+    """The loops of a function, by its name and its file."""
+    return [loop for loop in loops.values() if loop.known.of == of and loop.path == path]
 
 
 def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:

@@ -122,8 +122,7 @@ def _check_length(value: tf.Tensor, k: int, axis: Axis) -> None:
     """Record a violation if the written value is neither as long as its place nor of length 1."""
     if value.shape[k] == 1 or (axis.size is not None and value.shape[k] == axis.size):
         return
-    start, stop = symint.tensor_of(axis.start), symint.tensor_of(_dynamic_stop(axis))
-    room = tf.maximum(stop - start, 0) if axis.size is None else axis.size
+    room = symint.extent(axis.start, _dynamic_stop(axis)) if axis.size is None else axis.size
     length = _length(value, k)
     record_violation(tf.not_equal(length, room) & tf.not_equal(length, 1))
 
