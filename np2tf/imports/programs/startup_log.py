@@ -27,7 +27,7 @@ _LOGGED = re.compile(
     rb"(?:[IWE]\d{4} \d\d:\d\d:\d\d[^\n\]]*|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWE] )"
     rb"[\w./+-]+\.(?:cc|cpp|cu|h|hpp):\d+\] [^\n]*\n"
     rb"|WARNING: All log messages before absl::InitializeLog\(\) is called are written to STDERR\n"
-    rb"|To enable the following instructions: [^\n]*rebuild TensorFlow with the appropriate compiler flags\.\n"
+    rb"|To enable the following instructions: [^\n]*rebuild TensorFlow with the appropriate [^\n]*\n"
 )
 #: Waits for a word; where none comes, this process has died, and the guard prints what it held.
 _GUARD = """
