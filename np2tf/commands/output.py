@@ -6,18 +6,14 @@ import os
 import shutil
 import sys
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import click
 
+from np2tf.commands.tables.console import WIDTH
+from np2tf.commands.tables.console import wide_console as wide_console
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.disk.outcome import Outcome
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-WIDTH = 150
-"""Columns of a table that goes to a file or a pipe."""
 
 
 def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
@@ -116,16 +112,3 @@ def files_told(number: int, changed: int, failed: int, verb: str) -> str:
 def many(number: int, name: str) -> str:
     """A number of things: `1 file`, `2 files`."""
     return f"{number} {name}{'s' * (number != 1)}"
-
-
-def wide_console() -> Console:
-    """A console for tables: where it is no terminal, wide enough for them."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH)
-
-
-def number(value: float | None, form: str = "{:.3f}") -> str:
-    """A number as a table has it; nothing for None."""
-    return "" if value is None else form.format(value)

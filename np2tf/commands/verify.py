@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from np2tf.commands import output
+from np2tf.commands.tables import console as output
 from np2tf.diagnostics import CLEAN, FINDINGS, codes
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def verify(
     if any(importlib.util.find_spec(name) is None for name in ("numpy", "tensorflow")):
         missing = codes()["NP2TF925"]
         raise click.UsageError(f"{missing.code} {missing.message}: {missing.remedy}")
-    from np2tf.commands import verified_projects
+    from np2tf.commands.tables import projects as verified_projects
     from np2tf.verify import (
         ProjectError,
         find_programs,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from np2tf.commands import output
+from np2tf.commands.tables import console as output
 
 if TYPE_CHECKING:
     from rich.table import Table
