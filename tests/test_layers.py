@@ -373,8 +373,8 @@ def test_no_cycles() -> None:
 def test_the_test_sees_what_it_should() -> None:
     """The reader of imports is not blind: it finds known ones, absolute, relative and inside functions."""
     assert "np2tf.diagnostics" in imports("np2tf.tree.source")
-    assert "rich.console" in imports("np2tf.commands.output")
-    assert "rich.console" not in imports("np2tf.commands.output", at_import=True)
+    assert "rich.console" in imports("np2tf.commands.tables.console")
+    assert "rich.console" not in imports("np2tf.commands.tables.console", at_import=True)
     assert len(MODULES) > 40
 
 

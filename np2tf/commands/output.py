@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
@@ -68,6 +69,23 @@ def colored() -> bool:
 def columns() -> int:
     """The columns that a line may take."""
     return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
+
+
+def prose(text: str, indent: int = 0) -> None:
+    """Print text for people: on a terminal, lines that are longer are broken between words.
+
+    What follows a break is `indent` columns in, counted from where the line itself begins.
+    """
+    if sys.stdout.isatty():
+        text = "\n".join(_broken(line, columns(), indent) for line in text.split("\n"))
+    click.echo(text)
+
+
+def _broken(line: str, width: int, indent: int) -> str:
+    margin = " " * (indent + len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def status(outcomes: Iterable[Outcome]) -> int:
