@@ -222,6 +222,7 @@ class Compiled:
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled
             trace.deadline, trace.gradients = self._deadline, self._gradients
+            trace.on_cpu = device_kind() == "cpu"
             cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
             for cell, array in zip(cells, arrays, strict=True):
                 cell.argument = True
