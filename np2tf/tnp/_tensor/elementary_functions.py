@@ -20,7 +20,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 Function = Callable[..., tf.Tensor]
 
@@ -70,7 +70,7 @@ MOST_FACTORS = 12
 
 def is_vectorised(x: tf.Tensor) -> bool:
     """Return whether functions of `x` are computed by polynomials; note that its gradients are others."""
-    entered = current_region()
+    entered = current_scope()
     if entered is None or x.dtype not in (tf.float64, tf.float32):
         return False
     trace = entered.trace
