@@ -105,13 +105,13 @@ class OpenArrays:
         """Whether `path` shows just the part that counts of the array at `place`."""
         return place in self._axes and len(path) == 1 and path[0] is self._parts[place][0]
 
-    def padded(self, place: int, array: np.ndarray) -> np.ndarray:
+    def pad(self, place: int, array: np.ndarray) -> np.ndarray:
         """The array at `place` as the program takes it."""
         made = np.zeros(self.shape(place, array.shape), array.dtype)
         made[tuple(map(slice, array.shape))] = array
         return made
 
     @staticmethod
-    def counted(whole: Any, array: np.ndarray) -> np.ndarray:
+    def crop(whole: Any, array: np.ndarray) -> np.ndarray:
         """The part that counts of what the program has made of an array."""
         return np.asarray(memoryview(whole))[tuple(map(slice, array.shape))]

@@ -27,7 +27,7 @@ FRAMES_PER_CALL = 8
 MOST_FUNCTIONS = 100
 
 
-class Calls:
+class TracedCalls:
     """The calls of jitted functions that one trace has entered."""
 
     def __init__(self) -> None:
@@ -81,7 +81,7 @@ class HostCalls(threading.local):
             self.depth -= 1
 
 
-def deeply(function: Callable[..., Any]) -> Callable[..., Any]:
+def allow_deep_recursion(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function that calls itself by way of `np2tf.jit`, and may do so as deep as it could without."""
 
     def call(*args: Any, **kwargs: Any) -> Any:

@@ -28,8 +28,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         twins = [
             other for other in rest if _is_known(other) and not storage.is_distinct_from(storage_of(other))
         ]
-        others.update(one for other in twins for one in _unknown_ones(other, arguments))
-        suspects = _unknown_ones(leaf, arguments)
+        others.update(one for other in twins for one in _unknown_aliases(other, arguments))
+        suspects = _unknown_aliases(leaf, arguments)
         suspects += [one for one in storage.may_alias if any(one is storage_of(other) for other in twins)]
         hidden = any(_may_be_unseen(one, arguments) for one in suspects)
         refused = hidden or not others.isdisjoint(suspects)
@@ -45,7 +45,7 @@ def _is_known(leaf: Any) -> bool:
     return storage_of(leaf).identity is not None and not chain_of(leaf)
 
 
-def _unknown_ones(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
+def _unknown_aliases(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
     identity = storage_of(leaf).identity
     assert identity is not None
     return [one for one in identity[1] if one not in arguments]
@@ -70,21 +70,21 @@ Origin = tuple[tuple[Storage, ...], Any] | None
 _NEW: tuple[tuple[Storage, ...], Any] = ((), -1)
 
 
-def origin(leaf: Any) -> Origin:
+def provenance_of(leaf: Any) -> Origin:
     """Which of the storages from outside of the innermost scope `leaf` is."""
     if not is_array(leaf):
         return _NEW
     storage = storage_of(leaf)
     if chain_of(leaf):
-        return None if suspects(leaf) else _NEW
+        return None if possible_aliases(leaf) else _NEW
     if is_outside(storage):
-        return with_itself(storage)
+        return cells_with_itself(storage)
     if storage.identity is not None:
         return storage.identity[1], storage.identity[0]
-    return None if suspects(leaf) else _NEW
+    return None if possible_aliases(leaf) else _NEW
 
 
-def with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
+def cells_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
     """The storages that a storage is one of, and last itself, which it is where it is none of the others."""
     if storage.identity is None:
         return (storage,), 0
@@ -92,7 +92,7 @@ def with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
     return (*storages, storage), tf.where(number < 0, len(storages), number)
 
 
-def suspects(leaf: Any) -> set[Storage]:
+def possible_aliases(leaf: Any) -> set[Storage]:
     """The storages from outside of the innermost scope that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
@@ -115,13 +115,13 @@ def merged_storages(a: Origin, b: Origin) -> tuple[Storage, ...] | None:
 
 def number_among(storages: Sequence[Storage], leaf: Any) -> tf.Tensor:
     """Which of `storages` the array is."""
-    found = origin(leaf)
+    found = provenance_of(leaf)
     assert found is not None
     places = [*map(list(storages).index, found[0]), -1]
     return tf.gather(tf.constant(places, tf.int32), found[1] % len(places))
 
 
-def after_a_loop(
+def note_loop_result(
     leaf: Any, entry: Any, exit_storage: Storage | None, is_new: bool, ran: tf.Tensor, once: bool
 ) -> None:
     """Note what is known about a loop's variable: the array that it was before if the loop has not run.
@@ -140,6 +140,6 @@ def after_a_loop(
     if not once and is_array(entry) and storage_of(entry) is not None:
         sources |= {storage_of(entry), *aliases(storage_of(entry))}
         if is_new and not chain_of(entry):
-            storages, number = with_itself(storage_of(entry))
+            storages, number = cells_with_itself(storage_of(entry))
             storage_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), storages
     link_aliases(storage_of(leaf), sources)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Shown:
+class ShownText:
     """Of one trace.
 
     Attributes:

@@ -9,7 +9,9 @@ import tensorflow as tf
 from np2tf.tnp._array.write_ordering import pin_values
 
 
-def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def materialize(
+    counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]
+) -> list[tf.Tensor]:
     """Keep `tensors` for all that uses them so far.
 
     Args:
