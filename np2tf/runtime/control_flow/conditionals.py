@@ -2,7 +2,7 @@
 
 Each side is first traced into a throw-away graph, to learn what it returns and which storages it writes.
 The two results are then widened to a common form, as NumPy would; storages written on either side become
-results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: what it gives is a
+results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: its result is a
 placeholder of the right form, so that each branch is not traced twice for each of those around it.
 """
 
