@@ -30,7 +30,7 @@ from np2tf.runtime.xla.compiler_options import set_options
 from np2tf.runtime.xla.fast_call import Caller, borrowed
 from np2tf.runtime.xla.op_placement import against_xla, device_kind, ops_of, xla_pays
 from np2tf.runtime.xla.zero_copy_results import HandingOver
-from np2tf.staging import StagingError
+from np2tf.staging import AliasingError, RecursionLimitError, ReturnedValueError, StagingError, TextTypeError
 from np2tf.tnp._array.ndarray import (
     array_over,
     cell_of,
@@ -136,9 +136,9 @@ class Compiled:
         try:
             self.function = self._traced(body, arrays, specs, xla=True)
             self.not_xla = self._against_xla()
+        except RecursionLimitError:
+            raise  # without end as a graph as well
         except StagingError as error:
-            if error.code == "NP2TF523":
-                raise  # without end as a graph as well
             self.not_xla = str(error)
         if self.not_xla:
             self.how = "graph"
@@ -206,9 +206,8 @@ class Compiled:
     ) -> Any:
         try:
             return self._traced_once(body, arrays, specs, xla, loops, False)
-        except StagingError as error:
-            if error.code != "NP2TF530":
-                raise
+        except TextTypeError:
+            pass
         return self._traced_once(body, arrays, specs, xla, loops, True)
 
     def _traced_once(
@@ -236,9 +235,8 @@ class Compiled:
                 self._draws.begin(root)
                 result = body(staged, numbers)
                 if any(cell.poisoned for cell in cells):
-                    raise StagingError(
+                    raise AliasingError(
                         "an argument may have been written under a name that a staged loop or branch chose",
-                        "NP2TF513",
                     )
                 trace.shown.check()
                 self.hides_gradients = trace.gapped
@@ -340,7 +338,7 @@ class Compiled:
             if shared:
                 check_host_view(path_of(leaf))
             if shared and cell_of(leaf).identity is not None:
-                raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
+                raise AliasingError("an array that data choose is returned with a view of it")
             # XLA gives the whole of what is cut at a run-time length.
             is_part = staging_for_xla() and _is_part(leaf)
             key = cell_of(leaf) if shared or is_part else object()
@@ -362,7 +360,7 @@ class Compiled:
             outputs.append(leaf)
             return _Result("tensor", len(outputs) - 1)
         if isinstance(leaf, np.ndarray):
-            raise StagingError("a host array is returned from staged code", "NP2TF507")
+            raise ReturnedValueError("a host array is returned from staged code")
         return _Result("constant", constant=leaf)
 
     def __call__(

@@ -13,8 +13,8 @@ from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import Discarded
 from np2tf.runtime.compilation.prepared_call import Call
 from np2tf.runtime.compilation.specializations import Family
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.jit.jitted import Jitted
+from np2tf.staging import TracingTimeError
 
 
 class Entry(NamedTuple):
@@ -97,7 +97,7 @@ class LoopCompiler(Compiler):
             found = self._compile(family, call)
         except Exception as error:
             fallback = self._note(error)
-            if family is not None and fallback.code != TOO_LONG_TO_TRACE:
+            if family is not None and fallback.kind is not TracingTimeError:
                 family.on_host, family.fallback = True, fallback
             return Entry()
         result = self._run_or_discard(*found)
