@@ -45,6 +45,7 @@ class _Cells(ast.NodeTransformer):
     def _translated(self, node: ast.Module, path: str) -> ast.Module | None:
         text = self._text_of(node)
         names = self._shell.user_ns
+        import np2tf
         from np2tf.imports.functions.cells import translated_cell  # loads the translator
         from np2tf.runtime.environment import raw_tensors
         from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # keep AutoGraph off
@@ -52,8 +53,8 @@ class _Cells(ast.NodeTransformer):
         made, findings = translated_cell(text, names, path)
         tell(findings)
         if made is not None:
-            hidden = {name: None for name in (*raw_tensors.NAMES, "np2tf", "tnp") if name not in names}
-            self._shell.user_ns_hidden.update(hidden)
+            ours = {**raw_tensors.NAMES, "np2tf": np2tf, "tnp": np2tf.tnp}
+            self._shell.user_ns_hidden.update({name: ours[name] for name in ours if name not in names})
             names.update(raw_tensors.NAMES)
         return made
 

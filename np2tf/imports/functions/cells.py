@@ -85,8 +85,8 @@ def _numpys(value: Any) -> Any:
         if not top and dot and (not below or below[0] == "."):
             return _below(tuple(below.split(".")[1:]), value)
     elif callable(value) and str(getattr(value, "__module__", "")).startswith(_TNP):
-        *path, name = [*value.__module__.split(".")[2:], getattr(value, "__name__", "")]
-        return _below((*path, name), value)
+        path = (*value.__module__.split(".")[2:], getattr(value, "__name__", ""))
+        return _below(path, value)
     return value
 
 
