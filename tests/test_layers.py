@@ -123,7 +123,8 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rewrites": REWRITES,
     "np2tf.pipeline": TRANSLATE,
     "np2tf.notebooks": TREE,
-    "np2tf.files": ("np2tf.notebooks", "np2tf.disk", *TRANSLATE),
+    "np2tf.documents": TRANSLATE,
+    "np2tf.files": ("np2tf.notebooks", "np2tf.documents", "np2tf.disk", *TRANSLATE),
     "np2tf.conversion": (
         *("np2tf.files", "np2tf.disk", "np2tf.options", "np2tf.linking.summary"),
         *within("np2tf.imports.cache", "store", "files", "fingerprint"),
@@ -137,7 +138,14 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     ),
     "np2tf.formats": FLOOR,
     "np2tf.checking": (
-        *("np2tf.candidates", "np2tf.notebooks", "np2tf.project", "np2tf.disk", "np2tf.options"),
+        *(
+            "np2tf.candidates",
+            "np2tf.notebooks",
+            "np2tf.documents",
+            "np2tf.project",
+            "np2tf.disk",
+            "np2tf.options",
+        ),
         *TREE,
     ),
     **stacked("np2tf.tnp", LEVELS, RIGHT_FLOOR),
@@ -200,6 +208,7 @@ LEFT = (
         "np2tf.formats",
         "np2tf.checking",
         "np2tf.notebooks",
+        "np2tf.documents",
     ),
 )
 RIGHT = (

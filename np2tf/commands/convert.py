@@ -127,7 +127,7 @@ def _tasks(
     tasks: list[Task] = []
     unread: list[Done] = []
     for path, root in ((one.path, one.root) for one in found):
-        options = configurations.of(path).options()
+        options = replace(configurations.of(path).options(), docs=choices["docs"])
         try:
             data = path.read_bytes()
         except OSError as error:
@@ -141,7 +141,7 @@ def _standard_input(
     configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Task]:
     path = Path(choices["stdin_filename"] or "<stdin>")
-    options = configurations.of(path).options()
+    options = replace(configurations.of(path).options(), docs=choices["docs"])
     task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, Done(path, []))
