@@ -20,3 +20,5 @@ class Options:
     """Calls of operators (`np2tf.cond(…)`) that would be longer are broken. Other lines are the source's."""
     docs: bool = False
     """Translate code in pages and docstrings as well."""
+    passed_on: tuple[str, ...] = ()
+    """Names that other files of the project read of this one, where NumPy's stay bound; `*` is all."""

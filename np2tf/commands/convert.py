@@ -16,6 +16,7 @@ from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, 
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.conversion.many import converted
+from np2tf.conversion.passed_on import passed_on
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
 from np2tf.conversion.unchanged import Unchanged
@@ -134,7 +135,10 @@ def _tasks(
             unread.append(Done(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
-    return tasks, unread
+    shared = passed_on((task.path, task.data) for task in tasks)
+    return [
+        replace(task, options=replace(task.options, passed_on=shared.get(task.path, ()))) for task in tasks
+    ], unread
 
 
 def _standard_input(

@@ -121,10 +121,10 @@ def area(x):
 class Alone:
     r"""
     >>> import numpy as np
-    >>> np.add.at(a := np.zeros(2), [0, 0], 1); a
+    >>> a = np.zeros(2); np.add.at(a, [0, 0], 1); a
     array([2., 0.])
-    >>> print("\\t", np.sin(0.0))
-    \t 0.0
+    >>> print(r"\\t", np.sin(0.0))
+    \\t 0.0
     """
 
     text = """>>> np.zeros(3)"""
@@ -214,8 +214,8 @@ def test_doctests(tmp_path: Path) -> None:
         ">>> tnp.array([1,",
         "return tnp.sum(x)",
         ">>> from np2tf import tnp",
-        ">>> tnp.add_at(a := tnp.zeros(2), [0, 0], 1); a",
-        '>>> print("\\t", tnp.sin(0.0))',
+        ">>> a = tnp.zeros(2); a = tnp.add_at(a, [0, 0], 1); a",
+        '>>> print(r"\\t", tnp.sin(0.0))',
     ]
     assert len(text.splitlines()) == len(MODULE.splitlines())
     code = "import doctest, module; print(doctest.testmod(module))"
