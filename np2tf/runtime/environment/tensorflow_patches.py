@@ -14,7 +14,7 @@ from weakref import WeakSet
 
 from np2tf.runtime.environment.raw_tensors import AUTOGRAPH, NAMES
 from np2tf.runtime.environment.tensorflow_import import when_there
-from np2tf.tnp._array.ndarray import as_raw
+from np2tf.tnp._array.ndarray import unwrap_tensors
 
 #: The code of functions that have been translated where they stand, and of the functions inside.
 _translated: WeakSet[types.CodeType] = WeakSet()
@@ -52,7 +52,7 @@ def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     @functools.wraps(compute_output_spec)
     def of_tensors(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         def given(*inputs: Any, **named: Any) -> Any:
-            return as_raw(fn(*inputs, **named))
+            return unwrap_tensors(fn(*inputs, **named))
 
         return compute_output_spec(given, *args, **kwargs)
 

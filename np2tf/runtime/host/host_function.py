@@ -15,7 +15,7 @@ from np2tf.runtime.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.runtime.introspection.code_names import all_names
 from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.replacement.watched_loop import hot
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 #: A function whose calls take less than this many seconds on the host, on average over so many calls, is
 #: left there without further ado: taking its arguments apart would cost more than compiling could bring.
@@ -88,7 +88,7 @@ class HostFunction:
         """Run as Python: by NumPy itself where nothing is on TensorFlow, and nobody takes gradients."""
         if is_on_host(args, kwargs):
             return self.calls.run(self._watched_function, *args, **kwargs)
-        if quick.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
+        if fast_flags.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
             return self.calls.run(self._translated_function, *args, **kwargs)
         # A report is taken, which is told of operations where the translation runs.
         before = hot.count

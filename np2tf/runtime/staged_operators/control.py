@@ -24,7 +24,7 @@ from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 #: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
@@ -36,8 +36,8 @@ _MAX_AHEAD = 2
 
 
 def _trace() -> Trace:
-    entered = current_region()
-    return entered.trace if entered is not None else Trace(xla=False)
+    scope = current_scope()
+    return scope.trace if scope is not None else Trace(xla=False)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
@@ -179,7 +179,7 @@ def for_loop(
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
     state = tuple(state)
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         return _in_python(iterable, step, state, keep_going)
     items = sequence(iterable)
     if items is None:
