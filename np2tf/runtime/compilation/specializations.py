@@ -12,7 +12,7 @@ from np2tf.runtime.arguments.signature import Signature, number_key
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.open_arrays import Bounds, bounds_of
 from np2tf.runtime.decisions.decisions import CallRecord
-from np2tf.staging import StagingError
+from np2tf.staging import TooManyTracesError, XlaShapeError
 
 #: So many warm calls are timed before a way is chosen, and so many on the host, unless compiled code is
 #: slower or faster by these factors: the first call on the host was a cold one, others may have been at work.
@@ -167,7 +167,7 @@ class SpecializationCache:
         """
         known = self.compiled.values()
         if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
-            raise StagingError("XLA needs to know the integers", "NP2TF514")
+            raise XlaShapeError("XLA needs to know the integers")
 
     def bound(self, inputs: tuple[int, ...], signature: Signature) -> bool:
         """Let the integers among the inputs be bounded; whether there are any that have not been."""
@@ -203,7 +203,7 @@ class SpecializationCache:
             StagingError: there have been too many traces.
         """
         if len(self.compiled) >= MAX_TRACES:
-            raise StagingError("the function needs new code for nearly every call", "NP2TF522")
+            raise TooManyTracesError.of()
 
     @property
     def decision(self) -> str:

@@ -11,7 +11,6 @@ import tensorflow as tf
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
 from np2tf.runtime.control_flow.loop_analysis import TripCount
 from np2tf.runtime.control_flow.while_loops import EffectsInTest
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
 from np2tf.runtime.structures.containers import (
     Unchanged,
@@ -22,7 +21,7 @@ from np2tf.runtime.structures.containers import (
 )
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
+from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -89,7 +88,7 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
-        raise StagingError("a list or dict is another one on each side of a branch", "NP2TF513")
+        raise ContainerChangeError("a list or dict is another one on each side of a branch")
     return put_back(result, containers(operands), agreed)
 
 
@@ -133,7 +132,7 @@ def _staged_while(
         if not loop.changes_dtype:
             return loop.run()  # type: ignore[no-any-return]
         state = _once(keep_going(*state), step, state)
-    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+    raise LoopTypeError("the dtypes of a loop's arrays do not settle")
 
 
 def _rotated_loop(
@@ -237,11 +236,11 @@ def _staged_for(
             # An iteration before the loop gives its variables the types that they have from then on.
             ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
             if first == _MAX_AHEAD and loop.changes_dtype:
-                raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+                raise LoopTypeError("the dtypes of a loop's arrays do not settle")
             if not ahead or first == _MAX_AHEAD:
                 return loop.run()
         except StagingError as error:
-            if not isinstance(length, int) or length > MAX_UNROLL or error.code == TOO_LONG_TO_TRACE:
+            if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
                 raise
             # The iterations before it have been made, with all that they write.
             return _in_python(islice(iter(items), first, None), step, state, keep_going)
