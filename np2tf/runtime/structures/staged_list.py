@@ -14,6 +14,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
+from np2tf.pytree.registry import STRUCTURES
 from np2tf.runtime.structures.item_spec import ItemSpec, arrays_in
 from np2tf.staging import ListGrowthError, ValueNeededError, XlaShapeError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array
@@ -362,11 +363,7 @@ def python_lists(value: Any) -> Any:
     if isinstance(value, StagedList):
         parts = [_rows_of(buffer)[: int(value.count)] for buffer in value.buffers]
         return [value.element.on_host(item) for item in zip(*parts, strict=True)]
-    if type(value) is dict:
-        return {key: python_lists(item) for key, item in value.items()}
-    if type(value) in (list, tuple):
-        return type(value)(map(python_lists, value))
-    return value
+    return STRUCTURES.map_items(python_lists, value)
 
 
 def _rows_of(buffer: Any) -> Any:
@@ -377,6 +374,4 @@ def _rows_of(buffer: Any) -> Any:
 
 def holds_lists(value: Any) -> bool:
     """Whether there is a staged list in a structure."""
-    if type(value) is dict:
-        return any(map(holds_lists, value.values()))
-    return isinstance(value, StagedList) or (type(value) in (list, tuple) and any(map(holds_lists, value)))
+    return isinstance(value, StagedList) or any(map(holds_lists, STRUCTURES.items(value)))

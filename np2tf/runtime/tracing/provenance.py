@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import AliasingError
 from np2tf.tnp._array.ndarray import chain_of, is_array, storage_of
 from np2tf.tnp._tensor.storage import Storage, aliases, is_outside, link_aliases
 
@@ -34,9 +34,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         hidden = any(_may_be_unseen(one, arguments) for one in suspects)
         refused = hidden or not others.isdisjoint(suspects)
     if refused:
-        raise StagingError(
+        raise AliasingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
-            "NP2TF513",
         )
 
 
