@@ -11,12 +11,14 @@ import enum
 import functools
 import logging
 import types
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.containers import PARTIAL, SLICE, TUPLE
+from np2tf.pytree.registry import DEEPEST
 from np2tf.runtime.arguments.captures import (
     Dependencies,
     current,
@@ -40,7 +42,6 @@ from np2tf.tnp._operands.promotion import has_tf_dtype
 _NUMBERS = (int, float, complex, np.number, np.bool_)
 _BY_VALUE = (str, bytes, bool, type(None), type(Ellipsis), np.dtype, range, tf.DType, enum.Enum)
 _BY_IDENTITY = (type, types.FunctionType, types.BuiltinFunctionType, types.ModuleType, np.ufunc)
-_MAX_DEPTH = 12
 
 
 class Signature:
@@ -314,15 +315,8 @@ def _kind_of(value: Any) -> str:
     return "instance" if is_instance(value) else "unknown"
 
 
-#: Kinds of values that hold others, and do not change -> a part of the key, and what a value holds.
-_IMMUTABLE: dict[str, Callable[[Any], tuple[Any, Iterable[Any]]]] = {
-    "tuple": lambda value: ((type(value), len(value)), value),
-    "slice": lambda value: (slice, (value.start, value.stop, value.step)),
-    "partial": lambda value: (
-        (functools.partial, len(value.args), tuple(value.keywords)),
-        (value.func, *value.args, *value.keywords.values()),
-    ),
-}
+#: Kinds of values that hold others, and do not change.
+IMMUTABLE = {"tuple": TUPLE, "slice": SLICE, "partial": PARTIAL}
 
 
 def take_arguments(
@@ -361,15 +355,15 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         signature.add_generator(value)
     elif what == "set":
         signature.add_set(value)
-    elif depth > _MAX_DEPTH:
+    elif depth > DEEPEST:
         raise ArgumentError("an argument is nested too deeply")
     elif what == "unknown":
         name = type(value).__qualname__
         raise ArgumentError(f"an argument or variable of type {name} cannot be an input of a graph")
-    elif what in _IMMUTABLE:
-        key, items = _IMMUTABLE[what](value)
-        signature.parts.append(key)
-        for item in items:
+    elif what in IMMUTABLE:
+        container = IMMUTABLE[what]
+        signature.parts.append(container.outline_of(value))
+        for item in container.items(value):
             take_apart(item, signature, depth + 1)
     elif what == "logger":
         # Whether a record is due is told while tracing.

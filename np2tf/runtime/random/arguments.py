@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.pytree.registry import SEARCHED
 from np2tf.runtime.structures.array_stand_in import STAND_INS
 from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array, tensor_array, tensor_scalar, weak_scalar
@@ -86,10 +87,8 @@ class Form:
 
 def is_known(value: Any) -> bool:
     """Whether nothing staged is in an argument."""
-    if isinstance(value, (list, tuple)):
-        return all(map(is_known, value))
-    if type(value) is dict:
-        return all(map(is_known, value.values()))
+    if SEARCHED.find(value) is not None:
+        return all(map(is_known, SEARCHED.items(value)))
     if type(value) in STAND_INS or isinstance(value, (tf.Tensor, tf.Variable)):
         return False
     return not is_array(value)
