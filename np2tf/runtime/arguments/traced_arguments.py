@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 from np2tf.pytree.containers import DICT, LIST, SLICE
 from np2tf.pytree.registry import STRUCTURES
 from np2tf.runtime.arguments.captures import is_made_anew
-from np2tf.runtime.arguments.signature import IMMUTABLE, Signature, kind_of
+from np2tf.runtime.arguments.signature import Signature
+from np2tf.runtime.arguments.value_kinds import IMMUTABLE, kind_of
 from np2tf.runtime.effects.appended import AppendedList
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
