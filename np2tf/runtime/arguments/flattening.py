@@ -107,7 +107,7 @@ def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> Non
         for item in value:
             take_apart(item, signature, depth + 1)
         return
-    entries = value if what == "dict" else signature.touched(value)
+    entries = value if what == "dict" else signature.touched_attributes(value)
     signature.parts.append((type(value), tuple(entries)))
     if what == "instance":
         signature.classes.add(type(value))

@@ -229,7 +229,7 @@ class Signature:
         if type(value) is set:
             self.sets.append(value)
 
-    def touched(self, instance: Any) -> dict[str, Any]:
+    def touched_attributes(self, instance: Any) -> dict[str, Any]:
         """The attributes of an object that the function may touch."""
         found = attributes(instance)
         if self._names is None:

@@ -104,7 +104,7 @@ class TracedArguments:
         if what == "list" and appended is None:
             twin.extend([self.of(item) for item in value])
         elif what in ("dict", "instance"):
-            entries = value if what == "dict" else self._signature.touched(value)
+            entries = value if what == "dict" else self._signature.touched_attributes(value)
             made = {key: self.of(item) for key, item in entries.items()}
             twin.update(made) if what == "dict" else assign(twin, made)
         self._before[place] = _contents(twin)

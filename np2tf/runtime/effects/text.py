@@ -91,7 +91,7 @@ class CapturedValues:
     def _take(self, value: Any) -> Callable[[Iterator[np.ndarray]], Any]:
         kind = type(value)
         if is_array(value):
-            return self._staged(value)
+            return self._take_staged(value)
         if kind is DeferredText:
             made = self._take(value.values)
             return lambda known: value.make(made(known))
@@ -112,7 +112,7 @@ class CapturedValues:
         self._inside -= 1
         return items
 
-    def _staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
+    def _take_staged(self, value: ndarray) -> Callable[[Iterator[np.ndarray]], Any]:
         self.tensors.append(value.tensor)
         if type(value) is not scalar:
             return lambda known: np.asarray(next(known))

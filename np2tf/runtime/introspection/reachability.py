@@ -49,7 +49,7 @@ class ReachableObjects:
             yield value.__self__
             yield value.__func__
         elif isinstance(value, types.FunctionType):
-            yield from self._known(value)
+            yield from self._captured_values(value)
         elif isinstance(value, type):
             self.others += [] if is_foreign(value.__module__) else [value]
         elif is_instance(value):
@@ -61,7 +61,7 @@ class ReachableObjects:
             self.others.append(value)
             yield from vars(value).values()
 
-    def _known(self, function: types.FunctionType) -> Iterator[Any]:
+    def _captured_values(self, function: types.FunctionType) -> Iterator[Any]:
         if not is_foreign(function.__module__):
             self.others.append(function)
         for cell in function.__closure__ or ():

@@ -94,7 +94,7 @@ def is_known(value: Any) -> bool:
     return not is_array(value)
 
 
-def bound(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+def bind_arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
     """The arguments by the names of the parameters.
 
     Raises:
@@ -115,7 +115,7 @@ def form_of_staged(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> 
     Raises:
         StagingError: that depends on data.
     """
-    given = bound(name, args, kwargs)
+    given = bind_arguments(name, args, kwargs)
     size, kind = given.pop("size", None), given.pop("dtype", int)
     given.pop("endpoint", None)
     if not is_known((size, kind)):

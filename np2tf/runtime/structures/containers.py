@@ -51,10 +51,10 @@ def guard_closures(*functions: Any) -> MutationGuard:
     """A guard of the lists and dicts that functions know from around them: a staged loop or branch must leave
     these alone.
     """
-    return MutationGuard(STATE.reachable(_captured(functions, set())))
+    return MutationGuard(STATE.reachable(_closure_values(functions, set())))
 
 
-def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
+def _closure_values(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
     """The values in the closures of `functions`, and of those that are found there."""
     for function in functions:
         if not isinstance(function, FunctionType) or id(function) in seen:
@@ -67,4 +67,4 @@ def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
                 continue
             if (function.__module__ or "").partition(".")[0] != "np2tf":  # whose lists are not the user's
                 yield value
-            yield from _captured((value, getattr(value, "__wrapped__", None)), seen)
+            yield from _closure_values((value, getattr(value, "__wrapped__", None)), seen)

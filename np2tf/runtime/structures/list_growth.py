@@ -32,12 +32,12 @@ def _element(*lists: Any) -> ItemSpec:
         for one in lists
         for form in ([one.element] if isinstance(one, StagedList) else map(ItemSpec.of, one))
     ]
-    return reduce(ItemSpec.joined, forms)
+    return reduce(ItemSpec.join, forms)
 
 
 def _stage_list(one: Any, element: ItemSpec) -> StagedList:
     if isinstance(one, StagedList):
-        return one if one.element.same_as(element) else one.widened(element)
+        return one if one.element.same_as(element) else one.widen(element)
     return StagedList.of(one, element)
 
 
@@ -88,7 +88,7 @@ def prepare_for_loop(entry: Any, after: Any, rounds: int | None) -> Any:
         )
         need = _need_of(ready, behind)
         if need is None or rounds is None:
-            return ready if need == 0 else ready.elastic()
+            return ready if need == 0 else ready.without_bound()
         return _reserve(ready, need, rounds)
 
     return _zip_lists(entry, after, change)
@@ -112,7 +112,7 @@ def _reserve(ready: StagedList, need: int, rounds: int) -> StagedList:
     """With rows for every iteration."""
     base = ready.base if ready.base.element.same_as(ready.element) else ready
     have = base.room or 0
-    made = base.extended(max(need * rounds - have, 0))
+    made = base.extend_rows(max(need * rounds - have, 0))
     made = made.with_leaves([*made.buffers, made.count])
     made.base, made.room, made.left = base, need, max(have - need * rounds, 0)
     return made
@@ -137,11 +137,11 @@ def fit_structure(value: Any, pattern: Any) -> Any:
             return one
         made = _stage_list(one, wanted.element)
         if wanted.room is None:
-            made = made.elastic()
+            made = made.without_bound()
         elif made.capacity is None or made.capacity > wanted.capacity:
             raise ListGrowthError("a list grows in another way from one iteration to the next")
         else:
-            made = made.extended(wanted.capacity - made.capacity)
+            made = made.extend_rows(wanted.capacity - made.capacity)
         made = made.copy()
         made.room, made.left = wanted.room, wanted.left
         return made
@@ -159,9 +159,9 @@ def merge_structures(a: Any, b: Any) -> Any:
         made = _stage_list(one, _element(one, other))
         rooms: list[Any] = [side.room if isinstance(side, StagedList) else 0 for side in (one, other)]
         if None in rooms:
-            return made.elastic()
+            return made.without_bound()
         sizes: list[Any] = [_rows(side) for side in (one, other)]
-        made = made.extended(max(sizes) - sizes[0]).copy()
+        made = made.extend_rows(max(sizes) - sizes[0]).copy()
         made.room = min(room + max(sizes) - size for room, size in zip(rooms, sizes, strict=True))
         made.left = made.room
         return made
