@@ -20,7 +20,7 @@ from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
 
 
-def translated(path: Path, root: Path, options: Options) -> Outcome:
+def translate_file(path: Path, root: Path, options: Options) -> Outcome:
     """Translate one file; whatever goes wrong becomes a diagnostic."""
     try:
         data = path.read_bytes()

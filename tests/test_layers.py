@@ -32,7 +32,7 @@ TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", "np2tf.linking.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
 TRANSLATE = ("np2tf.pipeline", *REWRITES)
-RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.staging", *FLOOR)
+RIGHT_FLOOR = ("np2tf.config", "np2tf.counts", "np2tf.lazy", "np2tf.pytree", "np2tf.staging", *FLOOR)
 TNP = ("np2tf.tnp", *RIGHT_FLOOR)
 SCIPY = ("np2tf.scipy", *TNP)
 RUNTIME = ("np2tf.runtime", *SCIPY)
@@ -112,6 +112,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.backend": ("np2tf.config", *FLOOR),
     "np2tf.counts": ("np2tf.staging", *FLOOR),
     "np2tf.lazy": (),
+    "np2tf.pytree": ("np2tf.pytree",),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,
     **stacked("np2tf.facts", ("module", "dataflow"), ("np2tf.linking.summary", *TREE)),
@@ -218,6 +219,7 @@ RIGHT = (
     "np2tf.config",
     "np2tf.counts",
     "np2tf.lazy",
+    "np2tf.pytree",
     "np2tf.staging",
 )
 BOTH = ("np2tf.rules", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.coverage")

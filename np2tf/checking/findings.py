@@ -19,7 +19,7 @@ BY_OTHER_FILES = frozenset({"NP2TF402"})
 
 
 @dataclass
-class Checked:
+class CheckedFile:
     """One file.
 
     Attributes:
@@ -47,21 +47,21 @@ class Checked:
         return is_translated(self.text)
 
 
-def checked(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[Checked]:
+def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> list[CheckedFile]:
     """The files of a project with their findings.
 
     Args:
         folders: those that were given as such: the files in them are whole.
     """
     whole = [os.path.join(os.path.abspath(folder), "") for folder in folders]
-    files: dict[str, Checked] = {}
+    files: dict[str, CheckedFile] = {}
     for outcome in project.outcomes(jobs):
         data = outcome.before.encode("utf-8") or outcome.data
         notebook = _notebook(outcome.path, data)
         found = [*outcome.diagnostics, *outcome.suppressed]
-        files[str(outcome.path)] = Checked(
+        files[str(outcome.path)] = CheckedFile(
             outcome.path,
-            notebook.text if notebook is not None else outcome.before or _shown(outcome.data),
+            notebook.text if notebook is not None else outcome.before or _relative_path(outcome.data),
             outcome.changed,
             os.path.abspath(outcome.path).startswith(tuple(whole)),
             outcome.failed,
@@ -92,5 +92,5 @@ def order(found: Diagnostic) -> tuple[int, int, str]:
     return found.line, found.column, found.code
 
 
-def _shown(data: bytes) -> str:
+def _relative_path(data: bytes) -> str:
     return data.decode("utf-8", "replace")

@@ -174,7 +174,7 @@ def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
 
 def _written(found: Run, known: Baseline, selection: IsSelectedIn, quiet: bool) -> Run:
     """Write the baseline; what it cannot hold remains."""
-    renewed = known.renewed(found.files, found.findings, found.texts, selection)
+    renewed = known.renew(found.files, found.findings, found.texts, selection)
     try:
         count = renewed.write()
     except OSError as error:

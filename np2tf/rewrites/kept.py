@@ -7,13 +7,20 @@ import libcst as cst
 from np2tf import rules
 from np2tf.facts import Facts
 from np2tf.facts.module.imports import NumpyImport
-from np2tf.rewrites.planning.uses import MODULES, compared, quoted_annotations, quoted_types, stays, uses
+from np2tf.rewrites.planning.uses import (
+    MODULES,
+    comparison_target,
+    quoted_annotations,
+    quoted_types,
+    stays,
+    uses,
+)
 from np2tf.tree.names import dotted, words
 
 _READ_BY_NAME = words("eval exec globals locals vars")
 
 
-class Kept:
+class KeptImports:
     """Says of every import of NumPy what of it stays, and whether code below it will need `tnp`."""
 
     def __init__(self, facts: Facts, passed_on: tuple[str, ...] = ()) -> None:
@@ -24,7 +31,7 @@ class Kept:
         for use in uses(facts):
             owner = facts.scopes.of(use.name).owner_of(use.name.value)
             bindings = owner.bindings[use.name.value] if owner is not None else []
-            both = compared(facts, use) is not None and use.name not in facts.foreign
+            both = comparison_target(facts, use) is not None and use.name not in facts.foreign
             if both or stays(facts, use):
                 self._staying.update(bindings)
                 self._star_stays |= owner is None
@@ -70,7 +77,7 @@ class Kept:
             name
             for scope in module.within()
             for name, found in scope.bindings.items()
-            if _mixed(facts, found)
+            if _are_mixed(facts, found)
         }
         for binding in module.bindings.get("__all__", ()):
             up = facts.parents[binding]
@@ -110,7 +117,7 @@ class Kept:
         return rule is None or rule.kind == "no" or (rule.chapter == "removed" and self.unused(alias))
 
 
-def _mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
+def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
     """Bindings of one name of which some are NumPy's, but not all the same."""
     return len({facts.imports.qualified_binding(binding) for binding in bindings}) > 1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
 import sys
 from pathlib import Path
 from textwrap import dedent
@@ -278,3 +279,13 @@ def test_processes(tmp_path: Path) -> None:
     )
     assert (ended.status, ended.output) == (3, "1\n2\n")
     assert run_process([sys.executable, "-c", "import time; time.sleep(60)"], tmp_path, 0.2).status is None
+
+
+def test_the_page_lists_every_option() -> None:
+    """No option of the command is left out of docs/verify.md, and none is invented."""
+    page = (Path(__file__).resolve().parents[2] / "docs" / "verify.md").read_text(encoding="utf-8")
+    options = {option for one in verify.params for option in one.opts if option.startswith("-")}
+    table = page.partition("| option |")[2].partition("\n\n")[0]
+    told = set(re.findall(r"^\|.*?\|", table, re.MULTILINE))
+    named = {word for line in told for word in re.findall(r"`(--?[a-z]+)", line)}
+    assert named == options - {"--verbose"}

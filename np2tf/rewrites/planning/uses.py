@@ -132,10 +132,10 @@ def numpys_own(facts: Facts, use: Use) -> bool:
     if _parameter_of_type(facts, use.node):
         return True
     if use.qualified == _NDARRAY or use.qualified.startswith(f"{_NDARRAY}."):
-        return not (_called(facts, use) or _tested(facts, use.node) or _annotates(facts, use.node))
+        return not (_is_called(facts, use) or _is_class_test(facts, use.node) or _annotates(facts, use.node))
     up = facts.parents[use.node]
     asked_for = isinstance(up, cst.Element) and _asked_for(facts, up) is True
-    return use.is_module and (_returned(facts, use.node) or asked_for)
+    return use.is_module and (_is_returned(facts, use.node) or asked_for)
 
 
 def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
@@ -150,7 +150,7 @@ _CHAIN = (cst.Name, cst.Attribute)
 _TYPING = "numpy.typing."
 
 
-def compared(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
+def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
     """The `is np.ndarray`, or the element of `in (np.ndarray, list)`, that asks for a class or a module.
 
     What is asked about may be NumPy's or np2tf's: an array on the host or in a graph, and the module that was
@@ -171,7 +171,7 @@ _IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
 _NO_FUNCTIONS = frozenset({"constants", "dtypes", "removed"})
 
 
-def identified(facts: Facts, use: Use) -> cst.Comparison | None:
+def identity_test(facts: Facts, use: Use) -> cst.Comparison | None:
     """The `f is np.add` that asks for a function: f may be NumPy's or np2tf's, which are equal."""
     if use.rule is None or use.rule.kind == "no" or use.rule.chapter in _NO_FUNCTIONS:
         return None
@@ -182,12 +182,12 @@ def identified(facts: Facts, use: Use) -> cst.Comparison | None:
     return comparison if isinstance(comparison.comparisons[0].operator, (cst.Is, cst.IsNot)) else None
 
 
-def _called(facts: Facts, use: Use) -> bool:
+def _is_called(facts: Facts, use: Use) -> bool:
     call = facts.parents[use.node]
     return use.qualified == _NDARRAY and isinstance(call, cst.Call) and call.func is use.node
 
 
-def _tested(facts: Facts, node: cst.CSTNode) -> bool:
+def _is_class_test(facts: Facts, node: cst.CSTNode) -> bool:
     """Whether a class is what `isinstance` asks for, also in a tuple or union, or what a pattern does."""
     up = facts.parents[node]
     while isinstance(up, (cst.Element, cst.Tuple)) or _is_union(up):
@@ -220,7 +220,7 @@ def _annotates(facts: Facts, node: cst.CSTNode) -> bool:
     )
 
 
-def _returned(facts: Facts, node: cst.CSTNode) -> bool:
+def _is_returned(facts: Facts, node: cst.CSTNode) -> bool:
     """Whether a function returns this, as it is or as one of two: its caller may compare it with NumPy."""
     up = facts.parents[node]
     while isinstance(up, cst.IfExp) and up.test is not node:
