@@ -26,7 +26,7 @@ def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
 
 def show_patch(text: str) -> None:
     """Print a patch on a terminal: in colour, and a page at a time where it is longer than one."""
-    coloured = "NO_COLOR" not in os.environ
+    coloured = not os.environ.get("NO_COLOR")
     lines = text.splitlines(keepends=True)
     shown = "".join(map(_coloured, lines)) if coloured else text
     if len(lines) < shutil.get_terminal_size().lines or not sys.stdin.isatty():

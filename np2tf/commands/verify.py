@@ -85,8 +85,16 @@ def verify(ctx: click.Context, paths: tuple[Path, ...], json_file: str | None, *
 
     The exit status is 1 if any translation differs or fails.
     """
-    _check(given)
     command = ctx.meta.get(_COMMAND)
+    idle = {"wanted": "-k", "size": "--size", "small": "--small"}
+    if command is None:
+        idle = {"packages": "--package", "timeout": "--timeout"}
+    for name in idle:
+        if given[name]:
+            raise click.UsageError(
+                f"{idle[name]} has no meaning {'without' if command is None else 'with'} a command"
+            )
+    _check(given)
     if command is None:
         data, show, is_equal, bars = _programs(paths, given)
     else:
@@ -227,7 +235,7 @@ def _with_arguments(
             command.options,
             command.program,
             folder,
-            rtol=given["rtol"] or RTOL,
+            rtol=RTOL if given["rtol"] is None else given["rtol"],
             repeat=given["repeat"] or 1,
             timeout=given["timeout"],
             environment=environment,

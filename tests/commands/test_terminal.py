@@ -26,7 +26,7 @@ from np2tf.commands import COMMANDS
 ROOT = Path(__file__).resolve().parents[2]
 #: Lines of these are as long as what they quote: findings, patches, and listings for programs.
 QUOTED = re.compile(
-    r"\S+:\d+(?::\d+)?: (?:error|warning|note)?.*|[-+ @].*|\S+\.py: would change|.*/.* files?.*"
+    r"\S+:\d+(?::\d+)?: (?:error|warning|note)?.*|[-+ @].*|\S+\.py: would change|.*/.* files?.*|# .*/.*"
 )
 #: The end of a cell that has been cut; a metavar such as `PATH…` is none.
 CUT = re.compile(r"[a-z0-9.]…")
@@ -167,6 +167,8 @@ def test_every_command(repository: Path, name: str, columns: int) -> None:
     assert [line for line in lines if CUT.search(line)] == []
     assert [line for line in lines if LOGGED.search(line)] == []
     assert "Traceback" not in shown.text
+    assert ("━" in shown.text) == (name in ("verify", "verify tests"))  # a bar, which is gone at the end
+    assert not any("━" in line for line in lines)
     assert "Please report this" not in shown.text
 
 

@@ -213,6 +213,8 @@ def test_a_program_that_fails_on_numpy(repository: Path) -> None:
         (". --", "name the command behind --"),
         ("prog.py . -- 1", "one program, or folders"),
         ("tests -- pytest", "there is no package with NumPy in these places"),
+        (". -k x -- pytest", "-k has no meaning with a command"),
+        ("prog.py --timeout 3", "--timeout has no meaning without a command"),
         (". --plot out.xyz -- pytest", "the file's name ends with one of"),
         (". --plot no/out.png -- pytest", "there is no folder no"),
     ],

@@ -101,9 +101,8 @@ def run_in_child(namespace: dict[str, Any]) -> None:
     if told["quiet"]:
         keep_quiet()
     warn_in_one_line()
-    given = {**told["program"], "options": Options(**told["program"]["options"])}
-    words: dict[str, Any] = {name: tuple(v) if type(v) is list else v for name, v in given.items()}
-    program = Program(**words)
+    given: dict[str, Any] = _with_tuples(told["program"])
+    program = Program(**{**given, "options": Options(**_with_tuples(given["options"]))})
     settings = dict(told["settings"])
     device = settings.pop("device", None)
     for name, value in settings.items():
@@ -117,3 +116,8 @@ def run_in_child(namespace: dict[str, Any]) -> None:
     main = module_main(told["module"]) if of_module else script_main(told["file"], program.options)
     namespace.update(main.attributes())
     exec(main.code, namespace)
+
+
+def _with_tuples(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Data that were JSON, in which tuples are lists."""
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in data.items()}
