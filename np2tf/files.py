@@ -1,4 +1,4 @@
-"""The translation of one file, whatever goes wrong."""
+"""Translation of one file. Every failure becomes a diagnostic."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from np2tf.tree.source import Source, SourceError
 
 
 def translated(path: Path, root: Path, options: Options) -> Outcome:
-    """Translate one file; whatever goes wrong becomes a diagnostic."""
+    """Translate one file. Every failure becomes a diagnostic of the outcome."""
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -27,7 +27,9 @@ def translated(path: Path, root: Path, options: Options) -> Outcome:
 
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
-    """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    """Translate the bytes of a file. With `is_safe`, check the translation by independent means
+    (`tree.safety`).
+    """
     if path.suffix == SUFFIX:
         return _notebook(data, path, root, options, is_safe)
     try:
@@ -41,12 +43,14 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
         return Outcome(path, root, source.original, made.text, encoded, *found)
     except SourceError as error:
         return Outcome(path, root, data=data, diagnostics=[error.diagnostic])
-    except Exception as error:  # one file must not stop the others; it is reported as np2tf's own fault
+    except (
+        Exception
+    ) as error:  # one file must not stop other files; the error is reported as a fault of np2tf
         return Outcome(path, root, data=data, diagnostics=[problem("NP2TF905", path, reason_of(error))])
 
 
 def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
-    """Translate the program that a notebook's cells are; all else in it stays as it is."""
+    """Translate the program that a notebook's code cells form. Other cells and metadata stay unchanged."""
     notebook = None
     try:
         notebook = Notebook.of(data, str(path))
@@ -72,7 +76,9 @@ def _notebook(data: bytes, path: Path, root: Path, options: Options, is_safe: bo
 
 
 def facts_of(outcome: Outcome) -> Facts | None:
-    """What is known of a file, also where nothing in it can be translated; None for one that has failed."""
+    """Return the facts of a file, even if nothing in it can be translated; None if its translation has
+    failed.
+    """
     if outcome.facts is not None or outcome.failed:
         return outcome.facts
     path = str(outcome.path)
@@ -83,13 +89,15 @@ def facts_of(outcome: Outcome) -> Facts | None:
 
 
 def summary_of(outcome: Outcome, options: Options) -> ModuleSummary | None:
-    """What other files need to know of one; None if it has failed, or nothing in it can be translated."""
+    """Return the summary of a file for other files; None if its translation failed, or nothing in it can be
+    translated.
+    """
     if outcome.facts is None or outcome.failed:
         return None
     return summarise(outcome.facts, outcome.before, str(outcome.path), options)
 
 
 def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
-    """What becomes of the functions of a file that have loops or compute with arrays."""
+    """Return the fates of a file's functions that have loops or compute with arrays."""
     facts = facts_of(outcome) if "def " in outcome.before else None
     return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []

@@ -1,14 +1,18 @@
-"""What "staging" a program into a graph can run into: the error classes of the run time."""
+"""The error classes of the run time for code that cannot be staged."""
 
 from __future__ import annotations
 
 
 class StagingError(RuntimeError):
-    """Code that cannot become part of a graph with NumPy's meaning kept.
+    """Raised for code that cannot become part of a graph with NumPy's meaning kept.
 
-    `np2tf.jit` catches it and runs the function unjitted, with a warning; under ``NP2TF_JIT=strict`` it
-    reaches the caller. `code` is the diagnostic's code, `np2tf explain CODE` tells the remedy; `place` the
-    file and line of the user's code, where these are not those that it is raised at.
+    `np2tf.jit` catches the error and runs the function unjitted, with a warning; under ``NP2TF_JIT=strict``
+    the error reaches the caller.
+
+    Args:
+        message: names the value or construct, and the reason.
+        code: the code of the diagnostic; `np2tf explain CODE` tells the remedy.
+        place: the file and line of the user's code, if they differ from the place of the `raise`.
     """
 
     def __init__(self, message: str, code: str = "NP2TF501", place: tuple[str, int] | None = None) -> None:
@@ -18,13 +22,14 @@ class StagingError(RuntimeError):
 
 
 class PromotionError(TypeError):
-    """Operands of different dtypes, in a mode of `np2tf.config.promotion` that does not let them meet.
+    """Raised for operands of different dtypes that the mode of `np2tf.config.promotion` does not combine.
 
-    It is meant for the user: np2tf does not handle it, and does not repeat a call on the host because of it.
+    The error is meant for the user: np2tf does not catch it, and does not repeat a call on the host because
+    of it.
     """
 
     code = "NP2TF536"
-    #: AutoGraph makes another error of those that it does not know, unless they have this attribute.
+    #: AutoGraph replaces unknown errors by an error of its own, unless they have this attribute.
     ag_pass_through = True
 
     def __init__(self, message: str, place: tuple[str, int]) -> None:
