@@ -1,9 +1,9 @@
-"""Keeping XLA from computing the values of a large stencil once for each of their uses.
+"""Keeps XLA from computing the values of a large stencil once for each of their uses.
 
-XLA fuses what is computed elementwise into each kernel that needs it, and computes it there again: slices,
-sums and products count as free. A value of many such operations that two kernels need (the next state of a
-loop, and the norm of its change) is therefore computed once for both (measured: 56 µs instead of 81 for an
-iteration of conjugate gradients on 128 × 128 cells).
+XLA fuses elementwise operations into each kernel that needs them, and computes them there again, because it
+counts slices, sums and products as free. A value of many such operations that two kernels need (the next
+state of a loop, and the norm of its change) is therefore computed once for both kernels (measured: 56 µs
+instead of 81 for an iteration of conjugate gradients on 128 × 128 cells).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tensorflow as tf
 from np2tf.runtime.xla.materialize import keep
 from np2tf.tnp._tensor.graph_queries import has_elements
 
-#: Elementwise operations that XLA computes again rather than keep their values.
+#: Elementwise operations that XLA computes again instead of keeping their values.
 _CHEAP = frozenset({
     "Abs", "Add", "AddV2", "Cast", "Equal", "Greater", "GreaterEqual", "Less", "LessEqual", "LogicalAnd",
     "LogicalNot", "LogicalOr", "Maximum", "Minimum", "Mul", "Neg", "NotEqual", "SelectV2", "Square", "Sub",
@@ -25,16 +25,17 @@ _VIEWS = frozenset({
     "Squeeze", "StridedSlice", "Transpose", "Unpack", "XlaDynamicSlice",
 })  # fmt: skip
 _FUSED = _CHEAP | _VIEWS
-#: Smaller arrays, and values of fewer operations, are quicker computed twice than kept.
+#: Computing smaller arrays, or values of fewer operations, twice is faster than keeping them.
 _LARGE = 4096
 _DEAR = 5
 
 
 def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
-    """`results` of a loop's body, in which costly values with several uses are kept.
+    """Return the `results` of a loop's body in which costly values with several uses are materialized.
 
     Args:
-        counter: the loop's, an integer that is never negative. results: what the body returns.
+        counter: the loop's counter, an integer that is never negative.
+        results: the results of the body.
     """
     graph = counter.graph
     ops = [
@@ -55,12 +56,14 @@ def compute_once(counter: tf.Tensor, results: Sequence[tf.Tensor]) -> list[tf.Te
 
 
 def set_of(tensors: Iterable[tf.Tensor]) -> list[tf.Tensor]:
-    """The tensors, each once (tensors cannot be hashed)."""
+    """Return the tensors, each once (tensors cannot be hashed)."""
     return list({id(tensor): tensor for tensor in tensors}.values())
 
 
 def _kernels(ops: Sequence[tf.Operation], results: Sequence[tf.Tensor]) -> dict[int, frozenset[object]]:
-    """What ends the fusions that an op is computed in: operations that are not fused, and results."""
+    """Return the ends of the fusions that each op is computed in: operations that are not fused, and
+    results.
+    """
     returned: dict[int, set[object]] = {}
     for k, result in enumerate(results):
         returned.setdefault(id(result), set()).add(k)
@@ -76,7 +79,7 @@ def _kernels(ops: Sequence[tf.Operation], results: Sequence[tf.Tensor]) -> dict[
 
 
 def _forks(op: tf.Operation, kernels: dict[int, frozenset[object]]) -> bool:
-    """Whether the values of `op` are the last that several kernels have in common."""
+    """Return whether `op` computes the last values that several kernels have in common."""
     mine = kernels[id(op)]
     return len(mine) > 1 and not any(
         kernels.get(id(consumer)) == mine for tensor in op.outputs for consumer in tensor.consumers()
