@@ -1,4 +1,4 @@
-"""The families of a jitted function's calls: those that share code but for numbers, and for open lengths."""
+"""The families of a jitted function's calls: calls that share code except for numbers and open lengths."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from np2tf.runtime.compilation.prepared_call import Call
 from np2tf.runtime.compilation.specializations import Family
 from np2tf.runtime.host.host_function import HostFunction
 
-#: Arguments of every kind make a family of their own; so many are remembered.
+#: The number of families that are stored.
 MOST_FAMILIES = 1000
 
 
@@ -21,7 +21,7 @@ class Families:
         known: the families, by the key of their calls' signature.
 
     Args:
-        host: tells what an earlier process has found out about calls like these.
+        host: provides the measurements of earlier processes.
     """
 
     def __init__(self, host: HostFunction) -> None:
@@ -30,11 +30,11 @@ class Families:
         self._lengths: dict[Any, Lengths] = {}
 
     def of(self, call: Call, may_be_open: bool) -> Family:
-        """The family of a call, which is made ready for it.
+        """Return the family of a call, and prepare the call for it.
 
         Args:
-            call: of the function.
-            may_be_open: whether it may be one of calls that differ in the lengths of arrays.
+            call: a call of the function.
+            may_be_open: whether the family may be one of calls that differ in the lengths of arrays.
         """
         exact = self._known_as(call.signature.key, call)
         if exact.compiled or exact.on_host or not may_be_open:
@@ -42,7 +42,7 @@ class Families:
         return self._open(call, exact) or exact
 
     def refuse_lengths(self, call: Call) -> None:
-        """The code for a call cannot do without the lengths of its arrays."""
+        """Record that the code for a call needs the lengths of its arrays as constants."""
         known = self._lengths.get(call.signature.key_without_lengths)
         if known is not None:
             known.refuse()
@@ -58,7 +58,9 @@ class Families:
         return found
 
     def _open(self, call: Call, exact: Family) -> Family | None:
-        """The family of calls with other lengths too, for which the call is made ready; None if none is."""
+        """Return the family of calls with other lengths too, and prepare the call for it; None if there is
+        none.
+        """
         signature = call.signature
         shapes = shapes_of(signature)
         if shapes is None:

@@ -1,14 +1,13 @@
-"""On-stack replacement: a loop that takes long on the host continues as compiled code from its present
-iteration.
+"""On-stack replacement: a loop that takes long on the host continues as compiled code while it runs.
 
 The code that a jitted function runs on the host has watched loops (`np2tf.imports.loops.functions`). If a
 loop has run for a while, and its remaining iterations would take longer than compiling, it is compiled as a
 function whose arguments are the variables of the loop, and the remaining iterations run there. If it cannot
 be staged, the loop continues on the host.
 
-A loop whose runs are short, but many, is entered as compiled code instead. When all its runs together have
-taken long enough, a run begins in compiled code (or after its first iteration, which binds the names that the
-loop only assigns). Its function is measured and budgeted like a jitted function that is called.
+A loop whose runs are short, but many, is entered as compiled code instead. When all its runs have taken long
+enough, a run begins in compiled code (or after its first iteration, which binds the names that the loop only
+assigns). Its function is measured and budgeted like a jitted function.
 
 See Hölzle, Ungar: Optimizing dynamically-dispatched calls with run-time type feedback (PLDI 1994).
 """
@@ -71,9 +70,8 @@ class _Timer:
 
     @property
     def own(self) -> float:
-        """The seconds that compiling the loop could save.
-
-        They exclude long calls of jitted functions, and waiting for a processor or for anything else.
+        """The seconds that compiling the loop could save: neither long calls of jitted functions, nor
+        waiting.
         """
         stopwatch = self._stopwatch
         own = min(stopwatch.seconds - stopwatch.in_long_calls, thread_time() - self._processor)
@@ -85,7 +83,7 @@ class _Timer:
 
 
 class Rounds:
-    """The iterations of a watched loop, in parts. None stands for a part that runs as compiled code.
+    """The iterations of a watched loop, in parts; None stands for a part that runs as compiled code.
 
     Attributes:
         is_over: whether compiled code has reached the loop's break, or the end of its test.
@@ -175,8 +173,8 @@ class Rounds:
                     self._note(passed, own)
 
     def _enter(self, frame: types.FrameType, left: range) -> bool:
-        """Run all remaining iterations as compiled code, if that is faster; return whether to try after one
-        iteration.
+        """Run the rest as compiled code, if that is faster; return whether to try again one iteration
+        later.
         """
         loop = self._loop
         hot.count += 1
@@ -231,9 +229,7 @@ class Rounds:
         return pays and _is_possible() and loop_costs.seconds < clock.spent + passed + left
 
     def _is_taken_over(self, frame: types.FrameType, left: float) -> bool:
-        """Return whether the loop of a frame has been traced, given that `left` seconds remain for the
-        host.
-        """
+        """Return whether the loop was traced; `left` is the time that the host would still take."""
         variables, loop = frame.f_locals, self._loop
         if any(name not in variables for name in loop.known.parameters):
             return False
@@ -272,11 +268,9 @@ class Rounds:
         return (*given, numbers.step) if known.kind == "steps" else tuple(given)
 
     def finish(self) -> tuple[Any, ...]:
-        """Run the remaining iterations as compiled code, as far as it can run them and is faster; return the
-        results.
+        """Run the rest as compiled code, as far as it can and is faster; return the results.
 
-        The loop itself runs iterations that compiled code cannot, so that errors and their handlers are the
-        program's own.
+        The loop itself runs iterations that compiled code cannot, so its errors and handlers stay in effect.
         """
         if self._results is not None:
             return self._results
@@ -312,7 +306,7 @@ class Rounds:
         return self.is_over or not len(self._left)
 
     def _run_all(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> None:
-        """Run the rest in parts that become longer, and shorter before an iteration that compiled code cannot
+        """Run the rest in parts that become longer, and shorter before an iteration that only the host can
         run.
         """
         least = size
@@ -326,7 +320,7 @@ class Rounds:
                 break
 
     def _run(self, size: int, compiler: LoopCompiler, variables: dict[str, Any]) -> float | None:
-        """Run `size` iterations as compiled code. Return the seconds, or None if nothing was done because it
+        """Run `size` iterations as compiled code; return the seconds, or None, with nothing done, if it
         cannot.
         """
         known, shown, begun = self._loop.known, self._shown, perf_counter()

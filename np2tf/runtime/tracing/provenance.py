@@ -1,4 +1,4 @@
-"""What is known of where an array came from that a staged loop or branch gives: is it an argument?"""
+"""The provenance of an array that a staged loop or branch returns: whether it may be an argument."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from np2tf.tnp._tensor.storage import Cell, aliases, is_outside, link_aliases
 
 
 def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Cell]) -> None:
-    """Refuse to return an array that may share memory with an argument or another result, nobody knows which.
+    """Refuse to return an array that may or may not share memory with an argument or another result.
 
     Raises:
-        StagingError: it may.
+        StagingError: if it may.
     """
     cell = cell_of(leaf)
     rest = [other for other in leaves if is_array(other) and cell_of(other) is not cell]
@@ -24,7 +24,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
     if not _is_known(leaf):
         refused = not {*others, *arguments}.isdisjoint(aliases(cell))
     else:
-        # The same new array as another result of which it is known when it is an argument.
+        # Other results that may be the same new array, and for which a number tells when they are an
+        # argument.
         twins = [other for other in rest if _is_known(other) and not cell.is_distinct_from(cell_of(other))]
         others.update(one for other in twins for one in _unknown_ones(other, arguments))
         suspects = _unknown_ones(leaf, arguments)
@@ -39,7 +40,7 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
 
 
 def _is_known(leaf: Any) -> bool:
-    """Whether it is known at run time which cell an array is."""
+    """Return whether a run-time number tells which cell an array is."""
     return cell_of(leaf).identity is not None and not path_of(leaf)
 
 
@@ -50,7 +51,7 @@ def _unknown_ones(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:
 
 
 def _may_be_unseen(cell: Cell, arguments: Sequence[Cell]) -> bool:
-    """Whether a cell may be an argument, and no number tells when."""
+    """Return whether a cell may be an argument without a number that tells when."""
     seen: set[Cell] = set()
     pending = [cell]
     while pending:
@@ -63,13 +64,13 @@ def _may_be_unseen(cell: Cell, arguments: Sequence[Cell]) -> bool:
     return False
 
 
-#: Cells, and which of them an array is (-1: none); None where that cannot be told.
+#: Cells, and the number of the cell that an array is (-1: none of them); None if unknown.
 Origin = tuple[tuple[Cell, ...], Any] | None
 _NEW: tuple[tuple[Cell, ...], Any] = ((), -1)
 
 
 def origin(leaf: Any) -> Origin:
-    """Which of the cells from outside of the innermost region `leaf` is."""
+    """Return which cell from outside of the innermost region `leaf` is."""
     if not is_array(leaf):
         return _NEW
     cell = cell_of(leaf)
@@ -83,7 +84,9 @@ def origin(leaf: Any) -> Origin:
 
 
 def with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
-    """The cells that a cell is one of, and last itself, which it is where it is none of the others."""
+    """Return the cells that a cell may be, with the cell itself last, and the number of the cell that it
+    is.
+    """
     if cell.identity is None:
         return (cell,), 0
     number, cells = cell.identity
@@ -91,28 +94,30 @@ def with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
 
 
 def suspects(leaf: Any) -> set[Cell]:
-    """The cells from outside of the innermost region that `leaf` may share memory with."""
+    """Return the cells from outside of the innermost region that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
     return {cell for cell in (cell_of(leaf), *aliases(cell_of(leaf))) if is_outside(cell)}
 
 
 def new_cells(leaf: Any) -> set[Cell]:
-    """The cells made in the innermost region that `leaf` may share memory with."""
+    """Return the cells made in the innermost region that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
     return {cell for cell in (cell_of(leaf), *aliases(cell_of(leaf))) if not is_outside(cell)}
 
 
 def merged_cells(a: Origin, b: Origin) -> tuple[Cell, ...] | None:
-    """The cells that an array from either side may be; None if that cannot be told, or it is new."""
+    """Return the cells that an array from either branch may be; None if that is unknown, or the array is
+    new.
+    """
     if a is None or b is None or not a[0] + b[0]:
         return None
     return tuple(dict.fromkeys(a[0] + b[0]))
 
 
 def number_among(cells: Sequence[Cell], leaf: Any) -> tf.Tensor:
-    """Which of `cells` the array is."""
+    """Return the number of the array's cell among `cells`."""
     found = origin(leaf)
     assert found is not None
     places = [*map(list(cells).index, found[0]), -1]
@@ -122,15 +127,15 @@ def number_among(cells: Sequence[Cell], leaf: Any) -> tf.Tensor:
 def after_a_loop(
     leaf: Any, entry: Any, exit_cell: Cell | None, is_new: bool, ran: tf.Tensor, once: bool
 ) -> None:
-    """Note what is known about a loop's variable: the array that it was before if the loop has not run.
+    """Record the provenance of a loop's variable, which is the array before the loop if the loop has not run.
 
     Args:
         leaf: the array after the loop.
-        entry: the array before it.
-        exit_cell: what it was at the end of an iteration.
-        is_new: whether that was made in the iteration.
+        entry: the array before the loop.
+        exit_cell: the array's cell at the end of an iteration.
+        is_new: whether the iteration made that array.
         ran: whether the loop has run.
-        once: whether that is certain.
+        once: whether it certainly has run.
     """
     sources = set()
     if exit_cell is not None and not is_new:
