@@ -78,7 +78,7 @@ class LoopText:
         row, _ = self._rows[node.lineno - self._first]
         return row[node.col_offset : node.end_col_offset].decode()
 
-    def begin_rounds(self, *statements: str) -> None:
+    def begin_iterations(self, *statements: str) -> None:
         """Insert statements at the beginning of the loop's body. No other change is possible afterwards."""
         first = self._loop.body[0]
         k = first.lineno - self._first
@@ -144,7 +144,7 @@ def function_of(
         begin = [f"{IS_OVER} = True"]
         test = text.text_of(loop.test)
         text.replace(loop.test, "True")
-        text.begin_rounds(
+        text.begin_iterations(
             f"if {ROUNDS} <= 0:",
             f"{_INDENTATION}{IS_OVER} = False",
             f"{_INDENTATION}break",
@@ -155,7 +155,7 @@ def function_of(
     elif isinstance(loop, ast.While):
         kind, given = "while", [ROUNDS]
         text.put_around(loop.test, f"{ROUNDS} > 0 and (", ")")
-        text.begin_rounds(f"{ROUNDS} -= 1")
+        text.begin_iterations(f"{ROUNDS} -= 1")
         over = f"{ROUNDS} > 0"
     elif items is not None:
         kind, over = items.kind, "False"
@@ -163,7 +163,7 @@ def function_of(
         target = text.text_of(loop.target)
         text.replace(loop.iter, f"range({START}, {STOP}", ")")
         text.replace(loop.target, COUNTER)
-        text.begin_rounds(f"{target} = {items.text}")
+        text.begin_iterations(f"{target} = {items.text}")
     else:
         assert isinstance(loop.iter, ast.Call)
         kind = "steps" if len(loop.iter.args) == 3 else "range"

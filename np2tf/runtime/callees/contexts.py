@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.runtime.callees.callees import CODE, staged
+from np2tf.runtime.callees.callees import CODE, staged_callee
 from np2tf.runtime.introspection.user_objects import has_instances
 from np2tf.staging import StagingError
 from np2tf.tnp._tensor.storage import current_region
@@ -22,7 +22,7 @@ from np2tf.tnp._tensor.storage import current_region
 _HARMLESS = (contextlib.nullcontext, np.errstate)
 
 
-class _Entered:
+class _TracedManager:
     """A context manager whose methods are traced.
 
     An exception that leaves the block ends the trace. The host repeats the call, and gives the manager the
@@ -62,4 +62,6 @@ def context(manager: Any) -> Any:
     functions = isinstance(enter, types.FunctionType) and isinstance(leave, types.FunctionType)
     if not functions or not has_instances(kind):
         raise StagingError(f"enters a {kind.__name__}, whose effects are unknown", CODE)
-    return _Entered(types.MethodType(staged(enter), manager), types.MethodType(staged(leave), manager))
+    return _TracedManager(
+        types.MethodType(staged_callee(enter), manager), types.MethodType(staged_callee(leave), manager)
+    )

@@ -63,7 +63,7 @@ class Budget:
     """The costs of compiling one function, all signatures together.
 
     Attributes:
-        slower: the identities of the families whose compiled code was slower than the host.
+        slower: the identities of the caches whose compiled code was slower than the host.
 
     Args:
         host: measures the function's time on the host.

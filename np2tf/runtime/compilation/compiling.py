@@ -22,16 +22,16 @@ from np2tf.config import config
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
 from np2tf.runtime.arguments.signature import Signature, share_memory, take_arguments, take_dependencies
-from np2tf.runtime.arguments.traced_arguments import settle
-from np2tf.runtime.arguments.unchanged_captures import leaving_alone
+from np2tf.runtime.arguments.traced_arguments import write_back
+from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import CODE, NewCallee, check_class
 from np2tf.runtime.compilation.budget import Budget
-from np2tf.runtime.compilation.concrete_function import Compiled, Discarded
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction, DiscardedCall
 from np2tf.runtime.compilation.explanation import Explanation
-from np2tf.runtime.compilation.families import Families
+from np2tf.runtime.compilation.families import SpecializationCaches
 from np2tf.runtime.compilation.open_lengths import LengthsAreNeeded
-from np2tf.runtime.compilation.prepared_call import Call
-from np2tf.runtime.compilation.specializations import Family
+from np2tf.runtime.compilation.prepared_call import PreparedCall
+from np2tf.runtime.compilation.specializations import SpecializationCache
 from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.effects.appended import ListIsRead
@@ -39,7 +39,7 @@ from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor,
 from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.environment.unjitted import OF_THE_MOMENT, QUIET, tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
-from np2tf.runtime.introspection.array_search import says_numpy
+from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.operators.undefined import bound
@@ -47,7 +47,7 @@ from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
-from np2tf.runtime.structures.carried_values import returned
+from np2tf.runtime.structures.carried_values import check_returned
 from np2tf.runtime.xla.stable_names import stable_names
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp._array.ndarray import is_array
@@ -62,7 +62,7 @@ from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
 #: The codes of errors that do not depend on whether numbers are constants or inputs.
 WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE, REBOUND)
-#: A family must have taken this fraction of the expected cost of compiling.
+#: The calls of a cache must have taken this fraction of the expected cost of compiling.
 SHARED_BY = 4
 #: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
@@ -83,7 +83,7 @@ class Compiler:
         self._function = jitted.__wrapped__
         self.name = self._function.__qualname__
         self._host = jitted._host
-        self._families = Families(self._host)
+        self._caches = SpecializationCaches(self._host)
         self._dependencies: Dependencies | None = None
         self._functions: list[Any] = []
         self._checked: set[type] = set()
@@ -97,9 +97,9 @@ class Compiler:
         self._latest: Fallback | None = None
 
     @property
-    def families(self) -> dict[Any, Family]:
-        """The families of calls that differ in numbers only, by the key of their signature."""
-        return self._families.known
+    def caches(self) -> dict[Any, SpecializationCache]:
+        """The specialization caches, by the key of the calls' signature."""
+        return self._caches.known
 
     @property
     def _tier(self) -> str:
@@ -121,23 +121,23 @@ class Compiler:
         if self._tier == "host" or raises_floating_point_errors():
             if self._tier != "host" and not by_numpys_rules():
                 error = StagingError("under np.errstate that raises, functions run on the host", "NP2TF503")
-                return self.unjitted(error, args, kwargs)
-            return self.left_on_host(None, args, kwargs)
-        if (host.is_short or self._trusted > 0) and self._may_stay(args, kwargs):
-            return self._without_a_look(args, kwargs)
-        if not self._jitted.trace_count and self._may_stay(args, kwargs):
+                return self.run_unjitted(error, args, kwargs)
+            return self.run_on_host(None, args, kwargs)
+        if (host.is_short or self._trusted > 0) and self._may_run_on_host(args, kwargs):
+            return self._run_unexamined(args, kwargs)
+        if not self._jitted.trace_count and self._may_run_on_host(args, kwargs):
             advice = host.prospect.advice(args, kwargs)
             if not (self._budget.is_open if advice is None else advice):
                 # Nothing is compiled, and nothing will be compiled by this call.
                 return host.run_timed(args, kwargs)
-        return self._with_a_look(args, kwargs)
+        return self._examine_and_run(args, kwargs)
 
     @property
     def _keeps_rules(self) -> bool:
         """True if the function must not run on the host, because its own promotion rules are not NumPy's."""
         return self._jitted.promotion not in (None, "numpy")
 
-    def _may_stay(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
+    def _may_run_on_host(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
         """Return whether nothing forbids running a call on the host."""
         if self._tier == "compile" or config.eager == "tensorflow" or compiles_at_once():
             return False
@@ -145,7 +145,7 @@ class Compiler:
             return False
         return not has_tensor(args) and not has_tensor(kwargs.values())
 
-    def _without_a_look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _run_unexamined(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host without preparing the call, because calls are short or had to run there often
         enough.
         """
@@ -153,61 +153,61 @@ class Compiler:
         if host.is_short:
             result = host.run_timed(args, kwargs)
             if host.is_short:
-                self._jitted.leave_alone()
+                self._jitted.bypass_compiler()
             return result
         usual = host.average
         self._trusted -= 1
-        result = self.left_on_host(self._latest, args, kwargs)
+        result = self.run_on_host(self._latest, args, kwargs)
         if host.latest > UNUSUAL * usual:
             self._in_a_row = self._trusted = 0
         return result
 
-    def _with_a_look(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def _examine_and_run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         start = time.perf_counter()
         try:
             call = self._prepare(args, kwargs)
         except StagingError as error:
-            return self.unjitted(error, args, kwargs)
-        if not call.signature.arrays and not says_numpy(call.read):
+            return self.run_unjitted(error, args, kwargs)
+        if not call.signature.arrays and not names_numpy(call.read):
             # The arguments are numbers, strings and lists, so this is no function over arrays.
-            return self.left_on_host(None, args, kwargs)
-        family = self._family(call)
-        if family.on_host:
-            if family.fallback is None and id(family) not in self._budget.slower:
-                self._budget.slower.add(id(family))
-                if all(made.how == "xla" for made in family.compiled.values()):
+            return self.run_on_host(None, args, kwargs)
+        cache = self._cache_of(call)
+        if cache.on_host:
+            if cache.fallback is None and id(cache) not in self._budget.slower:
+                self._budget.slower.add(id(cache))
+                if all(made.how == "xla" for made in cache.compiled.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
-            self._belongs_on_host(family.fallback)
-            return self.left_on_host(family.fallback, args, kwargs)
-        if self._had_better_stay(family, call):
-            return self._host.run_timed(args, kwargs, family.took_on_host)
+            self._note_host_preference(cache.fallback)
+            return self.run_on_host(cache.fallback, args, kwargs)
+        if self._prefers_host(cache, call):
+            return self._host.run_timed(args, kwargs, cache.add_host_time)
         self._in_a_row = self._trusted = 0
         try:
-            compiled, is_new, family, call = self._compile(family, call)
+            compiled, is_new, cache, call = self._compile(cache, call)
         except Exception as error:
-            return self.unjitted(error, args, kwargs, family)
-        return self._run(compiled, is_new, family, call, time.perf_counter() if is_new else start)
+            return self.run_unjitted(error, args, kwargs, cache)
+        return self._run(compiled, is_new, cache, call, time.perf_counter() if is_new else start)
 
-    def _had_better_stay(self, family: Family, call: Call) -> bool:
+    def _prefers_host(self, cache: SpecializationCache, call: PreparedCall) -> bool:
         """Return whether a call that could be compiled runs on the host for now."""
-        if family.find(call.signature) is not None:
-            wants_host = family.wants_host
+        if cache.find(call.signature) is not None:
+            wants_host = cache.wants_host
         elif (advice := self._advice(call)) is not None:
             wants_host = not advice
         elif self._jitted.trace_count:
             worth = max(WORTH_COMPILING, self._budget.expected / SHARED_BY)
-            wants_host = family.own_seconds < worth or not self._budget.is_open
+            wants_host = cache.own_seconds < worth or not self._budget.is_open
         else:
-            # Only a trace shows which attributes of objects matter. Before it, families are too small if
+            # Only a trace shows which attributes of objects matter. Before it, caches are too small if
             # attributes that the function does not read change from call to call.
             wants_host = self._host.own_seconds < WORTH_COMPILING or not self._budget.is_open
-        return wants_host and self._may_stay_on_host(call)
+        return wants_host and self._may_run_prepared_on_host(call)
 
-    def _advice(self, call: Call) -> bool | None:
+    def _advice(self, call: PreparedCall) -> bool | None:
         """Return whether an earlier process found that such a call should be compiled; None if it did not."""
         return self._host.prospect.advice(call.args, call.kwargs)
 
-    def _belongs_on_host(self, why: Fallback | None) -> None:
+    def _note_host_preference(self, why: Fallback | None) -> None:
         self._latest = why
         self._in_a_row += 1
         if self._in_a_row >= ASKED_AT_LEAST:
@@ -217,33 +217,33 @@ class Compiler:
         """Explain a call with these arguments; compile it if needed."""
         code = self.code
         told = Explanation(self.name, code.co_filename, code.co_firstlineno)
-        if self._jitted._alone:
+        if self._jitted._is_suspendable:
             told.decision = "host: generators and coroutines are left alone"
             return told
-        family: Family | None = None
+        cache: SpecializationCache | None = None
         try:
             call = self._prepare(args, kwargs)
-            family = self._family(call)
+            cache = self._cache_of(call)
             told.add_signature(call.signature)
-            if family.fallback is None:
-                compiled, _, family, call = self._compile(family, call)
+            if cache.fallback is None:
+                compiled, _, cache, call = self._compile(cache, call)
                 told.add_code(compiled, call.signature)
         except Exception as error:
             told.reason, told.code = first_line(error), code_of(error)
             told.path, told.line = place_of(error, code)
             told.decision = "host: cannot be compiled"
-        if family is not None and not told.reason:
-            if family.fallback is not None:
-                told.reason, told.code = family.fallback.reason, family.fallback.code
-                told.path, told.line = family.fallback.path, family.fallback.line
-            told.decision = self._pinned() or family.decision
-            told.host_seconds = family.best_host if family.host_calls else None
-            told.compiled_seconds = family.best_compiled if family.warm_calls else None
+        if cache is not None and not told.reason:
+            if cache.fallback is not None:
+                told.reason, told.code = cache.fallback.reason, cache.fallback.code
+                told.path, told.line = cache.fallback.path, cache.fallback.line
+            told.decision = self._pinned_decision() or cache.decision
+            told.host_seconds = cache.best_host if cache.host_calls else None
+            told.compiled_seconds = cache.best_compiled if cache.warm_calls else None
         told.runs = "host" if told.decision.startswith("host") else told.runs
         told.traces = self._jitted.trace_count
         return told
 
-    def _pinned(self) -> str:
+    def _pinned_decision(self) -> str:
         """Return the choice that a setting makes, in words; empty if no setting does."""
         if config.jit == "off" or self._tier == "host":
             return f"host: pinned by {'jit=off' if config.jit == 'off' else 'tier=host'}"
@@ -253,30 +253,32 @@ class Compiler:
     def reasons(self) -> list[str]:
         """The reasons why calls have run on the host, each reason once."""
         told = [
-            f"{family.fallback.code} {family.fallback.reason}" if family.fallback else family.decision
-            for family in self.families.values()
-            if family.on_host or not family.compiled
+            f"{cache.fallback.code} {cache.fallback.reason}" if cache.fallback else cache.decision
+            for cache in self.caches.values()
+            if cache.on_host or not cache.compiled
         ]
         return list(dict.fromkeys(told))
 
-    def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Compiled:
+    def lower(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ConcreteFunction:
         """Return the code for a call with these arguments, compiled if needed.
 
         Raises:
             StagingError: if the call cannot be compiled.
         """
         call = self._prepare(args, kwargs)
-        return self._compile(self._family(call), call)[0]
+        return self._compile(self._cache_of(call), call)[0]
 
     # -- preparing -------------------------------------------------------------------------------------------
 
-    def _prepare(self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()) -> Call:
+    def _prepare(
+        self, args: tuple[Any, ...], kwargs: dict[str, Any], changing: Collection[int] = ()
+    ) -> PreparedCall:
         while True:
             known = self._dependencies
             if known is None:
                 known = self._dependencies = Dependencies(self._function)
-                self._functions = functions_among(current(known.readers))
-            values = current(known.readers)
+                self._functions = functions_among(current(known.captures))
+            values = current(known.captures)
             functions = functions_among(values)
             if self._functions != functions:
                 # A helper function has been replaced, so the names that the new one reads matter from now on.
@@ -297,7 +299,7 @@ class Compiler:
                 with self._lock:
                     known.learn(signature.followed)
                     known.follow_classes(signature.classes)
-                    self._functions = functions_among(current(known.readers))
+                    self._functions = functions_among(current(known.captures))
                 continue
             if known.hidden_setter:
                 told = f"setting the attribute {known.hidden_setter} does more than that"
@@ -308,37 +310,39 @@ class Compiler:
             if share_memory(signature.arrays):
                 raise StagingError("two arguments share memory", "NP2TF521")
             follows = partial(self._follows, known, signature)
-            return Call(signature, args, kwargs, values, follows, changing)
+            return PreparedCall(signature, args, kwargs, values, follows, changing)
 
     @staticmethod
     def _follows(known: Dependencies, signature: Signature, function: Any) -> bool:
         return known.follows(function) or signature.follows(function)
 
-    def _family(self, call: Call) -> Family:
-        return self._families.of(call, may_be_open=not self._keeps_rules)
+    def _cache_of(self, call: PreparedCall) -> SpecializationCache:
+        return self._caches.of(call, may_be_open=not self._keeps_rules)
 
-    def _may_stay_on_host(self, call: Call) -> bool:
+    def _may_run_prepared_on_host(self, call: PreparedCall) -> bool:
         """Return the same for a call whose arguments have been taken apart."""
-        if not self._may_stay((), {}):
+        if not self._may_run_on_host((), {}):
             return False
         return not any(isinstance(a, tf.Tensor) or is_array(a) for a in call.signature.arrays)
 
-    def _compile(self, family: Family, call: Call) -> tuple[Compiled, bool, Family, Call]:
-        """Return the code for a call, whether it is new, its family, and the call.
+    def _compile(
+        self, cache: SpecializationCache, call: PreparedCall
+    ) -> tuple[ConcreteFunction, bool, SpecializationCache, PreparedCall]:
+        """Return the code for a call, whether it is new, its cache, and the call.
 
         The call is prepared again if the trace finds a function with unknown dependencies, or a list that is
         read.
         """
         while True:
             try:
-                return *self._compiled(family, call), family, call
+                return *self._find_or_compile(cache, call), cache, call
             except LengthsAreNeeded as error:
-                self._families.refuse_lengths(call)
+                self._caches.refuse_lengths(call)
                 if self._deadline is not None:
                     # Calls with this length alone may not be worth compiling.
                     raise StagingError("the lengths of arrays are needed", TOO_LONG_TO_TRACE) from error
                 call = self._prepare(call.args, call.kwargs, call.changing)
-                family = self._family(call)
+                cache = self._cache_of(call)
             except (NewCallee, ListIsRead) as met:
                 with self._lock:
                     assert self._dependencies is not None
@@ -346,38 +350,42 @@ class Compiler:
                         self._dependencies.reads_list(met.attribute)
                     else:
                         self._dependencies.follow(met.function)
-                    self._functions = functions_among(current(self._dependencies.readers))
+                    self._functions = functions_among(current(self._dependencies.captures))
                 call = self._prepare(call.args, call.kwargs, call.changing)
-                family = self._family(call)
+                cache = self._cache_of(call)
 
-    def _compiled(self, family: Family, call: Call) -> tuple[Compiled, bool]:
+    def _find_or_compile(
+        self, cache: SpecializationCache, call: PreparedCall
+    ) -> tuple[ConcreteFunction, bool]:
         signature = call.signature
-        family.notice(signature)
-        found = family.find(signature)
+        cache.notice(signature)
+        found = cache.find(signature)
         if found is not None:
             return found, False
         with self._lock:
-            found = family.find(signature)
+            found = cache.find(signature)
             if found is not None:
                 return found, False
-            family.check_growth()
+            cache.check_growth()
             self._check_reuse()
-            self._keep(family, call)
+            self._keep_decision(cache, call)
             self._jitted.trace_count += 1
             counts.traces += 1
-            inputs = family.inputs()
+            inputs = cache.inputs()
             for kind in signature.classes - self._checked:
                 check_class(kind, self._names)
                 self._checked.add(kind)
             try:
-                bounds = family.bounds(inputs, signature)
+                bounds = cache.bounds(inputs, signature)
                 body, handled = call.body(self._function, bool(bounds)), self._handles_exceptions
                 shapes = [(str(array.dtype), tuple(array.shape)) for array in signature.arrays]
-                names = stable_names(key_of(self.code), family.digest, shapes, signature.number_key, inputs)
-                with self._leaving_alone(call), self._budget.tracing(), names:
+                names = stable_names(key_of(self.code), cache.digest, shapes, signature.number_key, inputs)
+                with self._guard_captures(call), self._budget.tracing(), names:
                     given = body, signature.arrays, signature.numbers, inputs, handled
-                    made = Compiled(*given, signature.generators, self._deadline, bounds, call.open_pattern)
-                    family.check_inputs(inputs, made)
+                    made = ConcreteFunction(
+                        *given, signature.generators, self._deadline, bounds, call.open_pattern
+                    )
+                    cache.check_inputs(inputs, made)
                 if call.open_pattern and made.how != "xla":
                     raise LengthsAreNeeded
             except StagingError as error:
@@ -385,14 +393,14 @@ class Compiler:
                     raise LengthsAreNeeded from error
                 if not inputs or error.code in WHATEVER_IS_KNOWN:
                     raise
-                if error.code == TOO_LONG_TO_TRACE or not family.bound(inputs, signature):
-                    family.pin(inputs, signature)
+                if error.code == TOO_LONG_TO_TRACE or not cache.bound(inputs, signature):
+                    cache.pin(inputs, signature)
                 self._budget.forgive()
                 if self._deadline is not None and not self._budget.is_open:
                     raise StagingError("it has to be traced again", TOO_LONG_TO_TRACE) from error
-                return self._compiled(family, call)
+                return self._find_or_compile(cache, call)
             made.is_plain = call.is_plain
-            family.compiled[family.key(signature, inputs)] = made
+            cache.compiled[cache.key(signature, inputs)] = made
             return made, True
 
     def _check_reuse(self) -> None:
@@ -406,19 +414,19 @@ class Compiler:
         if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
             raise StagingError("the function needs new code for nearly every call", "NP2TF522")
 
-    def _keep(self, family: Family, call: Call) -> None:
+    def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
         """Let the function's prospect record the outcome of compiling these calls."""
-        family.digest = digest_of_call(call.args, call.kwargs)
-        family.assumed_host = self._host.average
+        cache.digest = digest_of_call(call.args, call.kwargs)
+        cache.assumed_host = self._host.average
         if self._tier == "auto" and self._jitted.promotion is None and self._is_followed:
             known = weakref.ref(self)
             self._host.prospect.follow(
-                self._budget, lambda: () if (made := known()) is None else [*made.families.values()]
+                self._budget, lambda: () if (made := known()) is None else [*made.caches.values()]
             )
 
-    def _leaving_alone(self, call: Call) -> AbstractContextManager[None]:
-        known = self._dependencies.readers if self._dependencies is not None else []
-        return leaving_alone([*known, *call.signature.readers], call.signature.sets)
+    def _guard_captures(self, call: PreparedCall) -> AbstractContextManager[None]:
+        known = self._dependencies.captures if self._dependencies is not None else []
+        return guard_captures([*known, *call.signature.captures], call.signature.sets)
 
     @property
     def _deadline(self) -> float | None:
@@ -435,31 +443,45 @@ class Compiler:
 
     # -- running ---------------------------------------------------------------------------------------------
 
-    def _run(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
+    def _run(
+        self,
+        compiled: ConcreteFunction,
+        is_new: bool,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        start: float,
+    ) -> Any:
         """Run the code; `start` is the time when the call began, because a compiled call includes taking
         arguments apart.
         """
         try:
-            return self._accepted(compiled, is_new, family, call, start)
-        except (Discarded, tf.errors.OpError) as error:
+            return self._execute(compiled, is_new, cache, call, start)
+        except (DiscardedCall, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
             if self._handles_exceptions and by_numpys_rules():  # … or handles it
-                if self._may_stay_on_host(call):
-                    family.was_discarded()
-                return self._host.run_timed(call.args, call.kwargs, family.took_on_host)
-            return self.unjitted(error, call.args, call.kwargs)
+                if self._may_run_prepared_on_host(call):
+                    cache.note_discarded_call()
+                return self._host.run_timed(call.args, call.kwargs, cache.add_host_time)
+            return self.run_unjitted(error, call.args, call.kwargs)
 
-    def _accepted(self, compiled: Compiled, is_new: bool, family: Family, call: Call, start: float) -> Any:
+    def _execute(
+        self,
+        compiled: ConcreteFunction,
+        is_new: bool,
+        cache: SpecializationCache,
+        call: PreparedCall,
+        start: float,
+    ) -> Any:
         """Run the code without falling back to the host.
 
         Raises:
-            Discarded: if NumPy must run the call; nothing has been written back.
+            DiscardedCall: if NumPy must run the call; nothing has been written back.
             OpError: likewise.
         """
         arrays = call.signature.arrays
         inputs = arrays, call.signature.numbers, call.signature.generators, call.signature.holders
         if compiled.hides_gradients and is_recording():
-            with self._leaving_alone(call):
+            with self._guard_captures(call):
                 compiled.retrace_for_gradients(call.body(self._function, compiled.is_bounded), arrays)
         try:
             result = compiled(*inputs)
@@ -467,24 +489,24 @@ class Compiler:
             if compiled.how != "xla" or not is_new:
                 raise
             # XLA refuses some graphs only when it compiles them, at the first call.
-            with self._leaving_alone(call):
+            with self._guard_captures(call):
                 compiled.retrace_as_graph(call.body(self._function, compiled.is_bounded), arrays)
             result = compiled(*inputs)
         except OutOfWords:
-            with self._leaving_alone(call):
+            with self._guard_captures(call):
                 compiled.retrace_without_buffers(call.body(self._function, compiled.is_bounded), arrays)
             result = compiled(*inputs)
         if not compiled.is_plain:
-            result = settle(result, call.signature.holders)
+            result = write_back(result, call.signature.holders)
         seconds = time.perf_counter() - start
         if not compiled.is_warm:
             # XLA compiles at the first call.
             self._budget.note_compiling(seconds)
         else:
-            self._budget.note_gain(seconds, family.usual_host)
-            if not family.settled and not is_new:
-                family.took_compiled(seconds)
-        family.ran_compiled(seconds, compiled.is_warm)
+            self._budget.note_gain(seconds, cache.usual_host)
+            if not cache.settled and not is_new:
+                cache.add_compiled_time(seconds)
+        cache.count_compiled_call(seconds, compiled.is_warm)
         compiled.is_warm = True
         if compiled.how == "xla":
             self._jitted.compiled_count += 1
@@ -502,16 +524,20 @@ class Compiler:
             function = self._function
             if entered.trace.unknown_lengths:
                 function = of_unknown_lengths(function)
-            return returned(bound(function(*args, **kwargs)))
+            return check_returned(bound(function(*args, **kwargs)))
 
-    def left_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def run_on_host(self, fallback: Fallback | None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run on the host a call that cannot be compiled, for a known reason, or is faster there."""
         if fallback is not None:
             fallback.calls += 1
         return self._host.run_timed(args, kwargs)
 
-    def unjitted(
-        self, error: Exception, args: tuple[Any, ...], kwargs: dict[str, Any], family: Family | None = None
+    def run_unjitted(
+        self,
+        error: Exception,
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        cache: SpecializationCache | None = None,
     ) -> Any:
         """Run on the host after `error`. An exception of the user's code is raised as NumPy would raise
         it.
@@ -522,13 +548,13 @@ class Compiler:
         result = self._host.run_timed(args, kwargs)
         if strict:
             raise StagingError(f"{self.name} cannot be staged: {first_line(error)}") from error
-        fallback = self._note(error)
+        fallback = self._note_fallback(error)
         code = fallback.code
-        self._belongs_on_host(fallback)
+        self._note_host_preference(fallback)
         if isinstance(error, StagingError) and code not in OF_THE_MOMENT:
             self._host.prospect.refuse(args, kwargs, fallback)
-        if family is not None and code != TOO_LONG_TO_TRACE:
-            family.on_host, family.fallback = True, fallback
+        if cache is not None and code != TOO_LONG_TO_TRACE:
+            cache.on_host, cache.fallback = True, fallback
             self._host.is_refused = True
         # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
         is_quiet = code in QUIET and by_numpys_rules()
@@ -538,7 +564,7 @@ class Compiler:
             tell(fallback, more)
         return result
 
-    def _note(self, error: Exception) -> Fallback:
+    def _note_fallback(self, error: Exception) -> Fallback:
         """Count that a call cannot be compiled, with the reason."""
         file, line = place_of(error, self.code)
         found = Fallback(self.name, first_line(error), code_of(error), file, line)

@@ -16,8 +16,8 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.runtime.compilation.open_arrays import OpenArrays, OpenAxis
 from np2tf.runtime.compilation.write_back import write_all
-from np2tf.runtime.effects.output import Effect, Output, have
-from np2tf.runtime.effects.text import Text
+from np2tf.runtime.effects.output import Effect, Output, perform
+from np2tf.runtime.effects.text import DeferredText
 from np2tf.runtime.environment.call_context import is_recording
 from np2tf.runtime.environment.raw_tensors import raw
 from np2tf.runtime.random.drawn import StreamsOfCall
@@ -29,9 +29,9 @@ from np2tf.runtime.tracing.provenance import refuse_hidden_sharing
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.tracing.unused_results import unused_checks
 from np2tf.runtime.xla.compiler_options import set_options
-from np2tf.runtime.xla.fast_call import Caller, borrowed
-from np2tf.runtime.xla.op_placement import against_xla, device_kind, ops_of, xla_pays
-from np2tf.runtime.xla.zero_copy_results import HandingOver
+from np2tf.runtime.xla.fast_call import ConcreteCall, borrow_memory
+from np2tf.runtime.xla.op_placement import device_kind, ops_against_xla, ops_of, xla_pays
+from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import (
     array_over,
@@ -60,7 +60,7 @@ set_options()
 Body = Callable[[Sequence[Any], Sequence[Any]], Any]
 
 
-class Discarded(Exception):
+class DiscardedCall(Exception):
     """Raised if a compiled call met a case that a graph cannot run as NumPy does; nothing has been written
     back yet.
     """
@@ -70,7 +70,7 @@ class Discarded(Exception):
 
 
 @dataclass(frozen=True)
-class _Result:
+class _ResultSpec:
     """The way to make one leaf of the result from the outputs: the output, and the path to view it
     through.
     """
@@ -88,7 +88,7 @@ class _Result:
     copied: bool = False
 
 
-class Compiled:
+class ConcreteFunction:
     """A traced function for one signature.
 
     Attributes:
@@ -142,8 +142,8 @@ class Compiled:
         self._gradients, self.hides_gradients = is_recording(), False
         self._buffers = True
         try:
-            self.function = self._traced(body, arrays, specs, xla=True)
-            self.not_xla = self._against_xla()
+            self.function = self._trace(body, arrays, specs, xla=True)
+            self.not_xla = self._reason_against_xla()
         except StagingError as error:
             if error.code == "NP2TF523":
                 raise  # the recursion would not end in a graph either
@@ -153,7 +153,7 @@ class Compiled:
             self._uncompiled = {
                 code for code, graphs in self._loop_graphs.items() if not xla_pays(ops_of(*graphs))
             }
-            self.function = self._traced(body, arrays, specs, xla=False)
+            self.function = self._trace(body, arrays, specs, xla=False)
         self._loop_graphs = {}
 
     @property
@@ -181,13 +181,13 @@ class Compiled:
         stage = "optimized_hlo" if optimized else "hlo"
         return str(self._polymorphic.experimental_get_compiler_ir(*self._specs)(stage=stage))
 
-    def _against_xla(self) -> str:
+    def _reason_against_xla(self) -> str:
         """Return why the traced function should stay a graph, in words; empty if it should not."""
         # XLA on CPUs corrupts memory where a function returns two arrays of shapes that depend on data.
         if not all(output.shape.is_fully_defined() for output in self.function.outputs):
             return "the shape of a result depends on data"
         ops = ops_of(self.function.graph)
-        return "" if xla_pays(ops) else f"it needs {', '.join(sorted(against_xla(ops)))}"
+        return "" if xla_pays(ops) else f"it needs {', '.join(sorted(ops_against_xla(ops)))}"
 
     def retrace_without_buffers(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again, so that the program makes the random bits itself, because it takes more words than a
@@ -195,7 +195,7 @@ class Compiled:
         """
         self._buffers = False
         try:
-            self.function = self._traced(body, arrays, self._specs, xla=True)
+            self.function = self._trace(body, arrays, self._specs, xla=True)
         except StagingError:
             self.retrace_as_graph(body, arrays)
 
@@ -205,27 +205,27 @@ class Compiled:
         """
         self._gradients, self._deadline = True, None
         try:
-            self.function = self._traced(body, arrays, self._specs, xla=self.how == "xla")
+            self.function = self._trace(body, arrays, self._specs, xla=self.how == "xla")
         except StagingError:
             self.retrace_as_graph(body, arrays)
 
     def retrace_as_graph(self, body: Body, arrays: Sequence[Any]) -> None:
         """Trace again without XLA, which has refused to compile the graph."""
         specs = [tf.TensorSpec(s.shape, s.dtype) for s in self._specs]
-        self.function = self._traced(body, arrays, specs, xla=False, loops=False)
+        self.function = self._trace(body, arrays, specs, xla=False, loops=False)
         self.how, self.not_xla = "graph", "XLA has refused the graph"
 
-    def _traced(
+    def _trace(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool = True
     ) -> Any:
         try:
-            return self._traced_once(body, arrays, specs, xla, loops, False)
+            return self._trace_once(body, arrays, specs, xla, loops, False)
         except StagingError as error:
             if error.code != "NP2TF530":
                 raise
-        return self._traced_once(body, arrays, specs, xla, loops, True)
+        return self._trace_once(body, arrays, specs, xla, loops, True)
 
-    def _traced_once(
+    def _trace_once(
         self, body: Body, arrays: Sequence[Any], specs: list[Any], xla: bool, loops: bool, exact: bool
     ) -> Any:
         self._specs = specs
@@ -243,8 +243,8 @@ class Compiled:
             trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
-            numbers = [self._number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
-            staged = [self._staged(k, array, cells[k], numbers, trace) for k, array in enumerate(arrays)]
+            numbers = [self._stage_number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
+            staged = [self._stage_array(k, array, cells[k], numbers, trace) for k, array in enumerate(arrays)]
             with promoting(self._promotion), region(trace) as root:
                 trace.root = root
                 self._draws.begin(root)
@@ -256,19 +256,19 @@ class Compiled:
                     )
                 trace.shown.check()
                 self.hides_gradients = trace.gapped
-                return self._outputs(
+                return self._collect_outputs(
                     result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
         with not_collecting(), not_foreign([cell_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
-        self._handing_over = HandingOver() if xla and device_kind() == "cpu" else None
+        self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
         shown = self.prints or any(made.kind == "text" for made in self._results)
-        self._call = Caller(function, self._draws.values, shown)
+        self._call = ConcreteCall(function, self._draws.values, shown)
         return function
 
-    def _staged(self, k: int, array: Any, cell: Cell, numbers: Sequence[Any], trace: Trace) -> Any:
+    def _stage_array(self, k: int, array: Any, cell: Cell, numbers: Sequence[Any], trace: Trace) -> Any:
         """Return an array as the staged function sees it."""
         if isinstance(array, tf.Tensor):
             return cell.value
@@ -278,7 +278,7 @@ class Compiled:
         trace.add_input(array, staged)
         return staged
 
-    def _number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
+    def _stage_number(self, k: int, tensors: Sequence[tf.Tensor]) -> Any:
         known = self._numbers[k]
         if k not in self.inputs:
             return known
@@ -289,15 +289,17 @@ class Compiled:
             return weak_scalar(tensor, type(known))
         return weak_scalar(tensor, int, SymInt.fresh(tensor, *self._bounds.get(k, ())))
 
-    def _outputs(self, result: Any, cells: list[Cell], written: list[int], trace: Trace) -> list[tf.Tensor]:
+    def _collect_outputs(
+        self, result: Any, cells: list[Cell], written: list[int], trace: Trace
+    ) -> list[tf.Tensor]:
         leaves, rebuild, _ = flatten(result)
         self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
         self._written = written
-        self._results: list[_Result] = []
+        self._results: list[_ResultSpec] = []
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
         for leaf in leaves:
-            made = self._result(leaf, cells, leaves, outputs, places)
+            made = self._describe_result(leaf, cells, leaves, outputs, places)
             self._results.append(made)
         outputs += [cells[k].value for k in written]
         self._log = trace.log if trace.xla else None
@@ -319,27 +321,27 @@ class Compiled:
             outputs += unused_checks(violated.graph, [*outputs, violated])
         return [*outputs, violated] if self._may_fail else outputs
 
-    def _result(
+    def _describe_result(
         self,
         leaf: Any,
         cells: list[Cell],
         leaves: list[Any],
         outputs: list[tf.Tensor],
         places: dict[Any, int],
-    ) -> _Result:
+    ) -> _ResultSpec:
         if isinstance(leaf, Undefined):
             bool(leaf)
         leaf = resolved(leaf)
         if is_array(leaf):
             if type(leaf) is scalar:
                 outputs.append(leaf.tensor)
-                number = _Result("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
+                number = _ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
                 outputs += [] if leaf.python is None else [leaf.python]
                 return number
             if cell_of(leaf) in cells:
                 check_host_view(path_of(leaf))
-                ends = _ends_among(outputs, path_of(leaf))
-                return _Result("argument", cells.index(cell_of(leaf)), path=path_of(leaf), ends=ends)
+                ends = _append_ends(outputs, path_of(leaf))
+                return _ResultSpec("argument", cells.index(cell_of(leaf)), path=path_of(leaf), ends=ends)
             refuse_hidden_sharing(leaf, leaves, cells)
             identity = cell_of(leaf).identity
             if identity is not None and not path_of(leaf):
@@ -349,14 +351,14 @@ class Compiled:
                     places[chosen] = len(outputs)
                     outputs += [leaf.tensor, number]
                 choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
-                return _Result("choice", places[chosen], constant=choices)
+                return _ResultSpec("choice", places[chosen], constant=choices)
             shared = sum(1 for other in leaves if is_array(other) and cell_of(other) is cell_of(leaf)) > 1
             if shared:
                 check_host_view(path_of(leaf))
             if shared and cell_of(leaf).identity is not None:
                 raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
             # XLA returns the whole of an array that is cut at a run-time length.
-            is_part = staging_for_xla() and _is_part(leaf)
+            is_part = staging_for_xla() and _is_dynamic_slice(leaf)
             key = cell_of(leaf) if shared or is_part else object()
             if key not in places:
                 places[key] = len(outputs)
@@ -364,20 +366,20 @@ class Compiled:
             if shared or is_part:
                 memory = cell_of(leaf).order
                 assert not isinstance(memory, Gapped)  # only arguments have gaps
-                ends = _ends_among(outputs, path_of(leaf))
+                ends = _append_ends(outputs, path_of(leaf))
                 copied = is_part and not shared
-                return _Result("array", places[key], None, path_of(leaf), memory, None, ends, copied)
+                return _ResultSpec("array", places[key], None, path_of(leaf), memory, None, ends, copied)
             order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
-            return _Result("array", places[key], order=order)
-        if isinstance(leaf, Text):
+            return _ResultSpec("array", places[key], order=order)
+        if isinstance(leaf, DeferredText):
             outputs += leaf.values.tensors
-            return _Result("text", len(outputs), constant=leaf)
+            return _ResultSpec("text", len(outputs), constant=leaf)
         if isinstance(leaf, tf.Tensor):
             outputs.append(leaf)
-            return _Result("tensor", len(outputs) - 1)
+            return _ResultSpec("tensor", len(outputs) - 1)
         if isinstance(leaf, np.ndarray):
             raise StagingError("a host array is returned from staged code", "NP2TF507")
-        return _Result("constant", constant=leaf)
+        return _ResultSpec("constant", constant=leaf)
 
     def __call__(
         self,
@@ -389,7 +391,7 @@ class Compiled:
         """Run the compiled code, write back its changes, and return its result.
 
         Raises:
-            Discarded: no argument has been changed, and no random number drawn.
+            DiscardedCall: no argument has been changed, and no random number drawn.
         """
         if not self._draws.streams:
             return self._run(arrays, numbers, holders, None)
@@ -404,9 +406,9 @@ class Compiled:
         streams: StreamsOfCall | None,
     ) -> Any:
         on_tensors = not new_arrays_on_host() or any(is_array(a) or type(a) in raw for a in arrays)
-        take = _input if on_tensors or not self._lends else _borrowed
+        take = _as_input if on_tensors or not self._lends else _as_borrowed_input
         inputs = [
-            take(self._open.padded(k, array) if k in self._open else array) for k, array in enumerate(arrays)
+            take(self._open.pad(k, array) if k in self._open else array) for k, array in enumerate(arrays)
         ]
         inputs += [as_tensor(numbers[k]) for k in self.inputs]
         while True:
@@ -418,12 +420,12 @@ class Compiled:
             if not (self._may_fail and outputs[-1].numpy()):
                 break
             if streams is None or not streams.call_again(outputs[self._states]):
-                raise Discarded
+                raise DiscardedCall
         if streams is not None:
             streams.accept(outputs[self._states])
         if self._log is not None:
             effects = self._log.effects([one.numpy() for one in outputs[self._logged]])
-        have(effects, holders)
+        perform(effects, holders)
         if self.how == "xla":
             counts.compiled += 1
         else:
@@ -432,17 +434,19 @@ class Compiled:
         bases: dict[int, Any] = {}
         # Results are made before anything is written: an output may be an input with an array's borrowed
         # memory.
-        results = [self._made(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results]
+        results = [
+            self._rebuild_result(made, arrays, inputs, outputs, bases, on_tensors) for made in self._results
+        ]
         written = list(outputs[last - len(self._written) : last])
         for place, k in enumerate(self._written):
             if k in self._open:
-                written[place] = self._open.counted(written[place], arrays[k])
+                written[place] = self._open.crop(written[place], arrays[k])
         write_all([arrays[k] for k in self._written], written)
         return self._rebuild(results)
 
-    def _made(
+    def _rebuild_result(
         self,
-        made: _Result,
+        made: _ResultSpec,
         arrays: Sequence[Any],
         inputs: Sequence[tf.Tensor],
         outputs: Sequence[tf.Tensor],
@@ -478,15 +482,15 @@ class Compiled:
             value = outputs[made.place]
             if on_tensors:
                 bases[made.place] = laid_out(value, made.order)
-            elif self._handing_over is None or made.copied:
+            elif self._zero_copy is None or made.copied:
                 bases[made.place] = np.array(memoryview(value))
             else:
-                bases[made.place] = self._handing_over.array(made.place, outputs, inputs)
+                bases[made.place] = self._zero_copy.array(made.place, outputs, inputs)
         seen = _view_of(bases[made.place], path)
         return seen.copy("K") if made.copied else seen
 
 
-def _is_part(array: Any) -> bool:
+def _is_dynamic_slice(array: Any) -> bool:
     """Return whether an array is a slice, with a run-time length, of an array whose shape is known."""
     path = path_of(array)
     if not path or not run_time_ends(path[-1:]):
@@ -494,7 +498,7 @@ def _is_part(array: Any) -> bool:
     return cell_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
 
 
-def _ends_among(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
+def _append_ends(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
     """Add the run-time ends of slices in a path to the outputs, and return their range."""
     first = len(outputs)
     outputs += [end.tensor for end in run_time_ends(path)]
@@ -518,12 +522,12 @@ def _dtype_of(array: Any) -> tf.DType:
     return tf.as_dtype(array.dtype)
 
 
-def _input(array: Any) -> tf.Tensor:
+def _as_input(array: Any) -> tf.Tensor:
     if is_array(array):
         return array.tensor
     return tf.convert_to_tensor(array)
 
 
-def _borrowed(array: Any) -> tf.Tensor:
+def _as_borrowed_input(array: Any) -> tf.Tensor:
     """Return an input that may share the array's memory, because no reference to it outlives the call."""
-    return borrowed(array) if isinstance(array, np.ndarray) else tf.constant(array)
+    return borrow_memory(array) if isinstance(array, np.ndarray) else tf.constant(array)

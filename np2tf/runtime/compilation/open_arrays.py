@@ -106,13 +106,13 @@ class OpenArrays:
         """Return whether `path` shows exactly the valid part of the array at `place`."""
         return place in self._axes and len(path) == 1 and path[0] is self._parts[place][0]
 
-    def padded(self, place: int, array: np.ndarray) -> np.ndarray:
+    def pad(self, place: int, array: np.ndarray) -> np.ndarray:
         """Return the array at `place` padded to its shape in the program."""
         made = np.zeros(self.shape(place, array.shape), array.dtype)
         made[tuple(map(slice, array.shape))] = array
         return made
 
     @staticmethod
-    def counted(whole: Any, array: np.ndarray) -> np.ndarray:
+    def crop(whole: Any, array: np.ndarray) -> np.ndarray:
         """Return the valid part of a padded array that the program has written."""
         return np.asarray(memoryview(whole))[tuple(map(slice, array.shape))]

@@ -6,14 +6,14 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from np2tf.runtime.arguments.signature import Signature
-from np2tf.runtime.arguments.traced_arguments import Twins, is_plain
+from np2tf.runtime.arguments.traced_arguments import TracedArguments, is_plain
 from np2tf.runtime.compilation.open_arrays import Pattern
 from np2tf.runtime.introspection.user_objects import is_instance
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.tnp._tensor.storage import current_region
 
 
-class Call:
+class PreparedCall:
     """One prepared call.
 
     Attributes:
@@ -55,7 +55,7 @@ class Call:
         traced = of_unknown_lengths(function) if unknown_lengths else function
 
         def run(arrays: Any, numbers: Any) -> Any:
-            twins = Twins(self.signature, arrays, numbers)
+            twins = TracedArguments(self.signature, arrays, numbers)
             args, kwargs = twins.of((self.args, self.kwargs))
             entered = current_region()
             assert entered is not None

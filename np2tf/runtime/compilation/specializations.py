@@ -12,9 +12,9 @@ import numpy as np
 
 from np2tf.counts import Fallback
 from np2tf.runtime.arguments.signature import Signature, number_key
-from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.open_arrays import Bounds, bounds_of
-from np2tf.runtime.decisions.decisions import Way
+from np2tf.runtime.decisions.decisions import CallRecord
 from np2tf.staging import StagingError
 
 #: WARM_CALLS warm calls, and as many calls on the host, are timed before a tier is chosen, unless compiled
@@ -31,12 +31,12 @@ LONG, WORSE = 0.02, 1.5
 #: The measurement of an earlier process is repeated when compiled calls have taken this many times its cost.
 REVIEWED = 10.0
 _INTEGERS = (int, np.integer, np.bool_)
-#: The number of traces of a family after which it is not compiled any more.
+#: The number of traces of a cache after which nothing is compiled for it any more.
 MAX_TRACES = 16
 
 
 @dataclass
-class Family:
+class SpecializationCache:
     """All calls that differ only in numbers.
 
     Attributes:
@@ -54,7 +54,7 @@ class Family:
         seconds: the seconds of these calls without the first, in which XLA compiles.
     """
 
-    compiled: dict[Any, Compiled] = field(default_factory=dict)
+    compiled: dict[Any, ConcreteFunction] = field(default_factory=dict)
     on_host: bool = False
     fallback: Fallback | None = None
     own_seconds: float = 0.0
@@ -99,20 +99,20 @@ class Family:
     def _is_hopeless(self) -> bool:
         return self.warm_calls > 0 and self.best_compiled > max(LONG, WORSE * self.best_host)
 
-    def took_on_host(self, seconds: float, own: float | None = None) -> None:
+    def add_host_time(self, seconds: float, own: float | None = None) -> None:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""
         self.host_calls += 1
         self.own_seconds += seconds if own is None else own
         self.best_host = min(self.best_host, seconds)
-        self._settle()
+        self._choose_tier()
 
-    def took_compiled(self, seconds: float) -> None:
+    def add_compiled_time(self, seconds: float) -> None:
         """Record the seconds of a warm compiled call."""
         self.warm_calls += 1
         self.best_compiled = min(self.best_compiled, seconds)
-        self._settle()
+        self._choose_tier()
 
-    def begin_with(self, way: Way | None, signature: Signature) -> None:
+    def start_from(self, way: CallRecord | None, signature: Signature) -> None:
         """Start with the measurements of an earlier process for such calls."""
         if way is None:
             return
@@ -121,7 +121,7 @@ class Family:
             self.varying, self.pinned = set(way.varying), set(way.pinned)
             self.integers = {k for k in self.varying if isinstance(signature.numbers[k], _INTEGERS)}
 
-    def ran_compiled(self, seconds: float, is_warm: bool) -> None:
+    def count_compiled_call(self, seconds: float, is_warm: bool) -> None:
         """Count a compiled call. XLA compiles in a call that is not warm."""
         self.calls += 1
         self.seconds += seconds if is_warm else 0.0
@@ -136,13 +136,13 @@ class Family:
         """The seconds of a compiled call; 0.0 if only the first is known."""
         return self.best_compiled if self.warm_calls else 0.0
 
-    def was_discarded(self) -> None:
+    def note_discarded_call(self) -> None:
         """Count a discarded call. If most calls are discarded, the calls stay on the host."""
         self.discarded += 1
         if not self.settled and self.discarded >= WARM_CALLS and self.discarded > self.warm_calls:
             self.settled = self.on_host = True
 
-    def _settle(self) -> None:
+    def _choose_tier(self) -> None:
         """Choose the faster tier once both have been measured well enough."""
         is_little = self.best_host < self.best_compiled < A_LITTLE * self.best_host
         enough = self.warm_calls >= (MANY_WARM_CALLS if is_little else WARM_CALLS)
@@ -165,7 +165,7 @@ class Family:
         """Return the numbers that are to be inputs of the next code."""
         return tuple(sorted((self.varying | self.changing) - self.pinned))
 
-    def check_inputs(self, inputs: tuple[int, ...], made: Compiled) -> None:
+    def check_inputs(self, inputs: tuple[int, ...], made: ConcreteFunction) -> None:
         """Refuse code whose integers should be constants, because constant integers make shapes known.
 
         Raises:
@@ -198,7 +198,7 @@ class Family:
         fixed = [number_key(number) for k, number in enumerate(signature.numbers) if k not in inputs]
         return inputs, tuple(fixed), signature.constants, tuple(self.bounds(inputs, signature).items())
 
-    def find(self, signature: Signature) -> Compiled | None:
+    def find(self, signature: Signature) -> ConcreteFunction | None:
         """Return the code for a call, if there is any."""
         inputs = self.inputs()
         found = self.compiled.get(self.key(signature, inputs))

@@ -17,25 +17,31 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.control_flow.partial_updates import (
-    Piece,
+    SliceUpdate,
+    apply_update,
     common_shapes,
     of_shapes,
-    pieces_between,
-    written,
+    updates_between,
 )
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
-    carried,
     flatten,
+    form_of,
     is_widened,
     join,
     like,
     same,
 )
 from np2tf.runtime.structures.containers import Untouched
-from np2tf.runtime.structures.list_growth import fitted, met
-from np2tf.runtime.tracing.provenance import merged_cells, new_cells, number_among, origin, suspects
+from np2tf.runtime.structures.list_growth import fit_structure, merge_structures
+from np2tf.runtime.tracing.provenance import (
+    merged_cells,
+    new_cells,
+    number_among,
+    possible_aliases,
+    provenance_of,
+)
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp._array.ndarray import cell_of
@@ -79,9 +85,9 @@ class _Side:
             try:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
-                self.forms = [carried(leaf) for leaf in self.leaves]
-                self.origins = [origin(leaf) for leaf in self.leaves]
-                self.suspects = [suspects(leaf) for leaf in self.leaves]
+                self.forms = [form_of(leaf) for leaf in self.leaves]
+                self.origins = [provenance_of(leaf) for leaf in self.leaves]
+                self.possible_aliases = [possible_aliases(leaf) for leaf in self.leaves]
                 self.new = [new_cells(leaf) for leaf in self.leaves]
                 read_all(self.leaves)
             except (StagingError, PromotionError):
@@ -102,15 +108,15 @@ class _Side:
         """Give names that are unbound here, and lists that differ, the structure of the other side."""
         with self.graph.as_default():
             mine = like(self.result, other.result)
-            result = fitted(mine, met(mine, like(other.result, mine)))
+            result = fit_structure(mine, merge_structures(mine, like(other.result, mine)))
             leaves, self.rebuild, self.outline = flatten(result)
             known = {id(leaf): k for k, leaf in enumerate(self.leaves)}
             places = [known.get(id(leaf)) for leaf in leaves]
             self.forms = [
-                carried(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
+                form_of(leaf) if k is None else self.forms[k] for k, leaf in zip(places, leaves, strict=True)
             ]
             self.origins = [None if k is None else self.origins[k] for k in places]
-            self.suspects = [set() if k is None else self.suspects[k] for k in places]
+            self.possible_aliases = [set() if k is None else self.possible_aliases[k] for k in places]
             self.new = [set() if k is None else self.new[k] for k in places]
         self.leaves, self.result = leaves, result
 
@@ -136,19 +142,19 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         record_violation(tf.logical_not(test))
         return then()
     forms = _common_forms(trace, *sides)
-    widened = {} if trace.root is None else _widened(test, forms, *sides)
+    widened = {} if trace.root is None else _widened_arrays(test, forms, *sides)
     cells = list({**sides[0].after, **sides[1].after})
     sources: list[set[Cell]] = [set() for _ in forms]
-    tracked = _tracked(forms, *sides)
+    tracked = _tracked_arrays(forms, *sides)
     by_choice = trace.xla and all(map(_is_cheap, sides))
     shapes = {cell: _shapes(cell, sides) if trace.xla and not by_choice else None for cell in cells}
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
         with region(trace) as entered:
             entered.counter = entered.counter if pin else None
-            leaves, _, _ = flatten(fitted(branch(), sides[0].result))
+            leaves, _, _ = flatten(fit_structure(branch(), sides[0].result))
             for k, leaf in enumerate(leaves):
-                sources[k] |= suspects(leaf)
+                sources[k] |= possible_aliases(leaf)
             results = [
                 tensor
                 for leaf, form in zip(leaves, forms, strict=True)
@@ -159,20 +165,20 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
 
     if trace.throw_aways:
         results = _foreseen(trace, forms, len(tracked), shapes, sides)
-        sources = [a | b for a, b in zip(sides[0].suspects, sides[1].suspects, strict=True)]
+        sources = [a | b for a, b in zip(sides[0].possible_aliases, sides[1].possible_aliases, strict=True)]
         if not by_choice or not all(map(_is_small, results)):
             trace.throw_aways[-1].ops.append(None)
     elif by_choice:
         yes, no = (
-            _restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
+            _run_restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
             for branch in (then, otherwise)
         )
-        results = _chosen(test, yes, no, cells)
+        results = _choose_results(test, yes, no, cells)
     else:
         results = tf.cond(
             test,
-            lambda: _restoring(functools.partial(side, then), shapes),
-            lambda: _restoring(functools.partial(side, otherwise), shapes),
+            lambda: _run_restoring(functools.partial(side, then), shapes),
+            lambda: _run_restoring(functools.partial(side, otherwise), shapes),
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)
@@ -205,7 +211,7 @@ def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side
 
 def _shapes(cell: Cell, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
     before = cell.value
-    yes, no = (pieces_between(side.after.get(cell, before), before) for side in sides)
+    yes, no = (updates_between(side.after.get(cell, before), before) for side in sides)
     return common_shapes(yes, no, before.shape)
 
 
@@ -219,7 +225,7 @@ def _foreseen(
         before = cell.value
         for shape in parts or ():
             start = _placeholder(tf.int64, tf.TensorShape([before.shape.rank]))
-            cell.write(written(cell.value, (start, _placeholder(before.dtype, shape))))
+            cell.write(apply_update(cell.value, (start, _placeholder(before.dtype, shape))))
         if parts is None:
             ends = [side.after[cell].shape if cell in side.after else before.shape for side in sides]
             cell.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
@@ -249,7 +255,7 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
     return forms
 
 
-def _widened(
+def _widened_arrays(
     test: tf.Tensor, forms: list[Carried | None], *sides: _Side
 ) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
     """The arrays that have another dtype on one side than they are carried in: whether so, and which.
@@ -271,7 +277,7 @@ def _widened(
     return found
 
 
-def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:
+def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:
     """The arrays that may be one of some cells from outside, known at run time."""
     candidates = [merged_cells(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
@@ -281,20 +287,20 @@ def _tracked(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple
     }
 
 
-def _restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
+def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
     """What `side` returns, and what it writes to cells, which keep the values they had."""
     before = [cell.value for cell in shapes]
     results = side()
     for (cell, parts), value in zip(shapes.items(), before, strict=True):
-        results += [cell.value] if parts is None else _pieces_of(cell, value, parts)
+        results += [cell.value] if parts is None else _updates_of(cell, value, parts)
     for cell, value in zip(shapes, before, strict=True):
         cell.rebase(value)
     return results
 
 
-def _pieces_of(cell: Cell, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
+def _updates_of(cell: Cell, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
     """The places and values of what a side has written."""
-    pieces = pieces_between(cell.value, before)
+    pieces = updates_between(cell.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
         raise StagingError("a side of a branch writes something else than it did when it was first traced")
@@ -309,24 +315,26 @@ def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
         if parts is None:
             cell.write(next(rest))
         for _ in parts or ():
-            cell.write(written(cell.value, (next(rest), next(rest))))
+            cell.write(apply_update(cell.value, (next(rest), next(rest))))
 
 
-def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]) -> list[tf.Tensor]:
+def _choose_results(
+    test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]
+) -> list[tf.Tensor]:
     """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
     count = len(yes) - len(cells)
     for cell, after_yes, after_no in zip(cells, yes[count:], no[count:], strict=True):
         if _is_small(after_yes):
             cell.write(tf.where(test, after_yes, after_no))
         else:
-            elements = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
+            elements = [updates_between(after, cell.value) for after in (after_yes, after_no)]
             assert elements[0] is not None  # of a large array, a cheap side writes elements only
             assert elements[1] is not None
             _choose_elements(test, cell, elements[0], elements[1])
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
 
 
-def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Piece]) -> None:
+def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[SliceUpdate], no: list[SliceUpdate]) -> None:
     """Write the elements that the one or the other side writes."""
     # The k-th write of either side becomes one write, to the one or the other place.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
@@ -343,7 +351,7 @@ def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Pie
         base = cell.value
         if condition is not None:
             element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
-        cell.write(written(base, (start, element)))
+        cell.write(apply_update(base, (start, element)))
 
 
 def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

@@ -16,18 +16,18 @@ from np2tf.tnp._tensor.symint import distance
 
 
 @dataclass(frozen=True)
-class Rounds:
+class TripCount:
     """How often a loop runs: at most so many times, or exactly so many."""
 
     most: int | None
     exact: bool
 
 
-UNKNOWN_ROUNDS = Rounds(None, False)
+UNKNOWN_TRIP_COUNT = TripCount(None, False)
 
 
 @dataclass
-class Plan:
+class LoopAnalysis:
     """What the throw-away traces have shown."""
 
     forms: list[Carried | None]

@@ -16,24 +16,30 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.control_flow.buffer_permutation import Entries, Slots, staying
+from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, RebindingFlags, kept_variables
 from np2tf.runtime.control_flow.likely_changes import NOTHING_LIKELY, Likely
-from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_ROUNDS, Plan, Rounds, steps_of
+from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, LoopAnalysis, TripCount, steps_of
 from np2tf.runtime.effects.output import put_logged
 from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
-    carried,
     flatten,
+    form_of,
     is_widened,
     join,
     like,
     same,
 )
-from np2tf.runtime.structures.containers import Untouched, containers, kept, put_back
-from np2tf.runtime.structures.list_growth import behind_loop, fitted, is_ready, read_views, ready_for_loop
-from np2tf.runtime.tracing.provenance import after_a_loop, suspects
+from np2tf.runtime.structures.containers import Untouched, containers, kept_containers, put_back
+from np2tf.runtime.structures.list_growth import (
+    fit_structure,
+    is_ready,
+    prepare_for_loop,
+    read_views,
+    trim_after_loop,
+)
+from np2tf.runtime.tracing.provenance import note_loop_result, possible_aliases
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.xla.op_placement import ops_of, xla_pays
 from np2tf.runtime.xla.read_before_update import read_before_writes
@@ -60,7 +66,7 @@ class StagedLoop:
     """One loop about to be staged, from the state that it is entered with."""
 
     def __init__(
-        self, trace: Trace, test: Test, step: Step, state: Any, rounds: Rounds, likely: Likely
+        self, trace: Trace, test: Test, step: Step, state: Any, rounds: TripCount, likely: Likely
     ) -> None:
         self.trace = trace
         self.rounds = rounds
@@ -69,7 +75,7 @@ class StagedLoop:
         self.state = state
         self.leaves, self.rebuild, self.outline = flatten(state)
         self.runs_once = rounds.exact and bool(rounds.most)
-        self.slotted: list[int] = []
+        self.permuted_names: list[int] = []
         self._read: set[Cell] = set()
         self._code = likely.code
         plan = self._plan_for_xla(likely)
@@ -79,7 +85,7 @@ class StagedLoop:
 
     # -- learning --------------------------------------------------------------------------------------------
 
-    def _plan_for_xla(self, likely: Likely) -> Plan | None:
+    def _plan_for_xla(self, likely: Likely) -> LoopAnalysis | None:
         """The plan of a loop in a graph that XLA compiles by itself; None if it had better not."""
         trace = self.trace
         if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
@@ -98,18 +104,18 @@ class StagedLoop:
         self.state, self.leaves, self.rebuild, self.outline = entered
         return None
 
-    def _discover(self, likely: Likely) -> Plan:
+    def _discover(self, likely: Likely) -> LoopAnalysis:
         nothing: list[Carried | None] = [None] * len(self.leaves)
         guess = likely.forms(self.leaves)
         if guess != nothing:
             try:
-                return self._settled(guess)
+                return self._analyse(guess)
             except StagingError as error:
                 if error.code in _NOT_OF_THE_GUESS:
                     raise
-        return self._settled(nothing)
+        return self._analyse(nothing)
 
-    def _settled(self, guess: list[Carried | None]) -> Plan:
+    def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
         """The plan in which the forms are right, which may begin with a guess."""
         forms = guess
         for _ in range(_MAX_TRIALS):
@@ -135,13 +141,13 @@ class StagedLoop:
             forms = new
         raise StagingError("the types of a loop's variables do not settle", "NP2TF510")
 
-    def _trial(self, forms: list[Carried | None]) -> tuple[Plan, list[_Out] | None]:
+    def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
         """Trace one step into a throw-away graph; everything it writes is undone.
 
         None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from
         now on.
         """
-        plan = Plan(forms)
+        plan = LoopAnalysis(forms)
         outside = tf.compat.v1.get_default_graph()
         logged = self.trace.log.mark() if self.trace.log else 0
         with self.trace.throwing_away() as inside:
@@ -166,12 +172,12 @@ class StagedLoop:
                     if settled:
                         leaves = self._leaves_of(after)
                         read_all(leaves)
-                        plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
+                        plan.new = {k for k, leaf in enumerate(leaves) if not possible_aliases(leaf)}
                         plan.steps = steps_of(self._entered, leaves)
-                        plan.staying = staying(leaves, plan.fresh)
+                        plan.staying = kept_variables(leaves, plan.fresh)
                     else:
                         seen = read_views(after)
-                    plan.kept = kept(state, after)
+                    plan.kept = kept_containers(state, after)
                 finally:
                     written, read = dict(entered.written), set(entered.read)
                     hidden = list(entered.poisoned)
@@ -181,7 +187,7 @@ class StagedLoop:
                         self.trace.log.forget(logged)
             if not settled:
                 with outside.as_default():
-                    self.state = ready_for_loop(entry, seen, self.rounds.most)
+                    self.state = prepare_for_loop(entry, seen, self.rounds.most)
                 self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
             if hidden:
@@ -200,7 +206,9 @@ class StagedLoop:
         self._read = read
         return plan, outs
 
-    def _enter(self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: Plan) -> Any:
+    def _enter(
+        self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
+    ) -> Any:
         """The state as the body sees it; cells of carried arrays are made here, outside of its region."""
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
@@ -212,7 +220,7 @@ class StagedLoop:
         return self.rebuild(leaves)
 
     def _leaves_of(self, state: Any) -> list[Any]:
-        leaves, _, outline = flatten(fitted(state, self.state))
+        leaves, _, outline = flatten(fit_structure(state, self.state))
         if outline != self.outline:
             raise StagingError(
                 "the structure of a loop's variables changes from one iteration to the next", "NP2TF510"
@@ -229,7 +237,7 @@ class StagedLoop:
                 if form is not None and not self.runs_once:
                     form = replace(form, optional=entry.name)
             else:
-                form = carried(entry)
+                form = form_of(entry)
         if form is None or out.form is None:
             raise StagingError(
                 f"a loop's variable is {_named(entry)} before and {_named(out.value)} after an iteration",
@@ -239,7 +247,7 @@ class StagedLoop:
             raise StagingError("a Python integer grows in a staged loop and may exceed 64 bits", "NP2TF512")
         return join(form, out.form, "a loop's variable")
 
-    def _refuse_hazards(self, plan: Plan) -> None:
+    def _refuse_hazards(self, plan: LoopAnalysis) -> None:
         """Refuse loops in which two names may be one array and one of them is written to."""
         entries = {k: cell_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
@@ -272,7 +280,7 @@ class StagedLoop:
     def changes_type(self) -> bool:
         """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
-            before = None if form is None or isinstance(leaf, Undefined) else carried(leaf)
+            before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:
                 continue
             if self.trace.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
@@ -284,7 +292,7 @@ class StagedLoop:
         """Whether an array has another dtype before the loop, or after an iteration, than inside."""
         if self.trace.root is None:
             return False  # somebody else's graph, which cannot be discarded
-        before = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
+        before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
         return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
 
     # -- building --------------------------------------------------------------------------------------------
@@ -297,11 +305,11 @@ class StagedLoop:
         if self.trace.xla and _grows(plan):
             raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
-            self.trace.shown.join(carried(leaf), form)
+            self.trace.shown.join(form_of(leaf), form)
             self.trace.shown.join(end, form)
         before = [cell.value for cell in plan.cells]
-        slots = Slots(self, plan)
-        self._entries = Entries(self, plan, slots)
+        slots = BufferPermutation(self, plan)
+        self._entries = RebindingFlags(self, plan, slots)
         carried_in = [
             tensor
             for leaf, form in zip(self.leaves, plan.forms, strict=True)
@@ -310,7 +318,7 @@ class StagedLoop:
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
         try:
-            results = self._foreseen(inputs) if self.trace.throw_aways else self._built(inputs)
+            results = self._foreseen(inputs) if self.trace.throw_aways else self._make_results(inputs)
         finally:
             for cell, value in zip(plan.cells, before, strict=True):
                 cell.rebase(value)
@@ -335,7 +343,7 @@ class StagedLoop:
         shapes += [spec.shape for form in self.plan.forms if form is not None for spec in form.specs()]
         return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
 
-    def _built(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+    def _make_results(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
         self.trace.loops.append("xla" if self.compiled or self.trace.xla else "graph")
         if not self.compiled:
             return self._build(*inputs)
@@ -354,7 +362,7 @@ class StagedLoop:
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
-            state = self._bind(tensors, Plan(plan.forms))
+            state = self._bind(tensors, LoopAnalysis(plan.forms))
             with region(self.trace):
                 going = self.test(counter, state)
                 # After a violation the whole call is discarded: a loop must not wait for values that never
@@ -364,7 +372,7 @@ class StagedLoop:
                 return going
 
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
-            inner = Plan(plan.forms)
+            inner = LoopAnalysis(plan.forms)
             state = self._bind(tensors, inner)
             with region(self.trace, counter) as entered:
                 outs = self._leaves_of(self.step(counter, state))
@@ -375,7 +383,7 @@ class StagedLoop:
                     if form is not None
                     for tensor in form.tensors(out)
                 ]
-                moved = Slots.after(self, inner, outs, tensors[carried_count:])
+                moved = BufferPermutation.after(self, inner, outs, tensors[carried_count:])
                 flags = tensors[carried_count + len(moved) :][: len(self._entries.names)]
                 moved += self._entries.after(inner, outs, flags)
                 written = [cell.value for cell in plan.cells]
@@ -386,27 +394,27 @@ class StagedLoop:
 
         return tf.while_loop(test, body, list(inputs), shape_invariants=self._shapes(inputs))
 
-    def _bind(self, tensors: Sequence[tf.Tensor], plan: Plan) -> Any:
+    def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)
         for cell, value in zip(self.plan.cells, tensors[len(tensors) - len(self.plan.cells) :], strict=True):
             cell.rebase(value)
         return state
 
-    def _leave(self, results: list[tf.Tensor], slots: Slots) -> Any:
+    def _leave(self, results: list[tf.Tensor], slots: BufferPermutation) -> Any:
         plan = self.plan
         leaves = list(self.leaves)
         rest = iter(results[1:])
         for k, form in enumerate(plan.forms):
             if form is not None:
                 leaves[k] = form.of(rest)
-        slots.settle(leaves, [next(rest) for _ in slots.initial])
+        slots.write_back(leaves, [next(rest) for _ in slots.initial])
         stayed = [next(rest) for _ in self._entries.initial]
         for cell in plan.cells:
             cell.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
-        self._entries.settle(self, leaves, stayed)
+        self._entries.write_back(self, leaves, stayed)
         self._count(leaves)
-        return put_back(behind_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
+        return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
 
     def _count(self, leaves: list[Any]) -> None:
         """A Python integer that changes by the same amount in every one of a known number of iterations."""
@@ -415,7 +423,7 @@ class StagedLoop:
             if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
                 leaves[k] = entry + amount * rounds.most
 
-    def _note_aliases(self, leaves: list[Any], slots: Slots, ran: tf.Tensor) -> None:
+    def _note_aliases(self, leaves: list[Any], slots: BufferPermutation, ran: tf.Tensor) -> None:
         """What may be the same array after the loop: names with one exit, and names of before and after."""
         holders: dict[Cell, int] = {}
         for k in self.plan.fresh:
@@ -432,7 +440,7 @@ class StagedLoop:
             if earlier:
                 exit_cell = cell_of(earlier[0]) if is_array(earlier[0]) else None
             is_new = k in self.plan.new
-            after_a_loop(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
+            note_loop_result(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
             for entry in earlier[1:]:
                 if is_array(entry) and cell_of(entry) is not None:
                     link_aliases(cell_of(leaves[k]), [cell_of(entry), *aliases(cell_of(entry))])
@@ -448,13 +456,13 @@ class _Out:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.form = carried(value)
+        self.form = form_of(value)
         self.cell = cell_of(value) if is_array(value) and type(value) is not scalar else None
         known = value.known if type(value) is scalar and value.weak is int else None
         self.overflows = known is not None and known.may_overflow
 
 
-def _grows(plan: Plan) -> bool:
+def _grows(plan: LoopAnalysis) -> bool:
     """Whether an array changes its shape from one iteration to the next."""
     return any(form is not None and None in form.shape for form in plan.forms)
 
@@ -468,7 +476,7 @@ def stage_loop(
     test: Test,
     step: Step,
     state: Any,
-    rounds: Rounds = UNKNOWN_ROUNDS,
+    rounds: TripCount = UNKNOWN_TRIP_COUNT,
     likely: Likely = NOTHING_LIKELY,
 ) -> StagedLoop:
     """Learn what the loop does; `run` on the result builds it.

@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from np2tf.runtime.effects.output import Append, put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._tensor.storage import current_region
@@ -52,8 +52,8 @@ class AppendedList:
             StagingError: if the effects of this code cannot be collected.
         """
         if not _is_immutable(item):
-            _refuse(self)
-        captured = Captured((item,))
+            _refuse_use(self)
+        captured = CapturedValues((item,))
         entered = current_region()
         assert entered is not None
 
@@ -65,10 +65,10 @@ class AppendedList:
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):
             raise AttributeError(name)
-        _refuse(self)
+        _refuse_use(self)
 
 
-def _refuse(self: AppendedList, *args: Any) -> NoReturn:
+def _refuse_use(self: AppendedList, *args: Any) -> NoReturn:
     raise ListIsRead(self._attribute)
 
 
@@ -77,7 +77,7 @@ _READS = (
     "eq ne lt le gt ge repr str format array copy deepcopy reduce_ex reduce"
 )
 for _name in _READS.split():
-    setattr(AppendedList, f"__{_name}__", _refuse)
+    setattr(AppendedList, f"__{_name}__", _refuse_use)
 
 
 def _is_immutable(item: Any) -> bool:

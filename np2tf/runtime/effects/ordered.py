@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.effects.output import put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.introspection.user_frames import callers, warn
 from np2tf.staging import StagingError
 from np2tf.tnp._tensor.storage import current_region
@@ -123,7 +123,7 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     Raises:
         StagingError: if the code is staged for XLA, which cannot call back, or if an argument may change.
     """
-    captured = Captured(args, depth=1)
+    captured = CapturedValues(args, depth=1)
 
     def make(known: Sequence[np.ndarray]) -> Callable[[], None]:
         values = captured.of([np.array(one) for one in known])

@@ -11,7 +11,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.effects.output import Printed, put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.staging import StagingError
 from np2tf.tnp._tensor.storage import current_region
 
@@ -41,7 +41,7 @@ def print(
         return
     stream = _stream(file)
     between, last = " " if sep is None else sep, "\n" if end is None else end
-    captured = Captured(values, depth=1)
+    captured = CapturedValues(values, depth=1)
 
     def line(known: Sequence[np.ndarray]) -> str:
         return between.join(map(str, captured.of(known))) + last

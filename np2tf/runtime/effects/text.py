@@ -1,7 +1,7 @@
 """Text of staged values. The host makes the text from NumPy's arrays and numbers when the values are known.
 
-`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``. While staging, the result is a `Text`, which may only be
-printed, returned, and concatenated.
+`np2tf.text("{:.2f}", x)` is ``"{:.2f}".format(x)``. While staging, the result is a `DeferredText`, which may
+only be printed, returned, and concatenated.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from np2tf.tnp._tensor.storage import current_region
 _CONSTANT = (np.generic, np.dtype, type, range)
 
 
-class Text:
+class DeferredText:
     """Text that is made when the values in it are known.
 
     Attributes:
@@ -33,7 +33,7 @@ class Text:
 
     __slots__ = ("make", "values")
 
-    def __init__(self, make: Callable[[Any], builtins.str], values: Captured) -> None:
+    def __init__(self, make: Callable[[Any], builtins.str], values: CapturedValues) -> None:
         self.make = make
         self.values = values
 
@@ -58,16 +58,16 @@ class Text:
         _refuse(self)
 
 
-def _refuse(self: Text, *args: Any) -> NoReturn:
+def _refuse(self: DeferredText, *args: Any) -> NoReturn:
     raise StagingError("text of staged values is used while staging", "NP2TF531")
 
 
 _USES = "str repr format bool len iter getitem contains mul rmul mod rmod hash eq ne lt le gt ge"
 for _name in _USES.split():
-    setattr(Text, f"__{_name}__", _refuse)
+    setattr(DeferredText, f"__{_name}__", _refuse)
 
 
-class Captured:
+class CapturedValues:
     """Values whose staged parts are taken out, to be replaced by NumPy's values when these are known.
 
     Attributes:
@@ -94,10 +94,10 @@ class Captured:
         kind = type(value)
         if is_array(value):
             return self._staged(value)
-        if kind is Text:
+        if kind is DeferredText:
             made = self._take(value.values)
             return lambda known: value.make(made(known))
-        if kind is Captured:
+        if kind is CapturedValues:
             self.tensors += value.tensors
             return value._make
         if kind is tuple or kind is list:
@@ -180,11 +180,11 @@ def _note_exact(*kinds: bool) -> None:
 
 
 def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0) -> Any:
-    """Return the text if it has no staged values, else a `Text`."""
-    captured = Captured(values, depth)
+    """Return the text if it has no staged values, else a `DeferredText`."""
+    captured = CapturedValues(values, depth)
     if not captured.tensors:
         return make(captured.of(()))
     entered = current_region()
     if entered is not None:
         entered.trace.shown.make_text()
-    return Text(make, captured)
+    return DeferredText(make, captured)

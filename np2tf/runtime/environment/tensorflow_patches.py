@@ -43,10 +43,10 @@ def _is_left_alone(function: Any) -> bool:
 
 def _patch_autograph(is_unsupported: Callable[[Any], bool]) -> None:
     @functools.wraps(is_unsupported)
-    def leaving_alone(function: Any) -> bool:
+    def is_excluded(function: Any) -> bool:
         return _is_left_alone(function) or is_unsupported(function)
 
-    sys.modules["tensorflow.python.autograph.impl.conversion"].is_unsupported = leaving_alone  # type: ignore[attr-defined]
+    sys.modules["tensorflow.python.autograph.impl.conversion"].is_unsupported = is_excluded  # type: ignore[attr-defined]
 
 
 def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:

@@ -29,7 +29,7 @@ FRAMES_PER_CALL = 8
 MOST_FUNCTIONS = 100
 
 
-class Calls:
+class TracedCalls:
     """The calls of jitted functions that one trace has entered."""
 
     def __init__(self) -> None:
@@ -83,7 +83,7 @@ class HostCalls(threading.local):
             self.depth -= 1
 
 
-def deeply(function: Callable[..., Any]) -> Callable[..., Any]:
+def allow_deep_recursion(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a function that may recurse through `np2tf.jit` as deep as without np2tf."""
 
     def call(*args: Any, **kwargs: Any) -> Any:

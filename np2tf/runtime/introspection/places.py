@@ -59,10 +59,10 @@ def definition(kind: type, name: str) -> Place:
     """Return the place of the function behind a class member, or of the class that defines it, if it has
     none.
     """
-    return Place(kind, (name,), partial(_defined, kind, name), None)
+    return Place(kind, (name,), partial(_defining_class, kind, name), None)
 
 
-def _defined(kind: type, name: str) -> Any:
+def _defining_class(kind: type, name: str) -> Any:
     for base in kind.__mro__:
         members = vars(base)
         if name in members:
@@ -75,7 +75,7 @@ def closure_variable(cell: types.CellType) -> Place:
     return Place(cell, "", lambda: cell.cell_contents, partial(setattr, cell, "cell_contents"))
 
 
-def held_by(instance: Any, name: str) -> Place:
+def own_attribute(instance: Any, name: str) -> Place:
     """Return the place of an object's own attribute. Hooks of its class do not run when it is read or set."""
 
     def read() -> Any:

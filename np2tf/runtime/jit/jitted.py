@@ -24,8 +24,8 @@ from np2tf.runtime.environment.clock import COMPILE_SECONDS, IMPORT_SECONDS, LOA
 from np2tf.runtime.environment.raw_tensors import across, has_raw, raw
 from np2tf.runtime.environment.unjitted import UnjittedWarning as UnjittedWarning
 from np2tf.runtime.host.host_function import HostFunction
-from np2tf.runtime.introspection.array_search import code_says_numpy, holds_array
-from np2tf.runtime.jit.callables import applied
+from np2tf.runtime.introspection.array_search import code_names_numpy, holds_array
+from np2tf.runtime.jit.callables import jit_callable
 from np2tf.runtime.operators.undefined import bound
 from np2tf.staging import StagingError
 from np2tf.tnp._front.fast_flags import quick
@@ -70,13 +70,13 @@ class Jitted:
         self.tier = tier
 
     @functools.cached_property
-    def _alone(self) -> bool:
+    def _is_suspendable(self) -> bool:
         function = self.__wrapped__
         return inspect.isgeneratorfunction(function) or inspect.iscoroutinefunction(function)
 
     @functools.cached_property
-    def _says_numpy(self) -> bool:
-        return code_says_numpy(self.__wrapped__)
+    def _names_numpy(self) -> bool:
+        return code_names_numpy(self.__wrapped__)
 
     @functools.cached_property
     def _host(self) -> HostFunction:
@@ -127,19 +127,19 @@ class Jitted:
 
     def _decide(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Choose the tier by the function and its arguments, and run it."""
-        if self._alone:
+        if self._is_suspendable:
             return bound(self.__wrapped__(*args, **kwargs))
         if raw and (has_raw(args) or has_raw(kwargs.values())):
             return across(self, args, kwargs)
         host = self._host
         if host.calls.depth and is_on_host(args, kwargs):
             # A call inside a call on the host stays on the host.
-            return host.plain(*args, **kwargs)
+            return host.original(*args, **kwargs)
         if quick.tensors or self._needs_tensorflow(args, kwargs):
             return self._compiler.call(args, kwargs)
         result = host.run_timed(args, kwargs)
         if host.is_short:
-            self.leave_alone()
+            self.bypass_compiler()
         return result
 
     def _needs_tensorflow(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
@@ -155,14 +155,14 @@ class Jitted:
             return advice
         if host.own_seconds < COMPILE_SECONDS:
             return False
-        if not (self._says_numpy or holds_array(args) or holds_array(kwargs.values())):
+        if not (self._names_numpy or holds_array(args) or holds_array(kwargs.values())):
             return False
         # If the program itself has imported TensorFlow, that time is already spent.
         return clock.spent >= (LOAD_SECONDS if tensorflow.is_known else IMPORT_SECONDS) * machine.slowdown
 
-    def leave_alone(self) -> None:
+    def bypass_compiler(self) -> None:
         """Run the next calls on the host, as long as calls are short and their context does not change."""
-        self._plain = self._host.without_a_look
+        self._plain = self._host.direct_function
         self._untimed = UNTIMED
 
     # -- what decorators ask of a function -------------------------------------------------------------------
@@ -208,11 +208,11 @@ class Jitted:
         return self._compiler.lower(args, kwargs)
 
     @property
-    def _families(self) -> dict[Any, Any]:
-        return self._compiler.families
+    def _caches(self) -> dict[Any, Any]:
+        return self._compiler.caches
 
 
-class Promoting(Jitted):
+class PromotingJitted(Jitted):
     """A jitted function with promotion rules of its own, which apply while it runs or is traced.
 
     Under other rules than NumPy's it never runs on the host, where NumPy's rules apply.
@@ -228,7 +228,7 @@ class Promoting(Jitted):
         Raises:
             StagingError: if its rules are not NumPy's, and it cannot be staged.
         """
-        if self._alone:
+        if self._is_suspendable:
             raise StagingError("a generator or coroutine is not staged, and has no promotion of its own")
         with promoting(self.promotion):  # type: ignore[arg-type]
             return super().__call__(*args, **kwargs)
@@ -312,7 +312,9 @@ def jit(
     if function is None:
         return functools.partial(jit, tier=tier, promotion=promotion)
     if isinstance(function, Jitted):
-        return function if promotion is None else Promoting(function.__wrapped__, function.tier, promotion)
+        return (
+            function if promotion is None else PromotingJitted(function.__wrapped__, function.tier, promotion)
+        )
     if not isinstance(function, types.FunctionType):
-        return applied(function, functools.partial(jit, tier=tier, promotion=promotion))
-    return Jitted(function, tier) if promotion is None else Promoting(function, tier, promotion)
+        return jit_callable(function, functools.partial(jit, tier=tier, promotion=promotion))
+    return Jitted(function, tier) if promotion is None else PromotingJitted(function, tier, promotion)

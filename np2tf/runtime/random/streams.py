@@ -23,10 +23,10 @@ from np2tf.runtime.random import drawing, states
 from np2tf.runtime.random.arguments import is_known
 from np2tf.runtime.random.bits.buffered import BUFFERED, TAKEN
 from np2tf.runtime.random.bits.sources import SOURCES, Source
-from np2tf.runtime.random.drawn import POSITION, WORDS, Drawn, StreamsOfCall
+from np2tf.runtime.random.drawn import POSITION, WORDS, StreamDraws, StreamsOfCall
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST, MOST
-from np2tf.runtime.xla.fast_call import borrowed
+from np2tf.runtime.xla.fast_call import borrow_memory
 from np2tf.staging import StagingError
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -84,7 +84,7 @@ class Stream:
     def draw(self, parts: dict[str, np.ndarray], draw: Callable[[Any], Any]) -> tuple[dict[str, Any], Any]:
         """Draw on the host from a state, and return the state after the draw and the result."""
         with self.lock:
-            states.put(self.like, parts)
+            states.put_state(self.like, parts)
             drawn = draw(self.like)
             return states.pack(states.state_of(self.like)), drawn
 
@@ -329,7 +329,7 @@ class Draws:
             for key in sorted(locks):
                 held.enter_context(locks[key])
             outer = getattr(self._running, "values", None)
-            drawn = list(map(Drawn, self.streams, found))
+            drawn = list(map(StreamDraws, self.streams, found))
             try:
                 for one in drawn:
                     one.begin()
@@ -340,7 +340,7 @@ class Draws:
                     if one.undo is not None:
                         one.undo()
 
-    def _enter(self, drawn: Sequence[Drawn]) -> None:
+    def _enter(self, drawn: Sequence[StreamDraws]) -> None:
         self._running.values = [
             _as_input(drawn[number].given[what], spec)
             for (number, what), spec in zip(self._values, self._specs, strict=True)
@@ -351,4 +351,4 @@ def _as_input(value: Any, spec: tf.TensorSpec) -> tf.Tensor:
     if isinstance(value, tf.Tensor):
         return value
     # No other object shares the memory.
-    return borrowed(np.asarray(value, spec.dtype.as_numpy_dtype))
+    return borrow_memory(np.asarray(value, spec.dtype.as_numpy_dtype))

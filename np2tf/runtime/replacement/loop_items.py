@@ -34,7 +34,7 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
         else:
             found = list(given)
     if kind in ("enumerate", "zip", "enumerate zip"):
-        found = [_behind(one) for one in found]
+        found = [_iterated_array(one) for one in found]
     if all(type(one) is np.ndarray and one.ndim for one in found):
         return tuple(found)
     return None
@@ -44,7 +44,7 @@ def arrays_of(iterable: Any, kind: str) -> tuple[np.ndarray, ...] | None:
 _ITERATOR = type(iter(np.zeros(1)))
 
 
-def _behind(iterator: Any) -> Any:
+def _iterated_array(iterator: Any) -> Any:
     """Return the array behind an iterator at its beginning; None for other iterators."""
     if type(iterator) is not _ITERATOR:
         return None

@@ -82,7 +82,7 @@ class _Timer:
         clock.spent = max(clock.spent, self._spent + seconds)
 
 
-class Rounds:
+class LoopRun:
     """The iterations of a watched loop, in parts; None stands for a part that runs as compiled code.
 
     Attributes:
@@ -115,7 +115,7 @@ class Rounds:
         self._note: Callable[[float, float], None] | None = None
 
     def __iter__(self) -> Iterator[Iterable[Any] | None]:
-        yield chain.from_iterable(self._pieces())
+        yield chain.from_iterable(self._parts())
         if self._taken_over:
             yield None
             if len(self._left) and not self._loop.is_while:
@@ -129,7 +129,7 @@ class Rounds:
             return numbers
         return islice(self._iterator, len(numbers))
 
-    def _pieces(self) -> Iterator[Iterable[Any]]:
+    def _parts(self) -> Iterator[Iterable[Any]]:
         """Yield the numbers, piece by piece; the clock is read between the pieces."""
         numbers, loop, count = self._numbers, self._loop, len(self._numbers)
         done, size, passed = 0, 1, 0.0
@@ -156,10 +156,10 @@ class Rounds:
                     # A loop with an unknown end is assumed to be half done.
                     left = timer.own * (WORTH if loop.is_while else (count - done) / done)
                     if self._pays(passed, left):
-                        self._taken_over = self._is_taken_over(sys._getframe(1), left)
+                        self._taken_over = self._take_over(sys._getframe(1), left)
                         if self._taken_over:
                             self._left, self._per_round = numbers[done:], passed / done
-                            self._shown = loop.shown(done, passed)
+                            self._shown = loop.note_replacement(done, passed)
                             return
                 size = max(1, min(2 * size, int(done * PERIOD / passed) if passed else size))
         finally:
@@ -168,7 +168,7 @@ class Rounds:
                 loop.per_round = passed / min(done, count)
                 timer.note_spent(passed)
                 own = timer.own
-                loop.ran(own)
+                loop.note_run(own)
                 if self._note is not None:
                     self._note(passed, own)
 
@@ -184,17 +184,17 @@ class Rounds:
         if any(name not in variables for name in loop.known.parameters):
             return True
         given = self._arguments(variables, left)
-        jitted = self._staged(frame, given)
+        jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
         begun, compiler = perf_counter(), loop_compiler(jitted)
-        result, family = compiler.enter(given, loop.changing)
-        loop.stayed(result is None and family is None)
+        result, cache = compiler.enter(given, loop.changing)
+        loop.note_host_run(result is None and cache is None)
         if result is None:
-            self._note = partial(compiler.ran_on_host, family)
+            self._note = partial(compiler.note_host_run, cache)
             return False
         self._taken_over = True
-        shown = loop.shown(left.start - self._numbers.start, 0.0)
+        shown = loop.note_replacement(left.start - self._numbers.start, 0.0)
         shown.rounds += len(left)
         shown.compiled += perf_counter() - begun
         self._left = left[len(left) :]
@@ -203,7 +203,7 @@ class Rounds:
         self._results = result[: len(loop.known.results)]
         return False
 
-    def _staged(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
+    def _stageable_function(self, frame: types.FrameType, given: tuple[Any, ...]) -> Jitted | None:
         """Return the loop's function, if it can be staged, and works on arrays."""
         loop = self._loop
         # Finding out that a loop cannot be staged needs no TensorFlow.
@@ -228,7 +228,7 @@ class Rounds:
             pays = left > WORTH * (loop.expected + loading)
         return pays and _is_possible() and loop_costs.seconds < clock.spent + passed + left
 
-    def _is_taken_over(self, frame: types.FrameType, left: float) -> bool:
+    def _take_over(self, frame: types.FrameType, left: float) -> bool:
         """Return whether the loop was traced; `left` is the time that the host would still take."""
         variables, loop = frame.f_locals, self._loop
         if any(name not in variables for name in loop.known.parameters):
@@ -236,14 +236,14 @@ class Rounds:
         self._frame = dict(variables), frame.f_globals
         begun, compiling = perf_counter(), clock.compiling
         given = self._arguments(variables, self._numbers)
-        jitted = self._staged(frame, given)
+        jitted = self._stageable_function(frame, given)
         if jitted is None:
             return False
         load()
         limit = left / WORTH
         if loop.record is not None:
             limit = max(limit, PAYS * loop.record.cost)
-        why = loop_compiler(jitted).get_ready(given, loop.changing, limit)
+        why = loop_compiler(jitted).compile_ahead(given, loop.changing, limit)
         seconds = perf_counter() - begun
         loop.compiling += seconds
         # Translating the loop is a part of compiling, too.
@@ -332,7 +332,7 @@ class Rounds:
         else:  # XLA compiles at the first call
             shown.compiling += seconds
         if result is None:
-            self._loop.was_discarded()
+            self._loop.note_discarded_call()
             return None
         self._left = self._left[size:]
         variables.update(zip(known.results, result))
@@ -374,7 +374,7 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
     if loop is not None and loop.known.in_module and not _is_of_main(sys._getframe(1)):
         loop = None
     if numbers is None:
-        return () if loop is None or not loop.may_be_watched(HOT) else Rounds(UNLIMITED, loop)
+        return () if loop is None or not loop.may_be_watched(HOT) else LoopRun(UNLIMITED, loop)
     if loop is None or loop.refused:
         return (numbers,)
     if loop.known.items:
@@ -387,7 +387,7 @@ def watch(numbers: Any, key: str) -> Iterable[Any]:
         return (numbers,)  # more numbers than any loop can run over
     if count < SHORT or not loop.may_be_watched(HOT / count):
         return (numbers,)
-    return Rounds(numbers, loop)
+    return LoopRun(numbers, loop)
 
 
 def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
@@ -398,7 +398,7 @@ def _watched_items(iterable: Any, loop: WatchedLoop) -> Iterable[Any]:
     count = min(map(len, arrays))
     if count < SHORT or not loop.may_be_watched(HOT / count):
         return (iterable,)
-    return Rounds(range(count), loop, arrays, iterable)
+    return LoopRun(range(count), loop, arrays, iterable)
 
 
 #: The globals that instrumented code needs.

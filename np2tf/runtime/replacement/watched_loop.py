@@ -8,7 +8,7 @@ import types
 from typing import TYPE_CHECKING, Any
 
 from np2tf.counts import Fallback, TakenOver, counts
-from np2tf.runtime.decisions.decisions import FOLLOWED, Record, Refusal, Way, decisions, key_of
+from np2tf.runtime.decisions.decisions import FOLLOWED, CallRecord, FunctionRecord, Refusal, decisions, key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
 from np2tf.runtime.replacement.loop_function import LoopFunction
@@ -65,7 +65,7 @@ class WatchedLoop:
         self.host_seconds = self._latest = 0.0
         self.outer: list[WatchedLoop] = []
         self._stayed = 0
-        self._ways: dict[str, Way] = {}
+        self._new_call_records: dict[str, CallRecord] = {}
         self._code = code
         self._made: dict[int, tuple[types.FunctionType, Jitted | None]] = {}
 
@@ -102,21 +102,21 @@ class WatchedLoop:
         is_of_calls = not self.is_while and not self.known.in_module and self._latest >= LONG_CALL
         return is_of_calls and not self.refused and self._stayed < ENOUGH_RUNS
 
-    def ran(self, seconds: float) -> None:
+    def note_run(self, seconds: float) -> None:
         """Record the seconds of a run on the host."""
         self._latest = seconds
         self.host_seconds += seconds
         hot.count += self._may_be_entered
 
-    def stayed(self, is_final: bool) -> None:
+    def note_host_run(self, is_final: bool) -> None:
         """Record whether a run that could have been entered must stay on the host."""
         self._stayed = self._stayed + 1 if is_final else 0
 
-    def stay(self) -> None:
+    def stay_on_host(self) -> None:
         """Never enter the loop."""
         self._stayed = ENOUGH_RUNS
 
-    def shown(self, done: int, seconds: float) -> TakenOver:
+    def note_replacement(self, done: int, seconds: float) -> TakenOver:
         """Record for a report that the loop continues as compiled code after `done` iterations, and return
         the entry.
         """
@@ -130,13 +130,13 @@ class WatchedLoop:
         self.compiling = 0.0
         return found
 
-    def was_discarded(self) -> None:
+    def note_discarded_call(self) -> None:
         """Record that compiled code could not run some iterations, which happens if an iteration raises."""
         self._discarded += 1
         self.refused = self.refused or self._discarded >= MOST_DISCARDED
 
     @functools.cached_property
-    def record(self) -> Record | None:
+    def record(self) -> FunctionRecord | None:
         """The record of an earlier process."""
         found = decisions.record_of(self._code)
         if found is not None:
@@ -145,7 +145,7 @@ class WatchedLoop:
 
     def is_refused(self, given: tuple[Any, ...]) -> bool:
         """Return whether an earlier process found that the loop cannot be compiled with these arguments."""
-        way = None if self.record is None else self.record.ways.get(digest_of_call(given, {}))
+        way = None if self.record is None else self.record.call_records.get(digest_of_call(given, {}))
         if way is None or way.refusal is None:
             return False
         counts.fell_back(way.refusal.fallback)
@@ -167,15 +167,15 @@ class WatchedLoop:
 
     def refuse(self, given: tuple[Any, ...], why: Fallback) -> None:
         """Record why the loop cannot be compiled with these arguments."""
-        self._ways[digest_of_call(given, {})] = Way(refusal=Refusal.made(why))
+        self._new_call_records[digest_of_call(given, {})] = CallRecord(refusal=Refusal.from_fallback(why))
 
-    def _outcome(self) -> tuple[str, Record | None]:
+    def _outcome(self) -> tuple[str, FunctionRecord | None]:
         """Return the key and the record for the next process."""
         before = self.record
         if not self.cost and before is not None:
             left = before._replace(followed=before.followed + 1)
             return key_of(self._code), None if left.followed > FOLLOWED else left
-        return key_of(self._code), Record((), self.cost, 1, self.ratio, 0, self._ways)
+        return key_of(self._code), FunctionRecord((), self.cost, 1, self.ratio, 0, self._new_call_records)
 
     @property
     def path(self) -> str:
@@ -183,7 +183,7 @@ class WatchedLoop:
         return self._code.co_filename
 
     @property
-    def translated(self) -> list[Jitted]:
+    def translations(self) -> list[Jitted]:
         """The staged versions of the loop, one for each module that it has run in."""
         return [jitted for _, jitted in self._made.values() if jitted is not None]
 
@@ -194,17 +194,17 @@ class WatchedLoop:
             plain = types.FunctionType(self._code, names, self.known.of)
             plain.__qualname__ = f"{self.known.of}: loop"
             plain.__module__ = names.get("__name__", "")
-            made = self._made[id(names)] = plain, _translated(plain, self.known)
+            made = self._made[id(names)] = plain, _translate(plain, self.known)
         return made
 
 
-class _Hot:
+class _HotLoops:
     """Counts how often a loop was found to be hot, or may become hot."""
 
     count = 0
 
 
-hot = _Hot()
+hot = _HotLoops()
 #: The costs of compiling loops.
 loop_costs = Costs(EXPECTED)
 #: The watched loops by their keys.
@@ -213,14 +213,14 @@ loops: dict[str, WatchedLoop] = {}
 
 def compiled_loops(of: str, path: str) -> int:
     """Return how often loops of a function ran as compiled code, given its name and file."""
-    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translated)
+    translated = (jitted for loop in _loops_of(of, path) for jitted in loop.translations)
     return sum(jitted.compiled_count + jitted.graph_count for jitted in translated)
 
 
 def leave_on_host(of: str, path: str) -> None:
     """Enter no loops of a function, given its name and file, because one XLA program with them was slower."""
     for loop in _loops_of(of, path):
-        loop.stay()
+        loop.stay_on_host()
 
 
 def _loops_of(of: str, path: str) -> list[WatchedLoop]:
@@ -228,7 +228,7 @@ def _loops_of(of: str, path: str) -> list[WatchedLoop]:
     return [loop for loop in loops.values() if loop.known.of == of and loop.path == path]
 
 
-def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
+def add_loops(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
     """Record the functions of a module's loops."""
     found = [WatchedLoop(LoopFunction(*known), code) for known, code in made]
     loops.update({loop.known.key: loop for loop in found})
@@ -239,7 +239,7 @@ def add(made: tuple[tuple[tuple[Any, ...], types.CodeType], ...]) -> None:
                 other.outer.append(loop)
 
 
-def _translated(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
+def _translate(plain: types.FunctionType, known: LoopFunction) -> Jitted | None:
     # Imported only here, because it loads the translator.
     translator = importlib.import_module("np2tf.imports.functions.callees")
     try:

@@ -17,7 +17,7 @@ import tensorflow as tf
 
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.compilation.compiling import Compiler
-from np2tf.runtime.compilation.concrete_function import Compiled
+from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.loop_compiler import LoopCompiler
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.host.host_function import HostFunction
@@ -42,9 +42,9 @@ class Watch:
         self.report = Report()
         self._state = _State()
         self._called: set[int] = set()
-        self._kept: list[Compiled] = []
+        self._kept: list[ConcreteFunction] = []
         self._undo = [entry_points.replace(self._operation), self._methods()]
-        decisions.leave_alone()
+        decisions.disable()
         counts.loops.clear()
         self._started = perf_counter()
 
@@ -90,14 +90,14 @@ class Watch:
         timed: tuple[tuple[type, str, Callable[..., Any]], ...] = (
             (Jitted, "__call__", self._entered),
             (HostFunction, "run_timed", self._on_host),
-            (Compiler, "left_on_host", self._left),
-            (Compiler, "unjitted", self._fell_back),
-            (LoopCompiler, "get_ready", self._in_loop),
+            (Compiler, "run_on_host", self._left),
+            (Compiler, "run_unjitted", self._fell_back),
+            (LoopCompiler, "compile_ahead", self._in_loop),
             (LoopCompiler, "run_now", self._in_loop),
             (LoopCompiler, "enter", self._in_loop),
-            (Compiled, "__init__", self._traced),
-            (Compiled, "retrace_as_graph", self._traced),
-            (Compiled, "__call__", self._ran),
+            (ConcreteFunction, "__init__", self._traced),
+            (ConcreteFunction, "retrace_as_graph", self._traced),
+            (ConcreteFunction, "__call__", self._ran),
         )
         before = [(owner, name, vars(owner)[name]) for owner, name, _ in timed]
         for owner, name, make in timed:
@@ -194,7 +194,7 @@ class Watch:
             self._current().compiling.add(seconds)
 
     @contextmanager
-    def _ran(self, compiled: Compiled, *_: Any) -> Iterator[None]:
+    def _ran(self, compiled: ConcreteFunction, *_: Any) -> Iterator[None]:
         start = perf_counter()
         try:
             yield
@@ -208,7 +208,7 @@ class Watch:
             else:
                 self._first(compiled, seconds, total, function)
 
-    def _first(self, compiled: Compiled, seconds: float, total: Report, function: Function) -> None:
+    def _first(self, compiled: ConcreteFunction, seconds: float, total: Report, function: Function) -> None:
         """Count a first call without its time, which is mostly that of XLA's compilation."""
         self._called.add(id(compiled))
         self._kept.append(compiled)

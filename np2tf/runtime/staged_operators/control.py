@@ -9,11 +9,17 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
-from np2tf.runtime.control_flow.loop_analysis import Rounds
+from np2tf.runtime.control_flow.loop_analysis import TripCount
 from np2tf.runtime.control_flow.while_loops import EffectsInTest
 from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
-from np2tf.runtime.staged_operators.iterables import Staged, sequence
-from np2tf.runtime.structures.containers import Unchanged, containers, copied, kept, put_back
+from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
+from np2tf.runtime.structures.containers import (
+    Unchanged,
+    containers,
+    copy_containers,
+    kept_containers,
+    put_back,
+)
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
@@ -73,10 +79,10 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
 
     def side(branch: Callable[..., Any]) -> Any:
         # Both sides are staged: what one of them does to a list must not be seen by the other.
-        own = copied(operands)
+        own = copy_containers(operands)
         unchanged = Unchanged(own)
         result = branch(*own)
-        places.append(kept(own, result))
+        places.append(kept_containers(own, result))
         unchanged.check(except_for=places[-1])
         return result
 
@@ -108,7 +114,7 @@ def while_loop(
     try:
         return _staged_while(keep_going, step, tuple(state), body=step)
     except EffectsInTest:
-        return _rotated(test, keep_going, step, tuple(state))
+        return _rotated_loop(test, keep_going, step, tuple(state))
 
 
 def _staged_while(
@@ -130,7 +136,7 @@ def _staged_while(
     raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
 
 
-def _rotated(
+def _rotated_loop(
     test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The loop with its test at the end of each iteration; a variable tells the outcome."""
@@ -192,14 +198,14 @@ def _in_python(
             test = keep_going(*state)
             staged = _staged_test(test)
             if staged is not None:
-                return _unrolled(chain([item], remaining), step, state, keep_going)
+                return _unroll(chain([item], remaining), step, state, keep_going)
             if not test:
                 break
         state = step(item, *state)
     return state
 
 
-def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
     """A Python loop with a test that is staged: each iteration becomes a branch."""
     for item in items:
         state = cond(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), lambda *s: s, *state)
@@ -207,7 +213,7 @@ def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Call
 
 
 def _staged_for(
-    items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+    items: StagedIterable, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
 ) -> Any:
     length = items.length
     first = 0
@@ -223,7 +229,7 @@ def _staged_for(
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
         most = length - first if isinstance(length, int) else items.most
-        rounds = Rounds(most, isinstance(length, int) and keep_going is None)
+        rounds = TripCount(most, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
                 _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds, step

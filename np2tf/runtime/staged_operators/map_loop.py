@@ -58,7 +58,7 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _TrialResult:
     """What a trial has shown of one iteration."""
 
     rank: int
@@ -111,16 +111,18 @@ def _number(iterable: builtins.range, counter: tf.Tensor) -> Any:
     return weak_scalar(position, int, SymInt.fresh(position, iterable[0], iterable[-1]))
 
 
-def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any) -> _Seen | None:
+def _trial(
+    trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], out: Any
+) -> _TrialResult | None:
     """Trace one iteration into a throw-away graph, and see whether it stands by itself."""
     with tf.__internal__.FuncGraph("iteration").as_default() as graph:
         counter = tf.compat.v1.placeholder(tf.int64, ())
         untouched = Untouched(value)
         objects = attributes_within(trace, value)
         before = objects.read()
-        with region(trace) as entered, _stood_in_for(out) as stand_ins:
+        with region(trace) as entered, _stand_in_memory(out) as stand_ins:
             try:
-                result, after = objects.apart(lambda: value(_number(iterable, counter)))
+                result, after = objects.run_apart(lambda: value(_number(iterable, counter)))
                 row = as_tensor(result, out.dtype)
             finally:
                 written, hidden = set(entered.written), list(entered.poisoned)
@@ -140,11 +142,11 @@ def _trial(trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], 
     largest = max(size for size in sizes if size is not None)
     if largest * len(iterable) > LARGEST or row.shape.rank >= len(out.shape):
         return None
-    return _Seen(row.shape.rank, trace.violations in written)
+    return _TrialResult(row.shape.rank, trace.violations in written)
 
 
 @contextmanager
-def _stood_in_for(out: Any) -> Iterator[list[tf.Tensor]]:
+def _stand_in_memory(out: Any) -> Iterator[list[tf.Tensor]]:
     """Give the memory of `out`, and what may be the same, values of their own: whoever reads them is seen."""
     cells = [cell_of(out), *aliases(cell_of(out))]
     before = [cell.value for cell in cells]
@@ -159,7 +161,11 @@ def _stood_in_for(out: Any) -> Iterator[list[tf.Tensor]]:
 
 
 def _values(
-    trace: Trace, iterable: builtins.range, value: Callable[[Any], Any], seen: _Seen, dtype: np.dtype[Any]
+    trace: Trace,
+    iterable: builtins.range,
+    value: Callable[[Any], Any],
+    seen: _TrialResult,
+    dtype: np.dtype[Any],
 ) -> tf.Tensor:
     """The values of all iterations, as rows."""
 

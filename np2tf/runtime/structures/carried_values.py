@@ -134,7 +134,7 @@ def _guard(value: Any) -> GuardedCell | None:
     return cell if isinstance(cell, GuardedCell) and not path_of(value) else None
 
 
-def returned(result: Any) -> Any:
+def check_returned(result: Any) -> Any:
     """What a function gives its caller: a call in which a name in it is unbound is discarded."""
     for one in result if type(result) is tuple else (result,):
         guard = _guard(one)
@@ -158,7 +158,7 @@ def _wide(value: Any, kinds: Undecided) -> tf.Tensor:
     return cast(cast(as_tensor(value), kinds.dtype), kinds.wide)
 
 
-def carried(value: Any) -> Carried | None:
+def form_of(value: Any) -> Carried | None:
     """How `value` would be carried; None for what is no number or array."""
     guard = _guard(value)
     if guard is not None:
@@ -224,7 +224,7 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
         return Carried(np.dtype(_WEAK_DTYPE[kind]), (), kind, True, a.optional)
     dtype = result_type_of((_promotion_kind(a), _promotion_kind(b)))
     if a.number and b.number and dtype.kind != "b" and any(form.weak or form.undecided for form in (a, b)):
-        kinds = _undecided(dtype, a, b)
+        kinds = _path_dependent_kinds(dtype, a, b)
         return Carried(kinds.wide, (), None, True, a.optional, kinds)
     return Carried(dtype, shape, None, a.number and b.number, a.optional)
 
@@ -236,7 +236,7 @@ def is_widened(form: Carried | None, common: Carried | None) -> bool:
     return form.dtype != common.dtype
 
 
-def _undecided(dtype: np.dtype[Any], *forms: Carried) -> Undecided:
+def _path_dependent_kinds(dtype: np.dtype[Any], *forms: Carried) -> Undecided:
     """What a number is that is sometimes Python's and sometimes of a dtype.
 
     Raises:

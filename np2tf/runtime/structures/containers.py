@@ -27,13 +27,13 @@ def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
     return found
 
 
-def copied(value: Any) -> Any:
+def copy_containers(value: Any) -> Any:
     """The same leaves in lists and dicts of their own."""
     leaves, rebuild, _ = flatten(value)
     return rebuild(leaves)
 
 
-def kept(before: Any, after: Any) -> dict[Path, Path]:
+def kept_containers(before: Any, after: Any) -> dict[Path, Path]:
     """Which lists and dicts of `after` are those of `before`: place in `after` -> place in `before`."""
     places = {id(one): path for path, one in containers(before).items()}
     return {path: places[id(one)] for path, one in containers(after).items() if id(one) in places}

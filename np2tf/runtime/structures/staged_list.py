@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.runtime.structures.item_spec import Element, arrays_in
+from np2tf.runtime.structures.item_spec import ItemSpec, arrays_in
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp._array.sequences import Rows
@@ -45,7 +45,7 @@ class StagedList(Rows):
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(
-        self, element: Element, buffers: Sequence[ndarray], count: Any, room: int | None = 0
+        self, element: ItemSpec, buffers: Sequence[ndarray], count: Any, room: int | None = 0
     ) -> None:
         self.element = element
         self.buffers = list(buffers)
@@ -55,7 +55,7 @@ class StagedList(Rows):
         self.base: StagedList = self
 
     @classmethod
-    def of(cls, items: Sequence[Any], element: Element) -> StagedList:
+    def of(cls, items: Sequence[Any], element: ItemSpec) -> StagedList:
         """The items of a plain list."""
         columns = [
             tf.stack(column) if column else tf.zeros([0, *form.shape], tf_dtype(form.dtype))
@@ -67,7 +67,7 @@ class StagedList(Rows):
         return made
 
     @staticmethod
-    def of_rows(element: Element) -> Any:
+    def of_rows(element: ItemSpec) -> Any:
         """What puts a list together again of whole rows."""
         return lambda new: StagedList(element, [_array(part) for part in new], new[0].shape[0])
 
@@ -127,7 +127,7 @@ class StagedList(Rows):
         room = None if self.room is None else self.room + more
         return StagedList(self.element, buffers, self.count, room)
 
-    def widened(self, element: Element) -> StagedList:
+    def widened(self, element: ItemSpec) -> StagedList:
         """With items of another form."""
         if element is self.element:
             return self
@@ -151,7 +151,7 @@ class StagedList(Rows):
 
     def append(self, item: Any) -> None:
         """Add an item at the end."""
-        given = Element.of(item)
+        given = ItemSpec.of(item)
         element = self.element.joined(given)
         if element is not self.element:
             self.take(self.widened(element))
@@ -216,7 +216,7 @@ class StagedList(Rows):
         return item
 
     def __setitem__(self, index: Any, item: Any) -> None:
-        element = self.element.joined(Element.of(item))
+        element = self.element.joined(ItemSpec.of(item))
         if element is not self.element:
             self.take(self.widened(element))
         place, tensors = self._place(index), element.tensors(item)
@@ -308,7 +308,7 @@ class StagedList(Rows):
         return tf.maximum(tf.minimum(place, count - 1), 0)
 
 
-def _columns(items: Sequence[Any], element: Element) -> list[list[tf.Tensor]]:
+def _columns(items: Sequence[Any], element: ItemSpec) -> list[list[tf.Tensor]]:
     rows = [element.tensors(item) for item in items]
     return [[row[k] for row in rows] for k in range(len(element.forms))]
 

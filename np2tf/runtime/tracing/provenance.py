@@ -27,8 +27,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         # Other results that may be the same new array, and for which a number tells when they are an
         # argument.
         twins = [other for other in rest if _is_known(other) and not cell.is_distinct_from(cell_of(other))]
-        others.update(one for other in twins for one in _unknown_ones(other, arguments))
-        suspects = _unknown_ones(leaf, arguments)
+        others.update(one for other in twins for one in _unknown_aliases(other, arguments))
+        suspects = _unknown_aliases(leaf, arguments)
         suspects += [one for one in cell.may_alias if any(one is cell_of(other) for other in twins)]
         hidden = any(_may_be_unseen(one, arguments) for one in suspects)
         refused = hidden or not others.isdisjoint(suspects)
@@ -44,7 +44,7 @@ def _is_known(leaf: Any) -> bool:
     return cell_of(leaf).identity is not None and not path_of(leaf)
 
 
-def _unknown_ones(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:
+def _unknown_aliases(leaf: Any, arguments: Sequence[Cell]) -> list[Cell]:
     identity = cell_of(leaf).identity
     assert identity is not None
     return [one for one in identity[1] if one not in arguments]
@@ -69,21 +69,21 @@ Origin = tuple[tuple[Cell, ...], Any] | None
 _NEW: tuple[tuple[Cell, ...], Any] = ((), -1)
 
 
-def origin(leaf: Any) -> Origin:
+def provenance_of(leaf: Any) -> Origin:
     """Return which cell from outside of the innermost region `leaf` is."""
     if not is_array(leaf):
         return _NEW
     cell = cell_of(leaf)
     if path_of(leaf):
-        return None if suspects(leaf) else _NEW
+        return None if possible_aliases(leaf) else _NEW
     if is_outside(cell):
-        return with_itself(cell)
+        return cells_with_itself(cell)
     if cell.identity is not None:
         return cell.identity[1], cell.identity[0]
-    return None if suspects(leaf) else _NEW
+    return None if possible_aliases(leaf) else _NEW
 
 
-def with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
+def cells_with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
     """Return the cells that a cell may be, with the cell itself last, and the number of the cell that it
     is.
     """
@@ -93,7 +93,7 @@ def with_itself(cell: Cell) -> tuple[tuple[Cell, ...], Any]:
     return (*cells, cell), tf.where(number < 0, len(cells), number)
 
 
-def suspects(leaf: Any) -> set[Cell]:
+def possible_aliases(leaf: Any) -> set[Cell]:
     """Return the cells from outside of the innermost region that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
@@ -118,13 +118,13 @@ def merged_cells(a: Origin, b: Origin) -> tuple[Cell, ...] | None:
 
 def number_among(cells: Sequence[Cell], leaf: Any) -> tf.Tensor:
     """Return the number of the array's cell among `cells`."""
-    found = origin(leaf)
+    found = provenance_of(leaf)
     assert found is not None
     places = [*map(list(cells).index, found[0]), -1]
     return tf.gather(tf.constant(places, tf.int32), found[1] % len(places))
 
 
-def after_a_loop(
+def note_loop_result(
     leaf: Any, entry: Any, exit_cell: Cell | None, is_new: bool, ran: tf.Tensor, once: bool
 ) -> None:
     """Record the provenance of a loop's variable, which is the array before the loop if the loop has not run.
@@ -143,6 +143,6 @@ def after_a_loop(
     if not once and is_array(entry) and cell_of(entry) is not None:
         sources |= {cell_of(entry), *aliases(cell_of(entry))}
         if is_new and not path_of(entry):
-            cells, number = with_itself(cell_of(entry))
+            cells, number = cells_with_itself(cell_of(entry))
             cell_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), cells
     link_aliases(cell_of(leaf), sources)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass
-class Shown:
+class ShownText:
     """The record of one trace.
 
     Attributes:

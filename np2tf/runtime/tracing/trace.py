@@ -15,11 +15,11 @@ import tensorflow as tf
 from np2tf.runtime.effects.effect_log import EffectLog
 from np2tf.runtime.effects.output import Output
 from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
-from np2tf.runtime.host.recursion import Calls
+from np2tf.runtime.host.recursion import TracedCalls
 from np2tf.runtime.introspection.user_frames import depth
 from np2tf.runtime.random.streams import Draws
-from np2tf.runtime.structures.array_stand_in import plain
-from np2tf.runtime.tracing.text_fidelity import Shown
+from np2tf.runtime.structures.array_stand_in import host_value
+from np2tf.runtime.tracing.text_fidelity import ShownText
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import cell_of
 from np2tf.tnp._tensor.storage import Cell, Region
@@ -92,7 +92,7 @@ class Trace:
         self.loops: list[str] = []
         self.throw_aways: list[ThrowAway] = []
         self.unknown_lengths = False
-        self.calls = Calls()
+        self.calls = TracedCalls()
         self.follows: Callable[[Any], bool] = lambda function: True
         self.violations = Cell(tf.constant(False))
         self.printed = Cell(tf.constant(0))
@@ -101,7 +101,7 @@ class Trace:
         self.options: dict[str, Any] = {**np.get_printoptions()}
         self.output: Output | None = None
         self.draws: Draws | None = None
-        self.shown = Shown()
+        self.shown = ShownText()
         self._inputs: dict[int, Any] = {}
 
     def check_deadline(self) -> None:
@@ -140,7 +140,7 @@ class Trace:
         Raises:
             StagingError: if it is no input of this trace, so that the graph would freeze its value.
         """
-        array = self._inputs.get(id(plain(buffer)))
+        array = self._inputs.get(id(host_value(buffer)))
         if array is None:
             raise StagingError(
                 "an array is read that is neither an argument nor a global or closure variable", "NP2TF507"

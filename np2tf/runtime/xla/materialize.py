@@ -9,7 +9,9 @@ import tensorflow as tf
 from np2tf.tnp._array.write_ordering import pinned
 
 
-def keep(counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]) -> list[tf.Tensor]:
+def materialize(
+    counter: tf.Tensor, tensors: Sequence[tf.Tensor], results: Sequence[tf.Tensor]
+) -> list[tf.Tensor]:
     """Materialize `tensors` for all their present uses.
 
     Args:

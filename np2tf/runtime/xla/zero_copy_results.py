@@ -20,7 +20,7 @@ import tensorflow as tf
 LEAST_BYTES = 4 << 20
 
 
-class HandingOver:
+class ZeroCopyResults:
     """Passes the results of one XLA program to the caller.
 
     The first two results of each output are copied, and the first tensor is kept until the second comes: if
