@@ -1,8 +1,8 @@
-"""The signature of a call: which arguments are arrays, numbers and constants, and a key to compare them by.
+"""The signature of a call: which arguments are arrays, numbers and constants, and a key for comparing calls.
 
-Arrays become inputs of the compiled function. Numbers are constants of it at first, and inputs once they are
-seen to vary. Lists, dicts and objects are taken apart. Everything else is a constant, compared by value where
-it is immutable and by identity where it is not.
+Arrays become inputs of the compiled function. Numbers are first constants, and become inputs when they are
+seen to vary. Lists, dicts and objects are taken apart. Every other value is a constant, compared by value if
+it is immutable and by identity if it is not.
 """
 
 from __future__ import annotations
@@ -44,20 +44,21 @@ _MAX_DEPTH = 12
 
 
 class Signature:
-    """A call's arguments taken apart.
+    """A call's arguments, taken apart.
 
     Attributes:
-        arrays: the arrays, in order of first appearance; one that appears twice is here once.
+        arrays: the arrays, in order of first appearance, each once.
         numbers: the Python and NumPy numbers among the arguments.
         constants: the numbers that are read by name, as keys: they cannot become inputs.
-        generators: those of random numbers, one for each stream.
-        changing: which of the numbers are attributes that the code assigns: the next call has others.
+        generators: the random generators, one for each stream.
+        changing: the numbers that are attributes which the code assigns, so that they differ in the next
+            call.
         holders: the lists, dicts, objects and generators among the arguments, in order of first appearance.
         classes: the classes of the objects.
-        followed: what the functions among the arguments read.
-        readers: where they read that.
+        followed: the dependencies of the functions among the arguments.
+        readers: the places of these dependencies.
         sets: the sets that the function may read.
-        parts: everything else, hashable; with the numbers it determines the compiled code.
+        parts: all other parts of the key, hashable; with the numbers they determine the compiled code.
     """
 
     __slots__ = (
@@ -114,33 +115,33 @@ class Signature:
         self._shapes: list[int] = []
 
     def begin_arguments(self) -> None:
-        """What has been taken apart so far are dependencies; what follows are arguments."""
+        """Begin the arguments: the values taken apart so far are dependencies."""
         self._elsewhere.update(self._seen)
         self._seen = {}
         self.holders = []
         self._in_arguments = True
 
     def is_read_by_name(self, holder: Any) -> bool:
-        """Whether an argument is read as a global or closure variable as well."""
+        """Return whether an argument is also read as a global or closure variable."""
         return id(holder) in self._elsewhere
 
     def follows(self, function: Any) -> bool:
-        """Whether it is known what a function reads that an argument may call."""
+        """Return whether the dependencies of a function that an argument may call are known."""
         return any(one.follows(function) for one in self.followed)
 
     @property
     def attributes_are_named(self) -> bool:
-        """Whether the function reads and writes attributes by their names only."""
+        """True if the function reads and writes attributes only by their names."""
         return self._names is not None
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What must be equal for two calls to share code, numbers left aside."""
+        """The key that must be equal for two calls to share code, without the numbers."""
         return tuple(self.parts)
 
     @property
     def key_without_lengths(self) -> tuple[Any, ...]:
-        """The same, with the ranks of arrays in the places of their shapes."""
+        """The same key, with the ranks of arrays in place of their shapes."""
         parts = list(self.parts)
         for k in self._shapes:
             place, kind, dtype, shape, order = parts[k]
@@ -149,7 +150,7 @@ class Signature:
 
     @property
     def number_key(self) -> tuple[Any, ...]:
-        """The numbers, so that equal keys mean equal bits."""
+        """The key of the numbers; equal keys mean equal bits."""
         return tuple(map(number_key, self.numbers))
 
     def add_array(self, value: Any) -> None:
@@ -173,23 +174,23 @@ class Signature:
         self.note_holder(value)
 
     def place_of(self, array: Any) -> int:
-        """The index of an array among `arrays`."""
+        """Return the index of an array among `arrays`."""
         return self._places[_identity(array)]
 
     def take_named(self, values: Sequence[Any], depth: int) -> None:
-        """Take apart what a function reads that is itself a part of an argument.
+        """Take apart values that a function reads which is a part of an argument.
 
-        The code reads it by name: lists, dicts and objects there are none of the arguments' own.
+        The code reads these values by name, so lists, dicts and objects there are not the arguments' own.
         """
         self._naming += 1
         take_dependencies(values, self, depth)
         self._naming -= 1
 
     def note_holder(self, holder: Any) -> bool:
-        """Note a list, dict or object; whether it has not been met before.
+        """Record a list, dict or object, and return whether it is new.
 
         Raises:
-            ListIsRead: it has been met as a list of which the code uses only `append`.
+            ListIsRead: if it was recorded as a list of which the code uses only `append`.
         """
         if id(holder) in self._appended:
             raise ListIsRead(self._appended[id(holder)])
@@ -206,12 +207,12 @@ class Signature:
         return True
 
     def only_appends_to(self, name: str, value: Any) -> bool:
-        """Whether the attribute `name` of an argument is a list of which the code uses `append` alone.
+        """Return whether the attribute `name` of an argument is a list of which the code uses only `append`.
 
-        Then it is a holder, whatever is in it.
+        If so, the list is recorded as a holder, whatever it contains.
 
         Raises:
-            ListIsRead: the list has been met as something else.
+            ListIsRead: if the list was recorded in another way.
         """
         if type(value) is not list or name not in self._appending or self._naming or not self._in_arguments:
             return False
@@ -226,7 +227,9 @@ class Signature:
         return True
 
     def appended_as(self, holder: Any) -> str | None:
-        """The name of the attribute by which the code appends to a list, if it uses it for nothing else."""
+        """Return the name of the attribute by which the code appends to a list, if it uses it for nothing
+        else.
+        """
         return self._appended.get(id(holder))
 
     def _is_new_name(self, holder: Any) -> bool:
@@ -243,14 +246,14 @@ class Signature:
         """Add a set, which is a constant.
 
         Raises:
-            StagingError: the function may change it.
+            StagingError: if the function may change it.
         """
         self.parts.append(key_of_set(value, self._names))
         if type(value) is set:
             self.sets.append(value)
 
     def touched(self, instance: Any) -> dict[str, Any]:
-        """The attributes of an object that the function may touch."""
+        """Return the attributes of an object that the function may touch."""
         found = attributes(instance)
         if self._names is None:
             return found
@@ -262,7 +265,7 @@ def _identity(array: Any) -> int:
 
 
 def number_key(value: Any) -> Any:
-    """A hashable that is equal for numbers of the same type and bits."""
+    """Return a hashable value that is equal for numbers of the same type and bits."""
     kind = type(value)
     if kind is int:
         return value
@@ -275,9 +278,9 @@ _kinds: dict[type, str] = {}
 
 
 def kind_of(value: Any) -> str:
-    """How a value is taken apart; "unknown" for what cannot be."""
+    """Return how a value is taken apart; "unknown" if that is impossible."""
     if type(value) is scalar:
-        # Some of these numbers are known, and some are staged.
+        # A scalar may be a known or a staged number.
         return _kind_of(value)
     known = _kinds.get(type(value))
     if known is None:
@@ -314,7 +317,7 @@ def _kind_of(value: Any) -> str:
     return "instance" if is_instance(value) else "unknown"
 
 
-#: Kinds of values that hold others, and do not change -> a part of the key, and what a value holds.
+#: Kinds of immutable values with contents -> a part of the key, and the contents of a value.
 _IMMUTABLE: dict[str, Callable[[Any], tuple[Any, Iterable[Any]]]] = {
     "tuple": lambda value: ((type(value), len(value)), value),
     "slice": lambda value: (slice, (value.start, value.stop, value.step)),
@@ -331,7 +334,7 @@ def take_arguments(
     """Add the arguments of a call to the signature; `changing` are the places of numbers that are inputs.
 
     Raises:
-        StagingError: as `take_apart`.
+        StagingError: as for `take_apart`.
     """
     signature.parts.append(len(args))
     for place, value in enumerate(args):
@@ -345,9 +348,9 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     """Add `value` to the signature.
 
     Raises:
-        StagingError: it holds something whose changes could not be noticed.
+        StagingError: if it contains a value whose changes np2tf could not notice.
     """
-    # Another thread may have it bound to a stand-in, as it is tracing.
+    # Another thread that is tracing may have bound it to a stand-in.
     value = host_value(value)
     what = kind_of(value)
     if what == "array":
@@ -374,7 +377,7 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
         for item in items:
             take_apart(item, signature, depth + 1)
     elif what == "logger":
-        # Whether a record is due is told while tracing.
+        # The trace finds out whether a record is due.
         signature.parts.append((id(value), value.getEffectiveLevel(), value.disabled, value.manager.disable))
     elif what == "method":
         _take_constant(value.__func__, signature, depth)
@@ -397,8 +400,10 @@ def _take_constant(value: Any, signature: Signature, depth: int) -> None:
 
 
 def _function_key(value: Any) -> Any:
-    """A function as a part of a key: what it reads is in the key, and where it is made anew for each call its
-    code says the rest."""
+    """Return a function as a part of a key.
+
+    Its dependencies are in the key. If the function is made anew for each call, its code identifies it.
+    """
     if isinstance(value, types.FunctionType) and is_made_anew(value):
         return value.__code__, id(value.__globals__)
     return value
@@ -422,10 +427,10 @@ def _take_holder(value: Any, what: str, signature: Signature, depth: int) -> Non
 
 
 def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 0) -> None:
-    """Add what a function reads besides its arguments: arrays as inputs, everything else as constants.
+    """Add the values that a function reads besides its arguments: arrays as inputs, all others as constants.
 
     Raises:
-        StagingError: as `take_apart`.
+        StagingError: as for `take_apart`.
     """
     given = len(signature.numbers)
     for value in values:
@@ -436,18 +441,18 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
                 raise StagingError("it draws by a method that is read by name", "NP2TF506")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
-    # The code reads these numbers by name: they cannot become inputs.
+    # The code reads these numbers by name, so they cannot become inputs.
     signature.constants += tuple(map(number_key, signature.numbers[given:]))
     del signature.numbers[given:]
     signature.changing = [k for k in signature.changing if k < given]
 
 
 def _is_opaque(value: Any) -> bool:
-    """A class, function or module: `captures` follows what it reads, and its identity does not vary."""
+    """Return whether a value is a class, function or module, whose dependencies `captures` follows."""
     if isinstance(value, _BY_IDENTITY) or hasattr(value, "__wrapped__"):
         return True
     module = type(value).__module__
-    if module.startswith("scipy.stats._"):  # a distribution
+    if module.startswith("scipy.stats._"):  # a probability distribution
         return True
     ours = module.split(".")[0] in ("np2tf", "numpy", "typing")
     return ours and not is_array(value) and callable(value)
@@ -465,7 +470,7 @@ def _take_array(value: Any, signature: Signature) -> None:
 
 
 def share_memory(arrays: Sequence[Any]) -> bool:
-    """Whether two different arrays among `arrays` may overlap."""
+    """Return whether two different arrays among `arrays` may overlap."""
     if len(arrays) < 2:
         return False
     buffers = [a for a in arrays if isinstance(a, np.ndarray) and not is_array(a) and a.size]

@@ -1,6 +1,6 @@
-"""`range`, `enumerate`, `zip` and `reversed` whose operands may be staged: what `for_loop` runs over.
+"""`range`, `enumerate`, `zip` and `reversed` with operands that may be staged, for `for_loop`.
 
-With Python operands these are the builtins themselves.
+For Python operands these are the builtins themselves.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from np2tf.tnp._tensor.symint import low as lower
 
 @dataclass(frozen=True)
 class StagedIterable:
-    """An iterable of a length that may be known at run time only, indexable by a staged counter."""
+    """An iterable whose length may be known only at run time, and that a staged counter can index."""
 
     length: Any
     item: Callable[[Any], Any]
@@ -42,10 +42,10 @@ def _is_staged_number(value: Any) -> bool:
 
 
 def range(*ends: Any) -> Any:
-    """``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
+    """Return ``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
 
     Raises:
-        StagingError: the step is known only at run time.
+        StagingError: if the step is known only at run time.
         TypeError, ValueError: as the builtin.
     """
     if not any(_is_staged_number(end) for end in ends):
@@ -87,7 +87,7 @@ def _above(bound: int | None) -> int | None:
 
 
 def sequence(iterable: Any) -> StagedIterable | None:
-    """`iterable` as something a staged loop can index, or None where only Python can run over it."""
+    """Return `iterable` in a form that a staged loop can index; None if only Python can iterate over it."""
     if isinstance(iterable, StagedIterable):
         return iterable
     if isinstance(iterable, builtins.range):
@@ -113,7 +113,7 @@ def _range_item(values: builtins.range, k: Any) -> Any:
 
 
 def _sequences(*iterables: Any) -> list[StagedIterable] | None:
-    """A sequence for each iterable, None where the builtin must do."""
+    """Return a sequence for each iterable; None if the builtin must be used."""
     if not any(is_array(one) or isinstance(one, (StagedIterable, StagedList)) for one in iterables):
         return None
     parts = [sequence(one) for one in iterables]
@@ -123,7 +123,7 @@ def _sequences(*iterables: Any) -> list[StagedIterable] | None:
 
 
 def enumerate(iterable: Any, start: int = 0) -> Any:
-    """``enumerate(iterable, start)``."""
+    """Return ``enumerate(iterable, start)``."""
     parts = _sequences(iterable)
     if parts is None:
         return builtins.enumerate(iterable, start)
@@ -131,7 +131,7 @@ def enumerate(iterable: Any, start: int = 0) -> Any:
 
 
 def zip(*iterables: Any, strict: bool = False) -> Any:
-    """``zip(*iterables)``."""
+    """Return ``zip(*iterables)``."""
     parts = _sequences(*iterables)
     if parts is None:
         return builtins.zip(*iterables, strict=strict)
@@ -152,7 +152,7 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
 
 
 def reversed(iterable: Any) -> Any:
-    """``reversed(iterable)``."""
+    """Return ``reversed(iterable)``."""
     parts = _sequences(iterable)
     if parts is None:
         return builtins.reversed(iterable)

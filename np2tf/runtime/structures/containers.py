@@ -11,12 +11,12 @@ from np2tf.runtime.structures.carried_values import flatten
 from np2tf.staging import StagingError
 from np2tf.tnp._array.sequences import Rows
 
-#: The way from a structure to a list or dict inside it.
+#: The keys that lead from a structure to a list or dict inside it.
 Path = tuple[Any, ...]
 
 
 def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
-    """The lists and dicts in a structure."""
+    """Return the lists and dicts in a structure, by their paths."""
     found = {path: value} if type(value) in (list, dict) or isinstance(value, Rows) else {}
     if type(value) is dict:
         items = list(value.items())
@@ -28,19 +28,21 @@ def containers(value: Any, path: Path = ()) -> dict[Path, Any]:
 
 
 def copy_containers(value: Any) -> Any:
-    """The same leaves in lists and dicts of their own."""
+    """Return the same leaves in new lists and dicts."""
     leaves, rebuild, _ = flatten(value)
     return rebuild(leaves)
 
 
 def kept_containers(before: Any, after: Any) -> dict[Path, Path]:
-    """Which lists and dicts of `after` are those of `before`: place in `after` -> place in `before`."""
+    """Return the lists and dicts of `after` that are those of `before`: path in `after` -> path in
+    `before`.
+    """
     places = {id(one): path for path, one in containers(before).items()}
     return {path: places[id(one)] for path, one in containers(after).items() if id(one) in places}
 
 
 def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], path: Path = ()) -> Any:
-    """`result` with the original lists and dicts in it, which get its contents."""
+    """Return `result` with the original lists and dicts in it, which get its contents."""
     if isinstance(result, Rows):
         target = originals.get(places.get(path, ()))
         return target.take(result) if isinstance(target, Rows) else result
@@ -62,17 +64,19 @@ def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], 
 
 
 class Unchanged:
-    """Refuses a change of the lists and dicts in `value`, made in place and not to be seen in a result."""
+    """Refuses changes of the lists and dicts in `value` that are made in place and are not part of a
+    result.
+    """
 
     def __init__(self, value: Any) -> None:
         self.value = value
         self.leaves, _, self.outline = flatten(value)
 
     def check(self, except_for: dict[Path, Path] | None = None) -> None:
-        """Compare with what was there at first.
+        """Compare the lists and dicts with their initial contents.
 
         Raises:
-            StagingError: something has changed that is not in a list or dict of `except_for`.
+            StagingError: if a list or dict has changed that is not in `except_for`.
         """
         if except_for and set(except_for.values()) >= set(containers(self.value)):
             return
@@ -82,18 +86,16 @@ class Unchanged:
 
 
 class Untouched:
-    """Lists and dicts that functions know from around them, which a staged loop or branch must leave
-    alone.
-    """
+    """Lists and dicts in the closures of functions, which a staged loop or branch must not change."""
 
     def __init__(self, *functions: Any) -> None:
         self._lists = {id(one): (one, one.copy()) for one in _captured(functions, set())}
 
     def check(self) -> None:
-        """Put back what has been changed.
+        """Restore the lists and dicts.
 
         Raises:
-            StagingError: something had been: the trace happens once only.
+            StagingError: if any had changed, because a trace happens only once.
         """
         changed = False
         for one, before in self._lists.values():
@@ -105,7 +107,7 @@ class Untouched:
 
 
 def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
-    """The lists and dicts in the closures of `functions`, and of those that are found there."""
+    """Yield the lists and dicts in the closures of `functions`, and of the functions that are found there."""
     for function in functions:
         if not isinstance(function, FunctionType) or id(function) in seen:
             continue
@@ -115,7 +117,7 @@ def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
                 value = cell.cell_contents
             except ValueError:  # not bound yet
                 continue
-            if (function.__module__ or "").partition(".")[0] != "np2tf":  # whose lists are not the user's
+            if (function.__module__ or "").partition(".")[0] != "np2tf":  # its lists are not the user's
                 yield from containers(value).values()
             yield from _captured((value, getattr(value, "__wrapped__", None)), seen)
 
@@ -129,13 +131,13 @@ def _fill(one: Any, items: Any) -> None:
 
 
 class Frozen:
-    """The lists and dicts that a trace must leave alone, as it happens once only."""
+    """Lists and dicts that a trace must not change, because the trace happens only once."""
 
     def __init__(self, values: list[Any]) -> None:
         self._lists = {id(one): (one, copy(one)) for one in containers(values).values() if one is not values}
 
     def restore(self) -> bool:
-        """Put everything back as it was; whether something had changed."""
+        """Restore the lists and dicts, and return whether any had changed."""
         changed = False
         for one, before in self._lists.values():
             if not _same_items(one, before):
