@@ -11,7 +11,7 @@ A chapter lists its names by the way np2tf provides them, and facts about single
     writes = ["dst"]
     [facts.row_stack]
     until = "2.4"                    # the last version of NumPy that has it (`since`: the first one)
-    [facts_of_all]                   # and what is true of every name of the chapter
+    [facts_of_all]                   # facts of every name of the chapter
     random = true
     [of_each.at]                     # methods that every name of the chapter has
     writes = ["a"]

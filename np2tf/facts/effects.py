@@ -34,7 +34,7 @@ _BUILTINS = words(
     repr
     """
 )
-#: Builtins that read or change what is outside of the function.
+#: Builtins that read or change state outside of the function.
 _ACTING = words(
     "open input exec eval compile __import__ breakpoint delattr globals locals vars help exit quit"
 )

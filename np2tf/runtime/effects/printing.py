@@ -46,7 +46,7 @@ def print(
     def line(known: Sequence[np.ndarray]) -> str:
         return between.join(map(str, captured.of(known))) + last
 
-    if entered is None:  # somebody else's tf.function
+    if entered is None:  # a foreign tf.function
         _call_host(lambda *known: Printed(line(known), stream, flush).show(), captured.tensors)
         return
     put_in_order(entered.trace, captured, lambda known: Printed(line(known), stream, flush).show)
