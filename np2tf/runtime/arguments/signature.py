@@ -32,9 +32,9 @@ from np2tf.runtime.random.states import bit_generator, global_state, is_generato
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.structures.constant_sets import is_constant_set, key_of_set
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
 from np2tf.tnp._array.strides import order_of_memory
-from np2tf.tnp._operands.conversion import is_guest
+from np2tf.tnp._operands.conversion import is_numpy_subclass
 from np2tf.tnp._operands.promotion import has_tf_dtype
 
 _NUMBERS = (int, float, complex, np.number, np.bool_)
@@ -459,7 +459,7 @@ def _is_opaque(value: Any) -> bool:
 
 
 def _take_array(value: Any, signature: Signature) -> None:
-    if is_guest(value):
+    if is_numpy_subclass(value):
         raise StagingError(f"an array of class {type(value).__name__}, for NumPy", "NP2TF503")
     dtype = value.dtype
     if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)):
@@ -474,8 +474,8 @@ def share_memory(arrays: Sequence[Any]) -> bool:
     if len(arrays) < 2:
         return False
     buffers = [a for a in arrays if isinstance(a, np.ndarray) and not is_array(a) and a.size]
-    cells = [cell_of(a) for a in arrays if is_array(a)]
-    if len({id(cell) for cell in cells}) < len(cells):
+    storages = [storage_of(a) for a in arrays if is_array(a)]
+    if len({id(storage) for storage in storages}) < len(storages):
         return True
     return any(_overlap(a, b) for k, a in enumerate(buffers) for b in buffers[k + 1 :])
 

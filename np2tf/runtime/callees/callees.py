@@ -32,7 +32,7 @@ from np2tf.scipy import lookup
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.front import Function
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Function -> the function to trace in its place, or the error if there is none.
 _versions: WeakKeyDictionary[types.FunctionType, Callable[..., Any] | StagingError] = WeakKeyDictionary()
@@ -66,7 +66,7 @@ def call(callee: Any) -> Any:
     Raises:
         StagingError: if the callee has effects besides computing, or its effects are unknown.
     """
-    return callee if current_region() is None else staged_callee(callee)
+    return callee if current_scope() is None else staged_callee(callee)
 
 
 def staged_callee(callee: Any) -> Any:
@@ -125,9 +125,9 @@ def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
     """
     if type(callee.__self__) not in (list, dict) or callee.__name__ not in known_callees.CHANGING:
         return False
-    entered = current_region()
-    assert entered is not None
-    if entered is not entered.trace.root:
+    scope = current_scope()
+    assert scope is not None
+    if scope is not scope.trace.root:
         raise StagingError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch", CODE)
     return True
 
@@ -308,9 +308,9 @@ def _refuse_new(function: Any) -> None:
     Raises:
         NewCallee: if they are not.
     """
-    entered = current_region()
-    assert entered is not None
-    if not entered.trace.follows(function):
+    scope = current_scope()
+    assert scope is not None
+    if not scope.trace.follows(function):
         raise NewCallee(function)
 
 

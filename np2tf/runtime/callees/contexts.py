@@ -16,7 +16,7 @@ import numpy as np
 from np2tf.runtime.callees.callees import CODE, staged_callee
 from np2tf.runtime.introspection.user_objects import has_instances
 from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Managers that change at most NumPy's warnings.
 _HARMLESS = (contextlib.nullcontext, np.errstate)
@@ -56,7 +56,7 @@ def context(manager: Any) -> Any:
     See https://docs.python.org/3/reference/datamodel.html#context-managers.
     """
     kind = type(manager)
-    if current_region() is None or kind in _HARMLESS:
+    if current_scope() is None or kind in _HARMLESS:
         return manager
     enter, leave = getattr(kind, "__enter__", None), getattr(kind, "__exit__", None)
     functions = isinstance(enter, types.FunctionType) and isinstance(leave, types.FunctionType)

@@ -51,10 +51,10 @@ from np2tf.runtime.structures.carried_values import check_returned
 from np2tf.runtime.xla.stable_names import stable_names
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._front.promotion_mode import by_numpys_rules, mode
+from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
 from np2tf.tnp._front.rebound_names import CODE as REBOUND
 from np2tf.tnp._front.rebound_names import rebound
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
@@ -112,14 +112,14 @@ class Compiler:
 
     def call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run the function, compiled if that is possible and pays."""
-        if current_region() is not None or not tf.executing_eagerly():
+        if current_scope() is not None or not tf.executing_eagerly():
             return self._inline(args, kwargs)
         host = self._host
         if config.jit == "off" or host.calls.depth:
             # A call inside a call on the host stays on the host.
             return host.run_within(args, kwargs)
         if self._tier == "host" or raises_floating_point_errors():
-            if self._tier != "host" and not by_numpys_rules():
+            if self._tier != "host" and not uses_numpy_rules():
                 error = StagingError("under np.errstate that raises, functions run on the host", "NP2TF503")
                 return self.run_unjitted(error, args, kwargs)
             return self.run_on_host(None, args, kwargs)
@@ -141,7 +141,7 @@ class Compiler:
         """Return whether nothing forbids running a call on the host."""
         if self._tier == "compile" or config.eager == "tensorflow" or compiles_at_once():
             return False
-        if not by_numpys_rules():
+        if not uses_numpy_rules():
             return False
         return not has_tensor(args) and not has_tensor(kwargs.values())
 
@@ -287,7 +287,7 @@ class Compiler:
             named = None if known.any_attribute else known.names
             signature = Signature(named, known.assigned, known.appending)
             signature.parts += functions
-            signature.parts.append((config.bounds, mode(), type(bit_generator(global_state()))))
+            signature.parts.append((config.bounds, current_mode(), type(bit_generator(global_state()))))
             take_dependencies(values, signature)
             signature.begin_arguments()
             try:
@@ -458,7 +458,7 @@ class Compiler:
             return self._execute(compiled, is_new, cache, call, start)
         except (DiscardedCall, tf.errors.OpError) as error:
             # Nothing has been written back: the same call on the host raises NumPy's own error …
-            if self._handles_exceptions and by_numpys_rules():  # … or handles it
+            if self._handles_exceptions and uses_numpy_rules():  # … or handles it
                 if self._may_run_prepared_on_host(call):
                     cache.note_discarded_call()
                 return self._host.run_timed(call.args, call.kwargs, cache.add_host_time)
@@ -516,13 +516,13 @@ class Compiler:
 
     def _inline(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run as Python, as a part of the graph that is being traced, if there is one."""
-        entered = current_region()
-        if entered is None:
+        scope = current_scope()
+        if scope is None:
             return bound(of_unknown_lengths(self._function)(*args, **kwargs))
         self._jitted.inline_count += 1
-        with entered.trace.calls.entering(self._jitted, entered):
+        with scope.trace.calls.entering(self._jitted, scope):
             function = self._function
-            if entered.trace.unknown_lengths:
+            if scope.trace.unknown_lengths:
                 function = of_unknown_lengths(function)
             return check_returned(bound(function(*args, **kwargs)))
 
@@ -557,10 +557,10 @@ class Compiler:
             cache.on_host, cache.fallback = True, fallback
             self._host.is_refused = True
         # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
-        is_quiet = code in QUIET and by_numpys_rules()
-        if mode() not in self._warned and not is_quiet:
-            self._warned.add(mode())
-            more = "" if by_numpys_rules() else "; its arrays on the host are promoted by NumPy's rules"
+        is_quiet = code in QUIET and uses_numpy_rules()
+        if current_mode() not in self._warned and not is_quiet:
+            self._warned.add(current_mode())
+            more = "" if uses_numpy_rules() else "; its arrays on the host are promoted by NumPy's rules"
             tell(fallback, more)
         return result
 

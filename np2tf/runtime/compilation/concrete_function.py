@@ -35,22 +35,22 @@ from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
+    chain_of,
     is_array,
-    is_ordinary,
-    path_of,
+    is_c_ordered,
     scalar,
+    storage_of,
     tensor_array,
     tensor_scalar,
     weak_scalar,
 )
-from np2tf.tnp._array.strides import laid_out, order_of_copy, order_of_memory
+from np2tf.tnp._array.strides import lay_out, order_of_copy, order_of_memory
 from np2tf.tnp._dispatch.residency import new_arrays_on_host
-from np2tf.tnp._front.promotion_mode import mode, promoting
+from np2tf.tnp._front.promotion_mode import current_mode, promotion_scope
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._slicing.view_transforms import check_host_view, run_time_ends, view_on_host, with_ends
-from np2tf.tnp._tensor.foreign_graphs import not_foreign
-from np2tf.tnp._tensor.storage import Cell, Gapped, region, resolved, staging_for_xla
+from np2tf.tnp._slicing.view_transforms import check_host_view, replace_ends, run_time_ends, view_on_host
+from np2tf.tnp._tensor.foreign_graphs import as_graph_inputs
+from np2tf.tnp._tensor.storage import GappedLayout, Storage, resolve_stand_ins, staging_for_xla, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 set_options()
@@ -126,7 +126,7 @@ class ConcreteFunction:
     ) -> None:
         self.inputs = tuple(inputs)
         self._numbers, self._bounds = list(numbers), bounds
-        self._promotion = mode()
+        self._promotion = current_mode()
         self._output = Output()
         self._handles, self._generators, self._deadline = handles, generators, deadline
         groups = {group for axes in pattern.values() for _, group in axes}
@@ -236,20 +236,23 @@ class ConcreteFunction:
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled
             trace.deadline, trace.gradients = self._deadline, self._gradients
-            cells = [Cell(tensor) for tensor in tensors[: len(arrays)]]
-            for cell, array in zip(cells, arrays, strict=True):
-                cell.argument = True
-                cell.order = order_of_memory(array)
-            trace.violations, trace.printed = Cell(tf.constant(False)), Cell(tf.constant(0))
+            trace.on_cpu = device_kind() == "cpu"
+            storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
+            for storage, array in zip(storages, arrays, strict=True):
+                storage.argument = True
+                storage.order = order_of_memory(array)
+            trace.violations, trace.printed = Storage(tf.constant(False)), Storage(tf.constant(0))
             trace.output, trace.handles = self._output, self._handles
             trace.draws = self._draws = Draws(self._generators, xla and self._buffers)
             numbers = [self._stage_number(k, tensors[len(arrays) :]) for k in range(len(self._numbers))]
-            staged = [self._stage_array(k, array, cells[k], numbers, trace) for k, array in enumerate(arrays)]
-            with promoting(self._promotion), region(trace) as root:
+            staged = [
+                self._stage_array(k, array, storages[k], numbers, trace) for k, array in enumerate(arrays)
+            ]
+            with promotion_scope(self._promotion), staging_scope(trace) as root:
                 trace.root = root
                 self._draws.begin(root)
                 result = body(staged, numbers)
-                if any(cell.poisoned for cell in cells):
+                if any(storage.poisoned for storage in storages):
                     raise StagingError(
                         "an argument may have been written under a name that a staged loop or branch chose",
                         "NP2TF513",
@@ -257,22 +260,25 @@ class ConcreteFunction:
                 trace.shown.check()
                 self.hides_gradients = trace.gapped
                 return self._collect_outputs(
-                    result, cells, [k for k, cell in enumerate(cells) if cell in root.written], trace
+                    result,
+                    storages,
+                    [k for k, storage in enumerate(storages) if storage in root.writes],
+                    trace,
                 )
 
         self._polymorphic = tf.function(run, jit_compile=xla or None, autograph=False)
-        with not_collecting(), not_foreign([cell_of(array) for array in arrays if is_array(array)]):
+        with not_collecting(), as_graph_inputs([storage_of(array) for array in arrays if is_array(array)]):
             function = self._polymorphic.get_concrete_function(*specs)
         self._zero_copy = ZeroCopyResults() if xla and device_kind() == "cpu" else None
         shown = self.prints or any(made.kind == "text" for made in self._results)
         self._call = ConcreteCall(function, self._draws.values, shown)
         return function
 
-    def _stage_array(self, k: int, array: Any, cell: Cell, numbers: Sequence[Any], trace: Trace) -> Any:
+    def _stage_array(self, k: int, array: Any, storage: Storage, numbers: Sequence[Any], trace: Trace) -> Any:
         """Return an array as the staged function sees it."""
         if isinstance(array, tf.Tensor):
-            return cell.value
-        staged = tensor_scalar(cell.value) if type(array) is scalar else array_over(cell)
+            return storage.value
+        staged = tensor_scalar(storage.value) if type(array) is scalar else array_over(storage)
         if k in self._open:
             staged = self._open.part(k, staged, numbers)
         trace.add_input(array, staged)
@@ -290,7 +296,7 @@ class ConcreteFunction:
         return weak_scalar(tensor, int, SymInt.fresh(tensor, *self._bounds.get(k, ())))
 
     def _collect_outputs(
-        self, result: Any, cells: list[Cell], written: list[int], trace: Trace
+        self, result: Any, storages: list[Storage], written: list[int], trace: Trace
     ) -> list[tf.Tensor]:
         leaves, rebuild, _ = flatten(result)
         self._rebuild = (lambda made: python_lists(rebuild(made))) if holds_lists(result) else rebuild
@@ -299,9 +305,9 @@ class ConcreteFunction:
         outputs: list[tf.Tensor] = []
         places: dict[Any, int] = {}
         for leaf in leaves:
-            made = self._describe_result(leaf, cells, leaves, outputs, places)
+            made = self._describe_result(leaf, storages, leaves, outputs, places)
             self._results.append(made)
-        outputs += [cells[k].value for k in written]
+        outputs += [storages[k].value for k in written]
         self._log = trace.log if trace.xla else None
         logged = self._log.taken() if self._log else []
         states = self._draws.finals()
@@ -324,52 +330,58 @@ class ConcreteFunction:
     def _describe_result(
         self,
         leaf: Any,
-        cells: list[Cell],
+        storages: list[Storage],
         leaves: list[Any],
         outputs: list[tf.Tensor],
         places: dict[Any, int],
     ) -> _ResultSpec:
         if isinstance(leaf, Undefined):
             bool(leaf)
-        leaf = resolved(leaf)
+        leaf = resolve_stand_ins(leaf)
         if is_array(leaf):
             if type(leaf) is scalar:
                 outputs.append(leaf.tensor)
-                number = _ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.undecided)
+                number = _ResultSpec("number", len(outputs) - 1, weak=leaf.weak, constant=leaf.path_dependent)
                 outputs += [] if leaf.python is None else [leaf.python]
                 return number
-            if cell_of(leaf) in cells:
-                check_host_view(path_of(leaf))
-                ends = _append_ends(outputs, path_of(leaf))
-                return _ResultSpec("argument", cells.index(cell_of(leaf)), path=path_of(leaf), ends=ends)
-            refuse_hidden_sharing(leaf, leaves, cells)
-            identity = cell_of(leaf).identity
-            if identity is not None and not path_of(leaf):
+            if storage_of(leaf) in storages:
+                check_host_view(chain_of(leaf))
+                ends = _append_ends(outputs, chain_of(leaf))
+                return _ResultSpec(
+                    "argument", storages.index(storage_of(leaf)), path=chain_of(leaf), ends=ends
+                )
+            refuse_hidden_sharing(leaf, leaves, storages)
+            identity = storage_of(leaf).identity
+            if identity is not None and not chain_of(leaf):
                 number, originals = identity
-                chosen = "choice", cell_of(leaf)
+                chosen = "choice", storage_of(leaf)
                 if chosen not in places:
                     places[chosen] = len(outputs)
                     outputs += [leaf.tensor, number]
-                choices = tuple(cells.index(cell) if cell in cells else -1 for cell in originals)
+                choices = tuple(
+                    storages.index(storage) if storage in storages else -1 for storage in originals
+                )
                 return _ResultSpec("choice", places[chosen], constant=choices)
-            shared = sum(1 for other in leaves if is_array(other) and cell_of(other) is cell_of(leaf)) > 1
+            shared = (
+                sum(1 for other in leaves if is_array(other) and storage_of(other) is storage_of(leaf)) > 1
+            )
             if shared:
-                check_host_view(path_of(leaf))
-            if shared and cell_of(leaf).identity is not None:
+                check_host_view(chain_of(leaf))
+            if shared and storage_of(leaf).identity is not None:
                 raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
             # XLA returns the whole of an array that is cut at a run-time length.
             is_part = staging_for_xla() and _is_dynamic_slice(leaf)
-            key = cell_of(leaf) if shared or is_part else object()
+            key = storage_of(leaf) if shared or is_part else object()
             if key not in places:
                 places[key] = len(outputs)
-                outputs.append(cell_of(leaf).value if shared or is_part else leaf.tensor)
+                outputs.append(storage_of(leaf).value if shared or is_part else leaf.tensor)
             if shared or is_part:
-                memory = cell_of(leaf).order
-                assert not isinstance(memory, Gapped)  # only arguments have gaps
-                ends = _append_ends(outputs, path_of(leaf))
+                memory = storage_of(leaf).order
+                assert not isinstance(memory, GappedLayout)  # only arguments have gaps
+                ends = _append_ends(outputs, chain_of(leaf))
                 copied = is_part and not shared
-                return _ResultSpec("array", places[key], None, path_of(leaf), memory, None, ends, copied)
-            order = None if is_ordinary(leaf) else order_of_copy(leaf, "K")
+                return _ResultSpec("array", places[key], None, chain_of(leaf), memory, None, ends, copied)
+            order = None if is_c_ordered(leaf) else order_of_copy(leaf, "K")
             return _ResultSpec("array", places[key], order=order)
         if isinstance(leaf, DeferredText):
             outputs += leaf.values.tensors
@@ -460,7 +472,7 @@ class ConcreteFunction:
         if made.kind == "text":
             count = len(made.constant.values.tensors)
             return made.constant.of([one.numpy() for one in outputs[made.place - count : made.place]])
-        path = with_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
+        path = replace_ends(made.path, [int(end) for end in outputs[slice(*made.ends)]])
         if made.kind == "argument":
             # The valid part of an open array is the whole of the caller's array.
             whole = self._open.is_whole(made.place, made.path)
@@ -481,7 +493,7 @@ class ConcreteFunction:
         if made.place not in bases:
             value = outputs[made.place]
             if on_tensors:
-                bases[made.place] = laid_out(value, made.order)
+                bases[made.place] = lay_out(value, made.order)
             elif self._zero_copy is None or made.copied:
                 bases[made.place] = np.array(memoryview(value))
             else:
@@ -492,10 +504,10 @@ class ConcreteFunction:
 
 def _is_dynamic_slice(array: Any) -> bool:
     """Return whether an array is a slice, with a run-time length, of an array whose shape is known."""
-    path = path_of(array)
+    path = chain_of(array)
     if not path or not run_time_ends(path[-1:]):
         return False
-    return cell_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
+    return storage_of(array).value.shape.is_fully_defined() and not array.tensor.shape.is_fully_defined()
 
 
 def _append_ends(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, int]:
@@ -506,15 +518,15 @@ def _append_ends(outputs: list[tf.Tensor], path: Sequence[Any]) -> tuple[int, in
 
 
 def _view_of(array: Any, path: tuple[Any, ...]) -> Any:
-    """Return `array` seen through a path of lenses, sharing its memory."""
+    """Return `array` seen through a chain of view transforms, sharing its memory."""
     if not path:
         return array
     if not is_array(array) and isinstance(array, np.ndarray):
         return view_on_host(array, path)
     if isinstance(array, tf.Tensor):
         array = tensor_array(array)
-    for lens in path:
-        array = array.view_through(lens)
+    for transform in path:
+        array = array.view_through(transform)
     return array
 
 

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from np2tf.tnp._array.ndarray import ndarray, path_of
+from np2tf.tnp._array.ndarray import chain_of, ndarray
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._tensor.symint import SymInt
 
@@ -99,7 +99,7 @@ class OpenArrays:
             numbers[axes[axis]].known if axis in axes else None for axis in range(whole.ndim)
         ]
         part = part_of_whole(whole, lengths)
-        self._parts[place] = path_of(part)
+        self._parts[place] = chain_of(part)
         return part
 
     def is_whole(self, place: int, path: tuple[Any, ...]) -> bool:

@@ -1,7 +1,7 @@
 """Staged branches: both branches of an ``if`` over mutable arrays become one `tf.cond`.
 
-Each branch is first traced into a throw-away graph, to learn its results and the cells that it writes. The
-results of both branches are then widened to a common form, as NumPy would; cells written in either branch
+Each branch is first traced into a throw-away graph, to learn its results and the storages that it writes. The
+results of both branches are then widened to a common form, as NumPy would; storages written in either branch
 become results as well. For a conditional inside a throw-away graph, of a branch or a loop, the results are
 only predicted: they are placeholders of the right form, so that a conditional is not traced twice for each
 construct around it.
@@ -37,25 +37,25 @@ from np2tf.runtime.structures.carried_values import (
 from np2tf.runtime.structures.containers import Untouched
 from np2tf.runtime.structures.list_growth import fit_structure, merge_structures
 from np2tf.runtime.tracing.provenance import (
-    merged_cells,
-    new_cells,
+    merged_storages,
+    new_storages,
     number_among,
     possible_aliases,
     provenance_of,
 )
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp._array.ndarray import cell_of
+from np2tf.tnp._array.ndarray import storage_of
 from np2tf.tnp._array.write_ordering import pin_before_write
-from np2tf.tnp._operands.widened import WidenedCell, read_all
+from np2tf.tnp._operands.widened import WidenedStorage, read_widened
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, link_aliases, region
+from np2tf.tnp._tensor.storage import Storage, link_aliases, staging_scope
 
 Branch = Callable[[], Any]
-#: The cells that a branch writes, each with the shapes of the slices that it writes; None for the whole
+#: The storages that a branch writes, each with the shapes of the slices that it writes; None for the whole
 #: array.
-Shapes = dict[Cell, list[tf.TensorShape] | None]
+Shapes = dict[Storage, list[tf.TensorShape] | None]
 
 _CHEAP_OPS = 150
 _SMALL = range(5)
@@ -70,9 +70,9 @@ class _Side:
 
     Attributes:
         error: the exception that this branch raises, if it does.
-        after: the cells that it writes, with their values at its end.
-        suspects: for each leaf the cells from outside that it may share memory with.
-        new: for each leaf the cells made here that it may share memory with.
+        after: the storages that it writes, with their values at its end.
+        suspects: for each leaf the storages from outside that it may share memory with.
+        new: for each leaf the storages made here that it may share memory with.
         ops: its operations, with those of the branches inside it.
         graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
     """
@@ -83,15 +83,15 @@ class _Side:
         self.forms: list[Carried | None] = []
         untouched = Untouched(branch)
         described = len(trace.shown.described)
-        with trace.throwing_away() as inside, region(trace) as entered:
+        with trace.throwing_away() as inside, staging_scope(trace) as scope:
             try:
                 self.result = branch()
                 self.leaves, self.rebuild, self.outline = flatten(self.result)
                 self.forms = [form_of(leaf) for leaf in self.leaves]
                 self.origins = [provenance_of(leaf) for leaf in self.leaves]
                 self.possible_aliases = [possible_aliases(leaf) for leaf in self.leaves]
-                self.new = [new_cells(leaf) for leaf in self.leaves]
-                read_all(self.leaves)
+                self.new = [new_storages(leaf) for leaf in self.leaves]
+                read_widened(self.leaves)
             except (StagingError, PromotionError):
                 raise
             except RecursionError as error:
@@ -100,8 +100,8 @@ class _Side:
                 self.error = error
                 del trace.shown.described[described:]  # the error's message, which the host makes again
             finally:
-                self.after = {cell: cell._value for cell in entered.written}
-                entered.undo()
+                self.after = {storage: storage._value for storage in scope.writes}
+                scope.undo()
                 untouched.check()
         self.ops = [*inside.graph.get_operations(), *inside.ops]
         self.graph, self.graphs = inside.graph, inside.graphs
@@ -144,15 +144,17 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         return then()
     forms = _common_forms(trace, *sides)
     widened = {} if trace.root is None else _widened_arrays(test, forms, *sides)
-    cells = list({**sides[0].after, **sides[1].after})
-    sources: list[set[Cell]] = [set() for _ in forms]
+    storages = list({**sides[0].after, **sides[1].after})
+    sources: list[set[Storage]] = [set() for _ in forms]
     tracked = _tracked_arrays(forms, *sides)
     by_choice = trace.xla and all(map(_is_cheap, sides))
-    shapes = {cell: _shapes(cell, sides) if trace.xla and not by_choice else None for cell in cells}
+    shapes = {
+        storage: _shapes(storage, sides) if trace.xla and not by_choice else None for storage in storages
+    }
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
-        with region(trace) as entered:
-            entered.counter = entered.counter if pin else None
+        with staging_scope(trace) as scope:
+            scope.counter = scope.counter if pin else None
             leaves, _, _ = flatten(fit_structure(branch(), sides[0].result))
             for k, leaf in enumerate(leaves):
                 sources[k] |= possible_aliases(leaf)
@@ -171,10 +173,10 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
             trace.throw_aways[-1].ops.append(None)
     elif by_choice:
         yes, no = (
-            _run_restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
+            _run_restoring(functools.partial(side, branch, pin=False), dict.fromkeys(storages))
             for branch in (then, otherwise)
         )
-        results = _choose_results(test, yes, no, cells)
+        results = _choose_results(test, yes, no, storages)
     else:
         results = tf.cond(
             test,
@@ -189,11 +191,11 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         if form is not None:
             leaves[k] = form.of(rest)
             if k in widened:
-                leaves[k].move_to(WidenedCell(cell_of(leaves[k]), *widened[k]))
+                leaves[k].move_to(WidenedStorage(storage_of(leaves[k]), *widened[k]))
             if not form.number:
-                link_aliases(cell_of(leaves[k]), sources[k])
+                link_aliases(storage_of(leaves[k]), sources[k])
     for k, found in tracked.items():
-        cell_of(leaves[k]).identity = next(rest), found
+        storage_of(leaves[k]).identity = next(rest), found
     _join_new(leaves, forms, sides)
     return sides[0].rebuild(leaves)
 
@@ -206,30 +208,30 @@ def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side
             if forms[j] == forms[k] and all(same(side.leaves[j], side.leaves[k]) for side in sides):
                 leaves[k] = leaves[j]
             elif any(side.new[j] & side.new[k] for side in sides):
-                link_aliases(cell_of(leaves[k]), [cell_of(leaves[j])])
-                cell_of(leaves[j]).identity = cell_of(leaves[k]).identity = None
+                link_aliases(storage_of(leaves[k]), [storage_of(leaves[j])])
+                storage_of(leaves[j]).identity = storage_of(leaves[k]).identity = None
 
 
-def _shapes(cell: Cell, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
-    before = cell.value
-    yes, no = (updates_between(side.after.get(cell, before), before) for side in sides)
+def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape] | None:
+    before = storage.value
+    yes, no = (updates_between(side.after.get(storage, before), before) for side in sides)
     return common_shapes(yes, no, before.shape)
 
 
 def _foreseen(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
-    """Return placeholders for the branch's results, and write placeholders to its cells."""
+    """Return placeholders for the branch's results, and write placeholders to its storages."""
     trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
     trace.throw_aways[-1].graphs += [graph for side in sides for graph in side.graphs]
-    for cell, parts in shapes.items():
-        before = cell.value
+    for storage, parts in shapes.items():
+        before = storage.value
         for shape in parts or ():
             start = _placeholder(tf.int64, tf.TensorShape([before.shape.rank]))
-            cell.write(apply_update(cell.value, (start, _placeholder(before.dtype, shape))))
+            storage.write(apply_update(storage.value, (start, _placeholder(before.dtype, shape))))
         if parts is None:
-            ends = [side.after[cell].shape if cell in side.after else before.shape for side in sides]
-            cell.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
+            ends = [side.after[storage].shape if storage in side.after else before.shape for side in sides]
+            storage.write(_placeholder(before.dtype, ends[0].most_specific_compatible_shape(ends[1])))
     specs = [spec for form in forms if form is not None for spec in form.specs()]
     specs += [tf.TensorSpec((), tf.int32)] * tracked
     return [_placeholder(spec.dtype, spec.shape) for spec in specs]
@@ -281,11 +283,11 @@ def _widened_arrays(
     return found
 
 
-def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Cell, ...]]:
-    """Return the arrays that may be one of several outside cells, for which a number tells the cell at run
-    time.
+def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Storage, ...]]:
+    """Return the arrays that may be one of several outside storages, for which a number tells the storage at
+    run time.
     """
-    candidates = [merged_cells(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
+    candidates = [merged_storages(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
         k: found
         for k, (form, found) in enumerate(zip(forms, candidates, strict=True))
@@ -294,19 +296,19 @@ def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int
 
 
 def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
-    """Return the results of `side` and its writes to cells. The cells keep their former values."""
-    before = [cell.value for cell in shapes]
+    """Return the results of `side` and its writes to storages. The storages keep their former values."""
+    before = [storage.value for storage in shapes]
     results = side()
-    for (cell, parts), value in zip(shapes.items(), before, strict=True):
-        results += [cell.value] if parts is None else _updates_of(cell, value, parts)
-    for cell, value in zip(shapes, before, strict=True):
-        cell.rebase(value)
+    for (storage, parts), value in zip(shapes.items(), before, strict=True):
+        results += [storage.value] if parts is None else _updates_of(storage, value, parts)
+    for storage, value in zip(shapes, before, strict=True):
+        storage.rebase(value)
     return results
 
 
-def _updates_of(cell: Cell, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
+def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
     """Return the starts and values of the slices that a branch has written."""
-    pieces = updates_between(cell.value, before)
+    pieces = updates_between(storage.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
         raise StagingError("a side of a branch writes something else than it did when it was first traced")
@@ -314,35 +316,37 @@ def _updates_of(cell: Cell, before: tf.Tensor, shapes: list[tf.TensorShape]) -> 
 
 
 def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
-    """Write the cells' values or slices, which are behind the branches' results."""
+    """Write the storages' values or slices, which are behind the branches' results."""
     count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
     rest = iter(results[len(results) - count :])
-    for cell, parts in shapes.items():
+    for storage, parts in shapes.items():
         if parts is None:
-            cell.write(next(rest))
+            storage.write(next(rest))
         for _ in parts or ():
-            cell.write(apply_update(cell.value, (next(rest), next(rest))))
+            storage.write(apply_update(storage.value, (next(rest), next(rest))))
 
 
 def _choose_results(
-    test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]
+    test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], storages: list[Storage]
 ) -> list[tf.Tensor]:
     """Return the results of one of two branches that are both computed, and write its writes
     (if-conversion).
     """
-    count = len(yes) - len(cells)
-    for cell, after_yes, after_no in zip(cells, yes[count:], no[count:], strict=True):
+    count = len(yes) - len(storages)
+    for storage, after_yes, after_no in zip(storages, yes[count:], no[count:], strict=True):
         if _is_small(after_yes):
-            cell.write(tf.where(test, after_yes, after_no))
+            storage.write(tf.where(test, after_yes, after_no))
         else:
-            elements = [updates_between(after, cell.value) for after in (after_yes, after_no)]
+            elements = [updates_between(after, storage.value) for after in (after_yes, after_no)]
             assert elements[0] is not None  # a cheap branch writes only elements of a large array
             assert elements[1] is not None
-            _choose_elements(test, cell, elements[0], elements[1])
+            _choose_elements(test, storage, elements[0], elements[1])
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
 
 
-def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[SliceUpdate], no: list[SliceUpdate]) -> None:
+def _choose_elements(
+    test: tf.Tensor, storage: Storage, yes: list[SliceUpdate], no: list[SliceUpdate]
+) -> None:
     """Write the elements that the taken branch writes."""
     # The k-th writes of both branches become one write, to the place of the taken branch.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
@@ -354,12 +358,12 @@ def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[SliceUpdate], no: li
     else:
         writes = [(start, element, test) for start, element in yes]
         writes += [(start, element, tf.logical_not(test)) for start, element in no]
-    elements = pin_before_write(cell, [element for _, element, _ in writes])
+    elements = pin_before_write(storage, [element for _, element, _ in writes])
     for (start, _, condition), element in zip(writes, elements, strict=True):
-        base = cell.value
+        base = storage.value
         if condition is not None:
             element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
-        cell.write(apply_update(base, (start, element)))
+        storage.write(apply_update(base, (start, element)))
 
 
 def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

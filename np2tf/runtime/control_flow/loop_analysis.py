@@ -11,7 +11,7 @@ import tensorflow as tf
 from np2tf.runtime.structures.carried_values import Carried
 from np2tf.runtime.structures.containers import Path
 from np2tf.tnp._array.ndarray import scalar
-from np2tf.tnp._tensor.storage import Cell, aliases
+from np2tf.tnp._tensor.storage import Storage, aliases
 from np2tf.tnp._tensor.symint import distance
 
 
@@ -32,10 +32,10 @@ class LoopAnalysis:
 
     forms: list[Carried | None]
     ends: list[Carried | None] = field(default_factory=list)
-    cells: list[Cell] = field(default_factory=list)
-    fresh: dict[int, Cell] = field(default_factory=dict)
-    exits: dict[int, Cell] = field(default_factory=dict)
-    written: set[Cell] = field(default_factory=set)
+    storages: list[Storage] = field(default_factory=list)
+    fresh: dict[int, Storage] = field(default_factory=dict)
+    exits: dict[int, Storage] = field(default_factory=dict)
+    written: set[Storage] = field(default_factory=set)
     #: The graph of an iteration, and those of the loops and branches inside.
     graphs: list[tf.Graph] = field(default_factory=list)
     new: set[int] = field(default_factory=set)
@@ -48,10 +48,12 @@ class LoopAnalysis:
         """Return the carried arrays that are written to, under any name that they have in the course of the
         loop.
         """
-        found = {k for k, cell in self.fresh.items() if cell in self.written}
-        place = {id(cell): k for k, cell in self.fresh.items()}
+        found = {k for k, storage in self.fresh.items() if storage in self.written}
+        place = {id(storage): k for k, storage in self.fresh.items()}
         moves = [
-            (k, place[id(cell)]) for k, cell in self.exits.items() if id(cell) in place and k in self.fresh
+            (k, place[id(storage)])
+            for k, storage in self.exits.items()
+            if id(storage) in place and k in self.fresh
         ]
         while True:
             more = found | {a for a, b in moves if b in found} | {b for a, b in moves if a in found}
@@ -61,7 +63,7 @@ class LoopAnalysis:
 
     def passed_on(self, k: int) -> list[int]:
         """Return the variables whose initial arrays `k` is after one iteration, after two, and so on."""
-        place = {id(cell): j for j, cell in self.fresh.items()}
+        place = {id(storage): j for j, storage in self.fresh.items()}
         found: list[int] = []
         j = place.get(id(self.exits.get(k)))
         while j is not None and j not in found:
@@ -75,9 +77,9 @@ class LoopAnalysis:
         """
         if k in self.staying and k not in self.mutable():
             return False
-        exit_cell = self.exits.get(k)
-        named = {*self.fresh.values(), *self.exits.values()} - {exit_cell}
-        return exit_cell is not None and bool(named & set(aliases(exit_cell)))
+        exit_storage = self.exits.get(k)
+        named = {*self.fresh.values(), *self.exits.values()} - {exit_storage}
+        return exit_storage is not None and bool(named & set(aliases(exit_storage)))
 
 
 def steps_of(before: Sequence[Any], after: Sequence[Any]) -> dict[int, int]:

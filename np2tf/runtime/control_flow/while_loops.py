@@ -1,7 +1,7 @@
 """Staged loops: a Python loop over mutable arrays becomes one `tf.while_loop`.
 
 The body is first traced into a throw-away graph, as often as needed, to learn three facts: which state leaves
-change (and how they are carried), which outside cells are written to (they become loop state as well), and
+change (and how they are carried), which outside storages are written to (they become loop state as well), and
 whether two names may refer to the same memory in a way that value semantics would get wrong (then staging is
 refused). Only then is the real loop built. For a loop inside a throw-away graph, of a loop or a branch, the
 results are only predicted, as placeholders. Otherwise each loop would be traced twice or more for each
@@ -45,9 +45,9 @@ from np2tf.runtime.xla.op_placement import ops_of, xla_pays
 from np2tf.runtime.xla.read_before_update import read_before_writes
 from np2tf.runtime.xla.stencil_sharing import compute_once
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar
-from np2tf.tnp._operands.widened import read_all
-from np2tf.tnp._tensor.storage import Cell, Region, aliases, is_known, link_aliases, region
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
+from np2tf.tnp._operands.widened import read_widened
+from np2tf.tnp._tensor.storage import StagingScope, Storage, aliases, is_known, link_aliases, staging_scope
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
@@ -78,7 +78,7 @@ class StagedLoop:
         self.leaves, self.rebuild, self.outline = flatten(state)
         self.runs_once = rounds.exact and bool(rounds.most)
         self.permuted_names: list[int] = []
-        self._read: set[Cell] = set()
+        self._read: set[Storage] = set()
         self._code = likely.code
         plan = self._plan_for_xla(likely)
         self.compiled = plan is not None
@@ -166,18 +166,18 @@ class StagedLoop:
             counter = tf.compat.v1.placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
             untouched = Untouched(self.test, self.step)
-            with region(self.trace) as entered:
+            with staging_scope(self.trace) as scope:
                 try:
                     self.test(counter, state)
-                    if entered.written or entered.poisoned:
+                    if scope.writes or scope.poisoned:
                         raise EffectsInTest
                     after = self.step(counter, state)
-                    self._move_effects(entered)
+                    self._move_effects(scope)
                     entry = like(self.state, after)
                     settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
                     if settled:
                         leaves = self._leaves_of(after)
-                        read_all(leaves)
+                        read_widened(leaves)
                         plan.new = {k for k, leaf in enumerate(leaves) if not possible_aliases(leaf)}
                         plan.steps = steps_of(self._entered, leaves)
                         plan.staying = kept_variables(leaves, plan.fresh)
@@ -185,9 +185,9 @@ class StagedLoop:
                         seen = read_views(after)
                     plan.kept = kept_containers(state, after)
                 finally:
-                    written, read = dict(entered.written), set(entered.read)
-                    hidden = list(entered.poisoned)
-                    entered.undo()
+                    written, read = dict(scope.writes), set(scope.reads)
+                    hidden = list(scope.poisoned)
+                    scope.undo()
                     untouched.check()
                     if self.trace.log:
                         self.trace.log.forget(logged)
@@ -205,9 +205,9 @@ class StagedLoop:
         plan.graphs = inside.graphs
         fresh = set(plan.fresh.values())
         plan.written = set(written)
-        plan.cells = [cell for cell in written if cell not in fresh]
+        plan.storages = [storage for storage in written if storage not in fresh]
         plan.exits = {
-            k: out.cell for k, out in enumerate(outs) if forms[k] is not None and out.cell is not None
+            k: out.storage for k, out in enumerate(outs) if forms[k] is not None and out.storage is not None
         }
         self._read = read
         return plan, outs
@@ -215,15 +215,15 @@ class StagedLoop:
     def _enter(
         self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
     ) -> Any:
-        """Return the state as the body sees it. The cells of carried arrays are made here, outside of the
-        body's region.
+        """Return the state as the body sees it. The storages of carried arrays are made here, outside of the
+        body's scope.
         """
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
             if form is not None:
                 leaves[k] = form.of(tensors)
                 if not form.number:
-                    plan.fresh[k] = cell_of(leaves[k])
+                    plan.fresh[k] = storage_of(leaves[k])
         self._entered = leaves
         return self.rebuild(leaves)
 
@@ -257,29 +257,35 @@ class StagedLoop:
 
     def _refuse_hazards(self, plan: LoopAnalysis) -> None:
         """Refuse loops in which two names may be one array and one of them is written to."""
-        entries = {k: cell_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
+        entries = {k: storage_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
         if any(mutable and plan.holds(k) for k in plan.fresh) or any(
-            set(aliases(cell)) & plan.written for cell in [*plan.exits.values(), *entries.values()] if cell
+            set(aliases(storage)) & plan.written
+            for storage in [*plan.exits.values(), *entries.values()]
+            if storage
         ):
             raise StagingError("an array is written to in a loop that puts it into a list", "NP2TF513")
         for k in plan.fresh:
             written = k in mutable
             entry = entries.get(k)
-            exit_cell = plan.exits.get(k)
+            exit_storage = plan.exits.get(k)
             shared_exit = [
                 j
                 for j, other in plan.exits.items()
-                if j != k and other is exit_cell and exit_cell is not None
+                if j != k and other is exit_storage and exit_storage is not None
             ]
             shared_entry = [
                 j for j, other in entries.items() if j != k and other is entry and entry is not None
             ]
             # The name is bound to an array from before the loop, to which the next iteration would write.
-            outside = exit_cell is not None and is_known(exit_cell) and exit_cell not in plan.fresh.values()
+            outside = (
+                exit_storage is not None
+                and is_known(exit_storage)
+                and exit_storage not in plan.fresh.values()
+            )
             twins = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
-            if twins or entry in plan.cells or exit_cell in plan.cells or (written and doubtful):
+            if twins or entry in plan.storages or exit_storage in plan.storages or (written and doubtful):
                 raise StagingError(
                     "two names in a staged loop may be the same array, and one is written to", "NP2TF513"
                 )
@@ -306,7 +312,7 @@ class StagedLoop:
     # -- building --------------------------------------------------------------------------------------------
 
     def run(self) -> Any:
-        """Build the loop, write the cells that it writes, and return the state after it."""
+        """Build the loop, write the storages that it writes, and return the state after it."""
         plan = self.plan
         if self.trace.xla and self._code is not None:
             self.trace.loop_graphs[self._code] = plan.graphs
@@ -315,7 +321,7 @@ class StagedLoop:
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
             self.trace.shown.join(form_of(leaf), form)
             self.trace.shown.join(end, form)
-        before = [cell.value for cell in plan.cells]
+        before = [storage.value for storage in plan.storages]
         slots = BufferPermutation(self, plan)
         self._entries = RebindingFlags(self, plan, slots)
         carried_in = [
@@ -328,10 +334,10 @@ class StagedLoop:
         try:
             results = self._foreseen(inputs) if self.trace.throw_aways else self._make_results(inputs)
         finally:
-            for cell, value in zip(plan.cells, before, strict=True):
-                cell.rebase(value)
+            for storage, value in zip(plan.storages, before, strict=True):
+                storage.rebase(value)
         state = self._leave(list(results), slots)
-        if self.compiled and self.trace.log and self.trace.log.is_of(plan.cells):
+        if self.compiled and self.trace.log and self.trace.log.is_of(plan.storages):
             put_logged(self.trace)
         return state
 
@@ -361,9 +367,9 @@ class StagedLoop:
             )
         return results
 
-    def _move_effects(self, entered: Region) -> None:
+    def _move_effects(self, scope: StagingScope) -> None:
         if self.trace.log:
-            self.trace.log.move_queue(entered)
+            self.trace.log.move_queue(scope)
 
     def _build(self, *inputs: tf.Tensor) -> Sequence[tf.Tensor]:
         plan = self.plan
@@ -371,20 +377,20 @@ class StagedLoop:
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
             state = self._bind(tensors, LoopAnalysis(plan.forms))
-            with region(self.trace):
+            with staging_scope(self.trace):
                 going = self.test(counter, state)
                 # After a violation the call is discarded, so the loop must end, even if its test would never
                 # fail.
-                if self.trace.violations in plan.cells:
+                if self.trace.violations in plan.storages:
                     going = tf.logical_and(going, tf.logical_not(self.trace.violations.value))
                 return going
 
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
             inner = LoopAnalysis(plan.forms)
             state = self._bind(tensors, inner)
-            with region(self.trace, counter) as entered:
+            with staging_scope(self.trace, counter) as scope:
                 outs = self._leaves_of(self.step(counter, state))
-                self._move_effects(entered)
+                self._move_effects(scope)
                 new = [
                     tensor
                     for out, form in zip(outs, plan.forms, strict=True)
@@ -394,7 +400,7 @@ class StagedLoop:
                 moved = BufferPermutation.after(self, inner, outs, tensors[carried_count:])
                 flags = tensors[carried_count + len(moved) :][: len(self._entries.names)]
                 moved += self._entries.after(inner, outs, flags)
-                written = [cell.value for cell in plan.cells]
+                written = [storage.value for storage in plan.storages]
                 results = [*new, *moved, *written]
             if self.trace.xla:
                 results = read_before_writes(counter, compute_once(counter, results))
@@ -404,8 +410,10 @@ class StagedLoop:
 
     def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)
-        for cell, value in zip(self.plan.cells, tensors[len(tensors) - len(self.plan.cells) :], strict=True):
-            cell.rebase(value)
+        for storage, value in zip(
+            self.plan.storages, tensors[len(tensors) - len(self.plan.storages) :], strict=True
+        ):
+            storage.rebase(value)
         return state
 
     def _leave(self, results: list[tf.Tensor], slots: BufferPermutation) -> Any:
@@ -417,8 +425,8 @@ class StagedLoop:
                 leaves[k] = form.of(rest)
         slots.write_back(leaves, [next(rest) for _ in slots.initial])
         stayed = [next(rest) for _ in self._entries.initial]
-        for cell in plan.cells:
-            cell.write(next(rest))
+        for storage in plan.storages:
+            storage.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
         self._entries.write_back(self, leaves, stayed)
         self._count(leaves)
@@ -435,30 +443,30 @@ class StagedLoop:
         """Record which variables may be the same array after the loop: by equal exits, and by arrays from
         before it.
         """
-        holders: dict[Cell, int] = {}
+        holders: dict[Storage, int] = {}
         for k in self.plan.fresh:
             if not self.plan.holds(k):
                 continue
             # An item of a list may have had any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
-            link_aliases(cell_of(leaves[k]), [cell_of(one) for one in others if is_array(one)])
+            link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:
-            exit_cell = self.plan.exits.get(k)
-            if exit_cell is None or k in slots.names:
+            exit_storage = self.plan.exits.get(k)
+            if exit_storage is None or k in slots.names:
                 continue
             earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
             if earlier:
-                exit_cell = cell_of(earlier[0]) if is_array(earlier[0]) else None
+                exit_storage = storage_of(earlier[0]) if is_array(earlier[0]) else None
             is_new = k in self.plan.new
-            note_loop_result(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
+            note_loop_result(leaves[k], self.leaves[k], exit_storage, is_new, ran, self.runs_once)
             for entry in earlier[1:]:
-                if is_array(entry) and cell_of(entry) is not None:
-                    link_aliases(cell_of(leaves[k]), [cell_of(entry), *aliases(cell_of(entry))])
+                if is_array(entry) and storage_of(entry) is not None:
+                    link_aliases(storage_of(leaves[k]), [storage_of(entry), *aliases(storage_of(entry))])
             first = holders.setdefault(self.plan.exits[k], k)
             if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
                 leaves[k] = leaves[first]
             elif first != k:
-                link_aliases(cell_of(leaves[k]), [cell_of(leaves[first])])
+                link_aliases(storage_of(leaves[k]), [storage_of(leaves[first])])
 
 
 class _Out:
@@ -467,7 +475,7 @@ class _Out:
     def __init__(self, value: Any) -> None:
         self.value = value
         self.form = form_of(value)
-        self.cell = cell_of(value) if is_array(value) and type(value) is not scalar else None
+        self.storage = storage_of(value) if is_array(value) and type(value) is not scalar else None
         known = value.known if type(value) is scalar and value.weak is int else None
         self.overflows = known is not None and known.may_overflow
 

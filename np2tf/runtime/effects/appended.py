@@ -15,7 +15,7 @@ from np2tf.runtime.effects.output import Append, put_in_order
 from np2tf.runtime.effects.text import CapturedValues
 from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 class ListIsRead(Exception):
@@ -54,13 +54,13 @@ class AppendedList:
         if not _is_immutable(item):
             _refuse_use(self)
         captured = CapturedValues((item,))
-        entered = current_region()
-        assert entered is not None
+        scope = current_scope()
+        assert scope is not None
 
         def make(known: Sequence[np.ndarray]) -> Append:
             return Append(self._place, captured.of([np.array(one) for one in known])[0])
 
-        put_in_order(entered.trace, captured, make, is_text=False)
+        put_in_order(scope.trace, captured, make, is_text=False)
 
     def __getattr__(self, name: str) -> NoReturn:
         if name.startswith("__"):

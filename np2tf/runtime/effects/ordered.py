@@ -18,7 +18,7 @@ from np2tf.runtime.effects.output import put_in_order
 from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.introspection.user_frames import callers, warn
 from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -133,6 +133,6 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
 
 
 def _trace() -> Any:
-    entered = current_region()
-    assert entered is not None
-    return entered.trace
+    scope = current_scope()
+    assert scope is not None
+    return scope.trace

@@ -13,7 +13,7 @@ import tensorflow as tf
 from np2tf.runtime.effects.output import Printed, put_in_order
 from np2tf.runtime.effects.text import CapturedValues
 from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 def print(
@@ -35,8 +35,8 @@ def print(
     See https://docs.python.org/3/library/functions.html#print and
     https://www.tensorflow.org/api_docs/python/tf/print.
     """
-    entered = current_region()
-    if entered is None and tf.executing_eagerly():
+    scope = current_scope()
+    if scope is None and tf.executing_eagerly():
         builtins.print(*values, sep=sep, end=end, file=file, flush=flush)
         return
     stream = _stream(file)
@@ -46,10 +46,10 @@ def print(
     def line(known: Sequence[np.ndarray]) -> str:
         return between.join(map(str, captured.of(known))) + last
 
-    if entered is None:  # a foreign tf.function
+    if scope is None:  # a foreign tf.function
         _call_host(lambda *known: Printed(line(known), stream, flush).show(), captured.tensors)
         return
-    put_in_order(entered.trace, captured, lambda known: Printed(line(known), stream, flush).show)
+    put_in_order(scope.trace, captured, lambda known: Printed(line(known), stream, flush).show)
 
 
 def _stream(file: Any) -> str:

@@ -17,7 +17,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Types whose text does not change, and that hold no staged values.
 _CONSTANT = (np.generic, np.dtype, type, range)
@@ -169,14 +169,14 @@ def repr(value: Any) -> Any:
 
 
 def _is_eager() -> bool:
-    return current_region() is None and tf.executing_eagerly()
+    return current_scope() is None and tf.executing_eagerly()
 
 
 def _note_exact(*kinds: bool) -> None:
     """Record that text will show whether numbers are Python's or NumPy's: truth values, others, or both."""
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.exact.update(kinds or (True, False))
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.exact.update(kinds or (True, False))
 
 
 def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0) -> Any:
@@ -184,7 +184,7 @@ def staged_text(make: Callable[[Any], builtins.str], values: Any, depth: int = 0
     captured = CapturedValues(values, depth)
     if not captured.tensors:
         return make(captured.of(()))
-    entered = current_region()
-    if entered is not None:
-        entered.trace.shown.make_text()
+    scope = current_scope()
+    if scope is not None:
+        scope.trace.shown.make_text()
     return DeferredText(make, captured)

@@ -15,7 +15,7 @@ from weakref import WeakSet
 
 from np2tf.runtime.environment.raw_tensors import AUTOGRAPH, NAMES
 from np2tf.runtime.environment.tensorflow_import import when_there
-from np2tf.tnp._array.ndarray import as_raw
+from np2tf.tnp._array.ndarray import unwrap_tensors
 
 #: The code of functions that were translated in place, and of the functions inside them.
 _translated: WeakSet[types.CodeType] = WeakSet()
@@ -53,7 +53,7 @@ def _patch_keras(compute_output_spec: Callable[..., Any]) -> None:
     @functools.wraps(compute_output_spec)
     def of_tensors(fn: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         def given(*inputs: Any, **named: Any) -> Any:
-            return as_raw(fn(*inputs, **named))
+            return unwrap_tensors(fn(*inputs, **named))
 
         return compute_output_spec(given, *args, **kwargs)
 

@@ -15,7 +15,7 @@ from np2tf.runtime.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.runtime.introspection.code_names import all_names
 from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.replacement.watched_loop import hot
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 #: A function whose calls take less than TOO_SHORT seconds on the host, on average over ENOUGH_CALLS calls,
 #: stays there without a check: taking its arguments apart would cost more than compiling could gain.
@@ -88,7 +88,7 @@ class HostFunction:
         """Run as Python; NumPy itself runs the code if nothing is on TensorFlow and no tape records."""
         if is_on_host(args, kwargs):
             return self.calls.run(self._watched_function, *args, **kwargs)
-        if quick.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
+        if fast_flags.host or not self._may_be_hot or not is_on_numpy(args, kwargs):
             return self.calls.run(self._translated_function, *args, **kwargs)
         # A report is being made, which needs the translation to see operations.
         before = hot.count

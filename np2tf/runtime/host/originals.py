@@ -21,7 +21,7 @@ import numpy as np
 
 from np2tf.runtime.environment import tensorflow_import
 from np2tf.runtime.replacement import replacement, watched_loop
-from np2tf.tnp._front.fast_flags import quick, when_host_changes
+from np2tf.tnp._front.fast_flags import fast_flags, when_host_changes
 from np2tf.tnp._front.operand_kinds import surroundings
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _switch_code() -> None:
     """
     with _lock:
         for_good = tensorflow_import.program.has_tensorflow or surroundings.has_accelerator
-        on_host = quick.host and not for_good
+        on_host = fast_flags.host and not for_good
         for reference, translation, original in _standing_in:
             function = reference()
             if function is not None:

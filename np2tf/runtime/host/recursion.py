@@ -17,7 +17,7 @@ from np2tf.runtime.introspection.code_names import codes_within
 from np2tf.staging import StagingError
 
 if TYPE_CHECKING:
-    from np2tf.tnp._tensor.storage import Region
+    from np2tf.tnp._tensor.storage import StagingScope
 
 #: The limits for a graph: the number of recursive calls, their depth, and the number of staged branches and
 #: loops of the function around them.
@@ -33,11 +33,11 @@ class TracedCalls:
     """The calls of jitted functions that one trace has entered."""
 
     def __init__(self) -> None:
-        self._open: dict[Any, list[Region]] = {}
+        self._open: dict[Any, list[StagingScope]] = {}
         self._again = 0
 
     @contextmanager
-    def entering(self, function: Any, region: Region) -> Iterator[None]:
+    def entering(self, function: Any, scope: StagingScope) -> Iterator[None]:
         """Trace a call of `function` within the with block.
 
         Raises:
@@ -46,13 +46,13 @@ class TracedCalls:
         within = self._open.setdefault(function, [])
         if within:
             self._again += 1
-            if len({id(one) for one in [*within, region]}) > MOST_STAGED + 1:
+            if len({id(one) for one in [*within, scope]}) > MOST_STAGED + 1:
                 name = function.__wrapped__.__qualname__
                 raise StagingError(f"data decide how often {name} calls itself", "NP2TF523")
             if self._again > MOST_CALLS or len(within) > DEEPEST:
                 name = function.__wrapped__.__qualname__
                 raise StagingError(f"{name} calls itself too often for a graph", "NP2TF523")
-        within.append(region)
+        within.append(scope)
         try:
             yield
         finally:

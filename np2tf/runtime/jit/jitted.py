@@ -28,8 +28,8 @@ from np2tf.runtime.introspection.array_search import code_names_numpy, holds_arr
 from np2tf.runtime.jit.callables import jit_callable
 from np2tf.runtime.operators.undefined import bound
 from np2tf.staging import StagingError
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules, promoting
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.compiling import Compiler
@@ -104,8 +104,8 @@ class Jitted:
         if (
             self._untimed >= 0
             and tier.is_auto
-            and quick.host
-            and quick.tensors is known.is_followed
+            and fast_flags.host
+            and fast_flags.tensors is known.is_followed
             and (
                 known.no_tape()
                 and not known.graphs.stack
@@ -135,7 +135,7 @@ class Jitted:
         if host.calls.depth and is_on_host(args, kwargs):
             # A call inside a call on the host stays on the host.
             return host.original(*args, **kwargs)
-        if quick.tensors or self._needs_tensorflow(args, kwargs):
+        if fast_flags.tensors or self._needs_tensorflow(args, kwargs):
             return self._compiler.call(args, kwargs)
         result = host.run_timed(args, kwargs)
         if host.is_short:
@@ -146,7 +146,7 @@ class Jitted:
         """Return whether the call needs TensorFlow, which is not loaded yet."""
         if config.jit == "off" or self.tier == "host":
             return False
-        if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not by_numpys_rules():
+        if (self.tier or config.tier) == "compile" or not is_on_host(args, kwargs) or not uses_numpy_rules():
             return True
         host = self._host
         if host.is_short:
@@ -230,17 +230,17 @@ class PromotingJitted(Jitted):
         """
         if self._is_suspendable:
             raise StagingError("a generator or coroutine is not staged, and has no promotion of its own")
-        with promoting(self.promotion):  # type: ignore[arg-type]
+        with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().__call__(*args, **kwargs)
 
     def explain(self, *args: Any, **kwargs: Any) -> Explanation:
         """Explain a call with these arguments, under the function's own promotion rules."""
-        with promoting(self.promotion):  # type: ignore[arg-type]
+        with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().explain(*args, **kwargs)
 
     def lower(self, *args: Any, **kwargs: Any) -> Any:
         """Return the code for a call with these arguments, under the function's own promotion rules."""
-        with promoting(self.promotion):  # type: ignore[arg-type]
+        with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().lower(*args, **kwargs)
 
 

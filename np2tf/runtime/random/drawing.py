@@ -12,7 +12,7 @@ from np2tf.runtime.random import native
 from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
 from np2tf.runtime.random.selecting import SELECTING
 from np2tf.staging import StagingError
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 if TYPE_CHECKING:
     from np2tf.runtime.random.streams import Draws, Stream
@@ -62,9 +62,9 @@ def _draw_on_host(
     stream: Stream, name: str, args: tuple[Any, ...], kwargs: dict[str, Any], form: Form
 ) -> tf.Tensor:
     """Draw by NumPy itself, on the host, from the state that the graph passes."""
-    entered = current_region()
-    assert entered is not None
-    if entered.trace.xla:
+    scope = current_scope()
+    assert scope is not None
+    if scope.trace.xla:
         raise StagingError(f"it draws by `{name}`, which only a graph can", "NP2TF506")
     captured = CapturedValues((args, kwargs), depth=2)
     state = stream.numpys_state()

@@ -30,7 +30,7 @@ from np2tf.runtime.xla.fast_call import borrow_memory
 from np2tf.staging import StagingError
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, Region, current_region
+from np2tf.tnp._tensor.storage import StagingScope, Storage, current_scope
 
 #: The maximal number of draws of a stream that are made before the graph runs.
 MOST_AHEAD = 64
@@ -44,11 +44,11 @@ class Stream:
         find: returns the generator, given the generators of the call.
         like: a generator of the same kind, for drawing on the host from states of the graph.
         lasts: whether the caller sees the state after the call.
-        birth: the region that the state belongs to: each run of the region begins with the initial state.
+        birth: the scope that the state belongs to: each run of the scope begins with the initial state.
         buffered: whether the graph gets words instead of the state, if the bit generator has raw words.
         open: makes the inputs of the state when the graph begins to draw; sets `initial` and `words`.
         initial: the initial state, by the names of its parts.
-        cells: the state in the graph, by the same names.
+        storages: the state in the graph, by the same names.
         words: the buffer of raw words that a buffered stream takes from.
         beside: the parts of the state besides the position in the buffer: names, and the number of numbers in
             each.
@@ -62,11 +62,11 @@ class Stream:
     find: Callable[[Sequence[Any]], Any]
     like: Any
     lasts: bool
-    birth: Region | None
+    birth: StagingScope | None
     buffered: bool
     open: Callable[[Stream], None]
     initial: dict[str, tf.Tensor] = field(default_factory=dict)
-    cells: dict[str, Cell] = field(default_factory=dict)
+    storages: dict[str, Storage] = field(default_factory=dict)
     words: tf.Tensor | None = None
     beside: dict[str, int] = field(default_factory=dict)
     looks_beside: bool = False
@@ -109,7 +109,7 @@ class Stream:
         if not self.begun:
             self.open(self)
             self.begun = True
-        parts = {name: cell.value for name, cell in self.cells.items()}
+        parts = {name: storage.value for name, storage in self.storages.items()}
         if self.words is not None:
             return BUFFERED[self.bits_name](parts, [self.words])
         return SOURCES.get(self.bits_name, Source)(parts)
@@ -121,15 +121,15 @@ class Stream:
 
     def store(self, parts: dict[str, tf.Tensor]) -> None:
         """Replace the state by the state after a draw."""
-        parts = parts if self.cells.keys() <= parts.keys() else self.bits().unfolded(parts)
-        for name, cell in self.cells.items():
-            if name not in states.FIXED and parts[name] is not cell.value:
-                cell.write(parts[name])
+        parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfolded(parts)
+        for name, storage in self.storages.items():
+            if name not in states.FIXED and parts[name] is not storage.value:
+                storage.write(parts[name])
 
     def stop_late(self) -> None:
         """Stop the loops of a call that takes more words than any buffer has."""
         if self.words is not None:
-            record_violation(self.cells[TAKEN].value > MOST)
+            record_violation(self.storages[TAKEN].value > MOST)
 
     def final(self) -> list[tf.Tensor]:
         """Return the outputs that a call needs of the final state. The graph ends here."""
@@ -143,7 +143,7 @@ class Stream:
         if self.words is None:
             state = self.numpys_state()
             return [state[name] for name in state if name not in states.FIXED]
-        values = {name: cell.value for name, cell in self.cells.items()}
+        values = {name: storage.value for name, storage in self.storages.items()}
         # Reading and writing the second normal number of a `RandomState` takes 70 µs. Half a word is cheap to
         # read, and skipping words loses it.
         changed = any(values[name] is not self.initial[name] for name in self.beside)
@@ -174,7 +174,7 @@ class Draws:
         self._values: list[tuple[int, Any]] = []
         self._running = threading.local()
 
-    def begin(self, root: Region) -> None:
+    def begin(self, root: StagingScope) -> None:
         """Begin to draw in the present graph."""
         self._root, self._graph = root, tf.compat.v1.get_default_graph()
 
@@ -186,11 +186,11 @@ class Draws:
         Raises:
             StagingError: if it cannot be drawn as NumPy draws it.
         """
-        entered = current_region()
-        assert entered is not None
+        scope = current_scope()
+        assert scope is not None
         if config.floats != "float64":
             raise StagingError("random numbers of 32 bits are drawn on the host", "NP2TF506")
-        if entered.trace.at_once:
+        if scope.trace.at_once:
             raise StagingError("it draws from a stream, one iteration after the other", "NP2TF506")
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
 
@@ -211,7 +211,7 @@ class Draws:
         Raises:
             StagingError: if its seed is staged, or a fresh generator is made in a loop or branch.
         """
-        entered = current_region()
+        scope = current_scope()
         if args and type(args[0]) is GeneratorStandIn and kind is np.random.default_rng:
             return args[0]
         if not is_known(args):
@@ -220,7 +220,7 @@ class Draws:
         def make() -> Any:
             return kind(*args)
 
-        if fresh and entered is not self._root:
+        if fresh and scope is not self._root:
             raise StagingError("a generator without a seed is made in a loop or branch", "NP2TF506")
         made = make()
         self._kept.append(made)
@@ -247,7 +247,7 @@ class Draws:
         raise StagingError("a generator is met that is no argument, global or closure variable", "NP2TF506")
 
     def _add(self, generator: Any, find: Callable[[Sequence[Any]], Any], lasts: bool) -> Stream:
-        birth = self._root if lasts else current_region()
+        birth = self._root if lasts else current_scope()
         stream = Stream(find, states.new_like(generator), lasts, birth, self._buffered, self._open)
         self.streams.append(stream)
         self._known[id(states.bit_generator(generator))] = stream
@@ -269,8 +269,8 @@ class Draws:
                 }
                 stream.initial = SOURCES.get(stream.bits_name, Source).unfolded(given)
         for name, part in stream.initial.items():
-            cell = stream.cells[name] = Cell(part)
-            cell.birth = stream.birth
+            storage = stream.storages[name] = Storage(part)
+            storage.birth = stream.birth
 
     def _position_and_beside(self, stream: Stream) -> dict[str, tf.Tensor]:
         """Return the state of a buffered stream, which is a single input."""
@@ -299,7 +299,7 @@ class Draws:
             sample: a result of the function.
         """
         like = np.asarray(sample)
-        late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_region() is not self._root
+        late = stream.begun or len(stream.ahead) >= MOST_AHEAD or current_scope() is not self._root
         if late or not has_tf_dtype(like.dtype):
             return None
         stream.ahead.append((name, draw))

@@ -33,8 +33,8 @@ from np2tf.runtime.introspection.array_search import holds_array
 from np2tf.runtime.replacement.loop_function import WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
 from np2tf.runtime.replacement.watched_loop import WatchedLoop, hot, loop_costs, loops
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.loop_compiler import LoopCompiler
@@ -208,7 +208,7 @@ class LoopRun:
         loop = self._loop
         # Finding out that a loop cannot be staged needs no TensorFlow.
         _, jitted = loop.functions(frame.f_globals)
-        about_arrays = quick.tensors or loop.known.says_numpy or holds_array(given)
+        about_arrays = fast_flags.tensors or loop.known.says_numpy or holds_array(given)
         if jitted is None or not about_arrays or loop.is_refused(given):
             loop.refused = True
             return None
@@ -221,7 +221,7 @@ class LoopRun:
 
     def _pays(self, passed: float, left: float) -> bool:
         """Return whether the rest of the loop, without long calls, takes longer than compiling it."""
-        loop, loading = self._loop, 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
+        loop, loading = self._loop, 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if loop.record is not None and loop.record.ratio >= 0.0 and not loop.cost:
             pays = left * (1.0 - loop.record.ratio) > PAYS * (loop.expected + loading)
         else:
@@ -352,7 +352,7 @@ def loop_compiler(jitted: Jitted) -> LoopCompiler:
 
 def _is_possible() -> bool:
     """Return whether loops on the host may be compiled in the present context."""
-    if config.jit == "off" or config.tier != "auto" or not quick.numpy or not by_numpys_rules():
+    if config.jit == "off" or config.tier != "auto" or not fast_flags.numpy or not uses_numpy_rules():
         return False
     if tensorflow.is_known and (is_recording() or tensorflow.graphs.stack):
         return False

@@ -12,7 +12,7 @@ from np2tf.runtime.decisions.decisions import FOLLOWED, CallRecord, FunctionReco
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.clock import IMPORT_SECONDS, LONG_CALL, Costs, machine
 from np2tf.runtime.replacement.loop_function import LoopFunction
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 if TYPE_CHECKING:
     from np2tf.runtime.jit.jitted import Jitted
@@ -91,7 +91,7 @@ class WatchedLoop:
         """True if the loop is to be entered as compiled code, although its runs are short."""
         if not self._may_be_entered:
             return False
-        loading = 0.0 if quick.tensors else IMPORT_SECONDS * machine.slowdown
+        loading = 0.0 if fast_flags.tensors else IMPORT_SECONDS * machine.slowdown
         if self.host_seconds < PATIENT * (self.expected + loading):
             return False
         return not any(loop._may_be_entered for loop in self.outer)

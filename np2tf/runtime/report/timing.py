@@ -25,8 +25,8 @@ from np2tf.runtime.introspection.error_causes import code_of, place_of
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.report.report import HANDED_OVER, HOST_ONLY, ON_HOST, Function, Report
 from np2tf.tnp._entry import entry_points
-from np2tf.tnp._tensor.storage import current_region
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.tnp._tensor.storage import current_scope
+from np2tf.tnp._warnings.user_lines import user_location
 
 
 class _State(threading.local):
@@ -64,7 +64,7 @@ class Watch:
 
         @functools.wraps(function)
         def timed(*args: Any, **kwargs: Any) -> Any:
-            if state.inside or current_region() is not None or not tf.executing_eagerly():
+            if state.inside or current_scope() is not None or not tf.executing_eagerly():
                 return function(*args, **kwargs)
             eager, host = counts.eager, counts.host
             state.inside = True
@@ -79,7 +79,7 @@ class Watch:
                 else:
                     report.host.add(seconds)
                     why = HOST_ONLY if host_only else HANDED_OVER if counts.host > host else ON_HOST
-                    report.add_place(seconds, name, *site(), why)
+                    report.add_place(seconds, name, *user_location(), why)
 
         return timed
 
@@ -126,7 +126,7 @@ class Watch:
     @contextmanager
     def _entered(self, jitted: Jitted, *_: Any) -> Iterator[None]:
         self._state.calling.append(jitted)
-        if current_region() is not None:
+        if current_scope() is not None:
             self._function(jitted).inlined += 1
         # The function's work is not part of the operation that called it, such as vectorize.
         inside, self._state.inside = self._state.inside, False

@@ -26,7 +26,7 @@ from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 #: Loops of at most this many iterations are unrolled: constant indices make better code than a loop.
@@ -38,8 +38,8 @@ _MAX_AHEAD = 2
 
 
 def _trace() -> Trace:
-    entered = current_region()
-    return entered.trace if entered is not None else Trace(xla=False)
+    scope = current_scope()
+    return scope.trace if scope is not None else Trace(xla=False)
 
 
 def _staged_test(value: Any) -> tf.Tensor | None:
@@ -209,7 +209,7 @@ def for_loop(
     See https://www.tensorflow.org/api_docs/python/tf/while_loop.
     """
     state = tuple(state)
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         return _in_python(iterable, step, state, keep_going)
     items = sequence(iterable)
     if items is None:

@@ -8,7 +8,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.staging import PromotionError, StagingError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 class HandledOnHost(Exception):
@@ -32,7 +32,7 @@ def on_host(kinds: Any) -> Any:
 
     See https://docs.python.org/3/reference/compound_stmts.html#except-clause.
     """
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         return kinds
     error = sys.exc_info()[1]
     if error is None or isinstance(error, (StagingError, PromotionError, HandledOnHost)):

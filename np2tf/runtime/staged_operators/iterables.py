@@ -17,10 +17,10 @@ from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, scalar, weak_scalar
 from np2tf.tnp._operands.python_scalars import known_int
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
-from np2tf.tnp._tensor.symint import high as upper
-from np2tf.tnp._tensor.symint import low as lower
+from np2tf.tnp._tensor.symint import lower_bound as lower
+from np2tf.tnp._tensor.symint import upper_bound as upper
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def sequence(iterable: Any) -> StagedIterable | None:
         )
     if is_array(iterable) and not tf.executing_eagerly() and iterable.shape:
         length = iterable.shape[0]
-        if current_region() is not None or not isinstance(length, int):
+        if current_scope() is not None or not isinstance(length, int):
             return StagedIterable(length if isinstance(length, int) else length.tensor, iterable.__getitem__)
     return None
 

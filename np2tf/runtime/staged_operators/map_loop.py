@@ -19,11 +19,11 @@ from np2tf.runtime.staged_operators.control import UNROLL, for_loop
 from np2tf.runtime.structures.containers import Untouched
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar
 from np2tf.tnp._front.at import at
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import aliases, current_region, region
+from np2tf.tnp._tensor.storage import aliases, current_scope, staging_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 #: On a CPU an iteration of a loop that XLA compiles takes some ten nanoseconds, which batching cannot
@@ -57,7 +57,7 @@ def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
 
     See https://www.tensorflow.org/api_docs/python/tf/vectorized_map.
     """
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         for i in iterable:
             out = at(out)[i].set(value(i))
         return out
@@ -80,15 +80,15 @@ def _at_once(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
     """Return `out` with the values of all iterations written to it; None if the iterations should run as a
     loop.
     """
-    entered = current_region()
-    if entered is None or not _fits(iterable, out):
+    scope = current_scope()
+    if scope is None or not _fits(iterable, out):
         return None
     try:
-        seen = _trial(entered.trace, iterable, value, out)
+        seen = _trial(scope.trace, iterable, value, out)
         if seen is None:
             return None
         with _quiet():
-            values = _values(entered.trace, iterable, value, seen, out.dtype)
+            values = _values(scope.trace, iterable, value, seen, out.dtype)
     except (StagingError, ValueError, NotImplementedError):
         # There is no vectorised form. The loop reports the error, if there is any.
         return None
@@ -135,13 +135,13 @@ def _trial(
         untouched = Untouched(value)
         objects = attributes_within(trace, value)
         before = objects.read()
-        with region(trace) as entered, _stand_in_memory(out) as stand_ins:
+        with staging_scope(trace) as scope, _stand_in_memory(out) as stand_ins:
             try:
                 result, after = objects.run_apart(lambda: value(_number(iterable, counter)))
                 row = as_tensor(result, out.dtype)
             finally:
-                written, hidden = set(entered.written), list(entered.poisoned)
-                entered.undo()
+                written, hidden = set(scope.writes), list(scope.poisoned)
+                scope.undo()
                 untouched.check()
         operations = graph.get_operations()
     if not all(map(same_contents, before, after)):
@@ -165,16 +165,16 @@ def _stand_in_memory(out: Any) -> Iterator[list[tf.Tensor]]:
     """Replace the values of `out` and its possible aliases by placeholders, so that reads of them are
     noticed.
     """
-    cells = [cell_of(out), *aliases(cell_of(out))]
-    before = [cell.value for cell in cells]
+    storages = [storage_of(out), *aliases(storage_of(out))]
+    before = [storage.value for storage in storages]
     made = [tf.compat.v1.placeholder(value.dtype, value.shape) for value in before]
     try:
-        for cell, stand_in in zip(cells, made, strict=True):
-            cell.rebase(stand_in)
+        for storage, stand_in in zip(storages, made, strict=True):
+            storage.rebase(stand_in)
         yield made
     finally:
-        for cell, value in zip(cells, before, strict=True):
-            cell.rebase(value)
+        for storage, value in zip(storages, before, strict=True):
+            storage.rebase(value)
 
 
 def _values(
@@ -188,7 +188,7 @@ def _values(
 
     def row(counter: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         before = trace.violations.value
-        with region(trace), trace.all_at_once():
+        with staging_scope(trace), trace.all_at_once():
             trace.violations.rebase(tf.constant(False))
             try:
                 return as_tensor(value(_number(iterable, counter)), dtype), trace.violations.value

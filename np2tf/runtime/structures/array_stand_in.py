@@ -17,10 +17,10 @@ from weakref import WeakValueDictionary
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._tensor.storage import Representative, current_region
+from np2tf.tnp._tensor.storage import StandInBase, current_scope
 
 
-class StandIn(Representative):
+class StandIn(StandInBase):
     """Stands for a NumPy array; each thread sees the array that it may see (see `array_stand_in`)."""
 
     __slots__ = ("__weakref__", "_np2tf_buffer")
@@ -44,7 +44,7 @@ class StandIn(Representative):
     def __delattr__(self, name: str) -> None:
         delattr(resolve(self), name)
 
-    def staged(self) -> Any:
+    def resolve(self) -> Any:
         """Return the array of the trace in this thread; the NumPy array if the thread is not tracing.
 
         Raises:
@@ -73,8 +73,8 @@ def resolve(value: Any) -> Any:
     """
     if type(value) is not StandIn:
         return value
-    entered = current_region()
-    return value._np2tf_buffer if entered is None else entered.trace.array_of(value._np2tf_buffer)
+    scope = current_scope()
+    return value._np2tf_buffer if scope is None else scope.trace.array_of(value._np2tf_buffer)
 
 
 #: The classes of stand-ins for NumPy objects while a function is traced.

@@ -12,10 +12,10 @@ import tensorflow as tf
 from np2tf.runtime.structures.carried_values import Carried, flatten, form_of, is_widened, join
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar
-from np2tf.tnp._array.sequences import Rows
-from np2tf.tnp._operands.path_dependent import decided
+from np2tf.tnp._array.sequences import StackableSequence
+from np2tf.tnp._operands.path_dependent import single_kind
 from np2tf.tnp._operands.promotion import result_type_of
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class ItemSpec:
         Raises:
             StagingError: if the item holds a value that a graph cannot hold.
         """
-        if isinstance(item, Rows):
+        if isinstance(item, StackableSequence):
             inner: ItemSpec = item.element  # type: ignore[attr-defined]
             forms = tuple(Carried(form.dtype, (item.known_length(), *form.shape)) for form in inner.forms)
             return cls(forms, ("rows", inner.outline), type(item).of_rows(inner), inner)  # type: ignore[attr-defined]
@@ -47,7 +47,7 @@ class ItemSpec:
 
     def leaves(self, item: Any) -> list[Any]:
         """Return the arrays and numbers of one item."""
-        if isinstance(item, Rows):
+        if isinstance(item, StackableSequence):
             return item.rows()  # type: ignore[attr-defined, no-any-return]
         return flatten(item)[0]
 
@@ -96,9 +96,9 @@ def _as_item_form(form: Carried) -> Carried:
     """Return the form of a leaf in a list, where a number that is only sometimes Python's counts as
     NumPy's.
     """
-    if form.undecided is None:
+    if form.path_dependent is None:
         return form
-    return replace(form, dtype=decided(form.undecided), undecided=None)
+    return replace(form, dtype=single_kind(form.path_dependent), path_dependent=None)
 
 
 def _join_forms(a: Carried, b: Carried) -> Carried:
@@ -112,10 +112,10 @@ def _join_forms(a: Carried, b: Carried) -> Carried:
     otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
     if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
         raise StagingError("the items of a list that grows in staged code differ in type", "NP2TF307")
-    entered = current_region()
-    if entered is not None:
+    scope = current_scope()
+    if scope is not None:
         for one in (a, b):
-            entered.trace.shown.join(one, form)
+            scope.trace.shown.join(one, form)
     return form
 
 

@@ -10,10 +10,10 @@ from np2tf.runtime.structures.carried_values import flatten, like
 from np2tf.runtime.structures.item_spec import ItemSpec
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import array_over, is_ordinary, ndarray, path_of
+from np2tf.tnp._array.ndarray import array_over, chain_of, is_c_ordered, ndarray
 from np2tf.tnp._array.strides import order_of_copy
-from np2tf.tnp._operands.widened import as_carried
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._operands.widened import unguarded_array
+from np2tf.tnp._tensor.storage import Storage
 
 
 def _zipped(a: Any, b: Any, change: Callable[[Any, Any], Any]) -> Any:
@@ -52,14 +52,14 @@ def read_views(state: Any) -> Any:
     shapes.
     """
     leaves, rebuild, _ = flatten(state)
-    return rebuild([_read(leaf) if type(leaf) is ndarray and path_of(leaf) else leaf for leaf in leaves])
+    return rebuild([_read(leaf) if type(leaf) is ndarray and chain_of(leaf) else leaf for leaf in leaves])
 
 
 def _read(view: ndarray) -> ndarray:
-    view = as_carried(view)
-    cell = Cell(view.tensor)
-    cell.order = None if is_ordinary(view) else order_of_copy(view, "K")
-    return array_over(cell)
+    view = unguarded_array(view)
+    storage = Storage(view.tensor)
+    storage.order = None if is_c_ordered(view) else order_of_copy(view, "K")
+    return array_over(storage)
 
 
 def is_ready(entry: Any, after: Any) -> bool:

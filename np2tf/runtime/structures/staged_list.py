@@ -16,8 +16,8 @@ from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.structures.item_spec import ItemSpec, arrays_in
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._operands.promotion import result_type_of, tf_dtype
 from np2tf.tnp._operands.python_scalars import is_weak, known_int
@@ -29,7 +29,7 @@ from np2tf.tnp._tensor.symint import SymInt, tensor_of
 _FEW = 64
 
 
-class StagedList(Rows):
+class StagedList(StackableSequence):
     """A list of items of one form.
 
     Attributes:
@@ -74,7 +74,7 @@ class StagedList(Rows):
 
     # -- as a structure of loops and branches ----------------------------------------------------------------
 
-    def flat(self) -> tuple[list[Any], Any, Any]:
+    def flatten(self) -> tuple[list[Any], Any, Any]:
         """Return the leaves, a function to rebuild the list from leaves, and a comparable outline."""
         return [*self.buffers, self.count], self.with_leaves, ("staged list", self.element.outline)
 
@@ -234,7 +234,7 @@ class StagedList(Rows):
             raise AttributeError(name)
         raise StagingError(f"list.{name} of a list that grows in staged code", "NP2TF307")
 
-    def stacked(self, joins: bool = False) -> tf.Tensor:
+    def stack(self, joins: bool = False) -> tf.Tensor:
         """Return the array that NumPy makes of the list.
 
         An empty list becomes an array of float64 for any type of items, and cannot be joined.
@@ -284,8 +284,8 @@ class StagedList(Rows):
         """
         for array in arrays_in(leaves):
             for buffer in self.buffers:
-                if cell_of(buffer) is not None:
-                    link_aliases(cell_of(buffer), [cell_of(array)])
+                if storage_of(buffer) is not None:
+                    link_aliases(storage_of(buffer), [storage_of(array)])
 
     def _place(self, index: Any) -> tf.Tensor:
         """Return the row of an item.
@@ -322,8 +322,8 @@ def _array(part: Any) -> ndarray:
 
 def _linked(made: ndarray, old: ndarray) -> ndarray:
     """Record that new rows hold the arrays that the old rows hold, and return the new rows."""
-    if cell_of(old) is not None and cell_of(made) is not None:
-        link_aliases(cell_of(made), aliases(cell_of(old)))
+    if storage_of(old) is not None and storage_of(made) is not None:
+        link_aliases(storage_of(made), aliases(storage_of(old)))
     return made
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from np2tf.staging import StagingError
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.tnp._warnings.user_lines import user_location
 
 if TYPE_CHECKING:
     from np2tf.runtime.structures.carried_values import Carried
@@ -39,11 +39,11 @@ class ShownText:
     def make_text(self) -> None:
         """Record that text is made of staged values."""
         if self.text is None:
-            self.text = site()
+            self.text = user_location()
 
     def describe(self) -> None:
         """Record that Python asks for text that is not known yet."""
-        self.described.append(site())
+        self.described.append(user_location())
 
     def join(self, one: Carried | None, common: Carried | None) -> None:
         """Record that a value of one form is carried in another form."""

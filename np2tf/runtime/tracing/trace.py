@@ -21,8 +21,8 @@ from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.tracing.text_fidelity import ShownText
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import cell_of
-from np2tf.tnp._tensor.storage import Cell, Region
+from np2tf.tnp._array.ndarray import storage_of
+from np2tf.tnp._tensor.storage import StagingScope, Storage
 
 
 @dataclass
@@ -44,12 +44,12 @@ class ThrowAway:
 
 
 class Trace:
-    """The data that the regions of one staged function share.
+    """The data that the scopes of one staged function share.
 
     Attributes:
         deadline: the time, by `time.monotonic`, at which tracing is given up; None for never.
         depth: the number of frames on the stack when the trace began.
-        root: the region that is neither in a staged loop nor in a branch.
+        root: the scope that is neither in a staged loop nor in a branch.
         xla: whether XLA will compile the code that is being staged now.
         compile_loops: whether XLA may compile loops inside a graph that it does not compile.
         uncompiled_loops: the code of the loops that XLA should not compile.
@@ -68,8 +68,8 @@ class Trace:
             constants.
         gradients: whether a tape may ask for gradients of the staged code.
         gapped: whether elements outside of valid parts have been computed, whose gradients may be NaN.
-        violations: a boolean cell that becomes true at run time if NumPy would have raised an error.
-        printed: a cell that every print reads and writes, which keeps prints in order.
+        violations: a boolean storage that becomes true at run time if NumPy would have raised an error.
+        printed: a storage that every print reads and writes, which keeps prints in order.
         log: the effects of code that XLA compiles; None if there are none.
         options: NumPy's print options when the trace began.
         output: collects the compiled function's prints; None if nothing does.
@@ -80,13 +80,13 @@ class Trace:
     def __init__(self, xla: bool, compile_loops: bool = False, exact_types: bool = False) -> None:
         self.deadline: float | None = None
         self.depth = depth()
-        self.root: Region | None = None
+        self.root: StagingScope | None = None
         self.xla, self.at_once = xla, False
         self.compile_loops = compile_loops
         self.uncompiled_loops: set[CodeType] = set()
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
-        self.handles = self.gradients = self.gapped = False
+        self.handles = self.gradients = self.gapped = self.on_cpu = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []
@@ -94,8 +94,8 @@ class Trace:
         self.unknown_lengths = False
         self.calls = TracedCalls()
         self.follows: Callable[[Any], bool] = lambda function: True
-        self.violations = Cell(tf.constant(False))
-        self.printed = Cell(tf.constant(0))
+        self.violations = Storage(tf.constant(False))
+        self.printed = Storage(tf.constant(0))
         self.log: EffectLog | None = None
         self._graph = tf.compat.v1.get_default_graph()
         self.options: dict[str, Any] = {**np.get_printoptions()}
@@ -147,14 +147,14 @@ class Trace:
             )
         return array
 
-    def captured(self, buffer: np.ndarray | None) -> Cell:
-        """Return the cell of a host array that staged code uses.
+    def captured(self, buffer: np.ndarray | None) -> Storage:
+        """Return the storage of a host array that staged code uses.
 
         Raises:
             StagingError: if it is no input of this trace, so that the graph would freeze its value.
         """
-        cell: Cell = cell_of(self.array_of(buffer))
-        return cell
+        storage: Storage = storage_of(self.array_of(buffer))
+        return storage
 
     @contextmanager
     def compiling(self) -> Iterator[None]:

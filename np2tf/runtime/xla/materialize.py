@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import tensorflow as tf
 
-from np2tf.tnp._array.write_ordering import pinned
+from np2tf.tnp._array.write_ordering import pin_values
 
 
 def materialize(
@@ -29,7 +29,7 @@ def materialize(
         for k, used in enumerate(consumer.inputs)
         if used is tensor
     ]
-    values = pinned(counter, tensors)
+    values = pin_values(counter, tensors)
     for consumer, k, n in uses:
         consumer._update_input(k, values[n])
     replaced = {id(tensor): value for tensor, value in zip(tensors, values, strict=True)}
