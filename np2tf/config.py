@@ -48,12 +48,9 @@ class Config:
 
     Attributes:
         eager: "auto" runs an eager operation where its operands live. An array on the host is np.ndarray, and
-            so is a
-            new array, unless TensorFlow must see it: in a graph, while a gradient tape records, or in a
-                device scope
-            that names an accelerator. "tensorflow" puts every operation and every new array on TensorFlow.
-                The
-            initial value comes from ``NP2TF_EAGER``.
+            so is a new array, unless TensorFlow must see it: in a graph, while a gradient tape records, or in
+            a device scope that names an accelerator. "tensorflow" puts every operation and every new array on
+            TensorFlow. The initial value comes from ``NP2TF_EAGER``.
         jit: "on" compiles what can be compiled and runs other functions unjitted, with one warning each;
             "strict" raises where a function cannot be compiled; "off" never compiles. The initial value comes
             from ``NP2TF_JIT``.
@@ -63,10 +60,8 @@ class Config:
             dtype: "float64" as in NumPy, or "float32", which puts new arrays on TensorFlow. Set it before the
             first call of a jitted function. The initial value comes from ``NP2TF_FLOATS``.
         bounds: "checked" makes compiled code raise IndexError where NumPy raises it. "unchecked" omits the
-            checks of
-            indices that are known only at run time: an index out of bounds then reads or writes another
-                element.
-            The initial value comes from ``NP2TF_BOUNDS``.
+            checks of indices that are known only at run time: an index out of bounds then reads or writes
+            another element. The initial value comes from ``NP2TF_BOUNDS``.
         promotion: the rule that gives operands of different dtypes a common dtype, for arrays on TensorFlow
             and in staged code. "numpy": NumPy's rules. "all": JAX's lattice. "safe": JAX's lattice, with a
             TypeError if a value could change or if no operand has the result's dtype. "none": a TypeError for

@@ -38,7 +38,7 @@ def translate(target: Any = None, *, options: Options | None = None) -> Any:
 
     Returns:
         The translated function, or the class itself with its methods replaced. For a target of None, a
-            decorator.
+        decorator.
     """
     if target is None:
         return functools.partial(translate, options=options)

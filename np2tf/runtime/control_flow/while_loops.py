@@ -150,8 +150,7 @@ class StagedLoop:
 
         Returns:
             The analysis and the leaves after the step. The leaves are None if a variable that was unbound
-                before has
-            turned out to be a structure, and is one from now on.
+            before has turned out to be a structure, and is one from now on.
         """
         plan = LoopAnalysis(forms)
         outside = tf.compat.v1.get_default_graph()

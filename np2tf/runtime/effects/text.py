@@ -145,6 +145,10 @@ def text(template: builtins.str, /, *args: Any, **kwargs: Any) -> Any:
 def percent(template: builtins.str, values: Any) -> Any:
     """Return ``template % values``; for staged values, text that is made when they are known.
 
+    Args:
+        template: a format string.
+        values: a value, or a tuple or dict of values; arrays and numbers may be staged.
+
     See https://docs.python.org/3/library/stdtypes.html#printf-style-string-formatting.
     """
     if _is_eager():
@@ -155,14 +159,20 @@ def percent(template: builtins.str, values: Any) -> Any:
 
 
 def str(*args: Any, **kwargs: Any) -> Any:
-    """Return ``str(x)``; for a staged value, text that is made when it is known."""
+    """Return ``str(x)``; for a staged value, text that is made when it is known.
+
+    See https://docs.python.org/3/library/stdtypes.html#str.
+    """
     if _is_eager() or len(args) != 1 or kwargs:
         return builtins.str(*args, **kwargs)
     return staged_text(builtins.str, args[0])
 
 
 def repr(value: Any) -> Any:
-    """Return ``repr(x)``; for a staged value, text that is made when it is known."""
+    """Return ``repr(x)``; for a staged value, text that is made when it is known.
+
+    See https://docs.python.org/3/library/functions.html#repr.
+    """
     if _is_eager():
         return builtins.repr(value)
     return staged_text(lambda known: builtins.repr(known[0]), [value])

@@ -282,8 +282,7 @@ def jit(
 
     Args:
         function: the function, with arrays of any shape and dtype as arguments. Without it, `jit` returns a
-            decorator
-            with settings: ``@np2tf.jit(tier="compile")``.
+            decorator with settings: ``@np2tf.jit(tier="compile")``.
         tier: replaces `np2tf.config.tier` for this function. "auto" compiles a function that has taken enough
             time on the host, and keeps the faster tier; "compile" compiles at the first call; "host" never
             compiles.
@@ -293,8 +292,7 @@ def jit(
 
     Returns:
         A `Jitted` object, which is called like the function and returns the same values. For a method,
-            partial
-        application or other callable, an object that forwards to the jitted function.
+        partial application or other callable, an object that forwards to the jitted function.
 
     Raises:
         ValueError: if there is no such tier or promotion, or if tier "host" is combined with other rules than

@@ -40,8 +40,12 @@ def _among(builtin: Any, iterable: Any, operation: Any, worst: int) -> Any:
 
 
 def min(*values: Any) -> Any:
-    """Return ``min(a, b, ...)`` or ``min(x)``: the first of the smallest values, as the builtin chooses
-    it.
+    """Return ``min(a, b, ...)`` or ``min(x)``: the first of the smallest values, as the builtin chooses it.
+
+    Args:
+        *values: numbers or arrays of one element, or a single iterable; they may be staged.
+
+    See https://docs.python.org/3/library/functions.html#min.
     """
     if len(values) == 1:
         return _among(builtins.min, values[0], tf.reduce_min, 1)
@@ -49,7 +53,13 @@ def min(*values: Any) -> Any:
 
 
 def max(*values: Any) -> Any:
-    """Return ``max(a, b, ...)`` or ``max(x)``: the first of the largest values, as the builtin chooses it."""
+    """Return ``max(a, b, ...)`` or ``max(x)``: the first of the largest values, as the builtin chooses it.
+
+    Args:
+        *values: numbers or arrays of one element, or a single iterable; they may be staged.
+
+    See https://docs.python.org/3/library/functions.html#max.
+    """
     if len(values) == 1:
         return _among(builtins.max, values[0], tf.reduce_max, -1)
     return _best(builtins.max, values, "maximum", lambda value, best: value > best)

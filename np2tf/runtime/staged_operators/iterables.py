@@ -42,11 +42,19 @@ def _is_staged_number(value: Any) -> bool:
 
 
 def range(*ends: Any) -> Any:
-    """Return ``range(stop)`` or ``range(start, stop, step)``; the ends may be staged, the step must be known.
+    """Return ``range(stop)``, ``range(start, stop)`` or ``range(start, stop, step)``.
+
+    Args:
+        *ends: the start, stop and step; start and stop may be staged integers, the step must be known.
+
+    Returns:
+        A range; for staged ends, an iterable for `np2tf.for_loop`.
 
     Raises:
         StagingError: if the step is known only at run time.
         TypeError, ValueError: as the builtin.
+
+    See https://docs.python.org/3/library/functions.html#func-range.
     """
     if not any(_is_staged_number(end) for end in ends):
         return builtins.range(*(end.__index__() if is_array(end) else end for end in ends))
@@ -123,7 +131,14 @@ def _sequences(*iterables: Any) -> list[StagedIterable] | None:
 
 
 def enumerate(iterable: Any, start: int = 0) -> Any:
-    """Return ``enumerate(iterable, start)``."""
+    """Return ``enumerate(iterable, start)``.
+
+    Args:
+        iterable: any iterable; a staged range or list, or an array of rank 1 or more.
+        start: the first number.
+
+    See https://docs.python.org/3/library/functions.html#enumerate.
+    """
     parts = _sequences(iterable)
     if parts is None:
         return builtins.enumerate(iterable, start)
@@ -131,7 +146,18 @@ def enumerate(iterable: Any, start: int = 0) -> Any:
 
 
 def zip(*iterables: Any, strict: bool = False) -> Any:
-    """Return ``zip(*iterables)``."""
+    """Return ``zip(*iterables)``.
+
+    Args:
+        *iterables: any iterables; staged ranges and lists, and arrays of rank 1 or more.
+        strict: whether different lengths are an error.
+
+    Raises:
+        ValueError: if `strict` is true and the lengths differ.
+        StagingError: if `strict` is true and a length is known only at run time.
+
+    See https://docs.python.org/3/library/functions.html#zip.
+    """
     parts = _sequences(*iterables)
     if parts is None:
         return builtins.zip(*iterables, strict=strict)
@@ -152,7 +178,13 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
 
 
 def reversed(iterable: Any) -> Any:
-    """Return ``reversed(iterable)``."""
+    """Return ``reversed(iterable)``.
+
+    Args:
+        iterable: any sequence; a staged range or list, or an array of rank 1 or more.
+
+    See https://docs.python.org/3/library/functions.html#reversed.
+    """
     parts = _sequences(iterable)
     if parts is None:
         return builtins.reversed(iterable)

@@ -2,6 +2,8 @@
 
 For Python numbers they are `math`'s own functions. A staged argument outside of a function's domain, or a
 result too large for a float, discards the compiled call; on the host `math` then raises.
+
+See https://docs.python.org/3/library/math.html.
 """
 
 from __future__ import annotations
