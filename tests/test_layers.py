@@ -110,7 +110,7 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.candidates": (),
     "np2tf.config": FLOOR,
     "np2tf.backend": ("np2tf.config", *FLOOR),
-    "np2tf.counts": FLOOR,
+    "np2tf.counts": ("np2tf.staging", *FLOOR),
     "np2tf.lazy": (),
     "np2tf.staging": ("np2tf.config", *FLOOR),
     "np2tf.tree": TREE,

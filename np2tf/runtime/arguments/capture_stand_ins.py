@@ -22,7 +22,7 @@ from np2tf.runtime.introspection.user_objects import attributes, is_instance
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.random.states import is_generator
 from np2tf.runtime.structures.array_stand_in import stand_in
-from np2tf.staging import StagingError
+from np2tf.staging import HiddenInputError
 from np2tf.tnp._array.ndarray import ndarray
 
 #: The depth to which arguments and variables are taken apart (`signature`).
@@ -85,7 +85,7 @@ def _bind(place: Place, value: Any) -> None:
             pass
         else:
             return
-    raise StagingError(f"an array is read by a name that cannot be rebound: {place.name}", "NP2TF507")
+    raise HiddenInputError(f"an array is read by a name that cannot be rebound: {place.name}")
 
 
 def _give_back(one: _Binding) -> None:

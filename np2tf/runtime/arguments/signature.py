@@ -31,7 +31,7 @@ from np2tf.runtime.introspection.user_objects import attributes, is_instance
 from np2tf.runtime.random.states import bit_generator, global_state, is_generator
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.structures.constant_sets import is_constant_set, key_of_set
-from np2tf.staging import StagingError
+from np2tf.staging import ArgumentError, ArrayClassError, RandomUseError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
 from np2tf.tnp._array.strides import order_of_memory
 from np2tf.tnp._operands.conversion import is_numpy_subclass
@@ -365,12 +365,10 @@ def take_apart(value: Any, signature: Signature, depth: int = 0) -> None:
     elif what == "set":
         signature.add_set(value)
     elif depth > _MAX_DEPTH:
-        raise StagingError("an argument is nested too deeply", "NP2TF520")
+        raise ArgumentError("an argument is nested too deeply")
     elif what == "unknown":
         name = type(value).__qualname__
-        raise StagingError(
-            f"an argument or variable of type {name} cannot be an input of a graph", "NP2TF520"
-        )
+        raise ArgumentError(f"an argument or variable of type {name} cannot be an input of a graph")
     elif what in _IMMUTABLE:
         key, items = _IMMUTABLE[what](value)
         signature.parts.append(key)
@@ -438,7 +436,7 @@ def take_dependencies(values: Sequence[Any], signature: Signature, depth: int = 
             signature.parts.append(value.__func__)
             value = value.__self__
             if is_generator(value):
-                raise StagingError("it draws by a method that is read by name", "NP2TF506")
+                raise RandomUseError("it draws by a method that is read by name")
         if not _is_opaque(value):
             take_apart(value, signature, depth)
     # The code reads these numbers by name, so they cannot become inputs.
@@ -460,12 +458,12 @@ def _is_opaque(value: Any) -> bool:
 
 def _take_array(value: Any, signature: Signature) -> None:
     if is_numpy_subclass(value):
-        raise StagingError(f"an array of class {type(value).__name__}, for NumPy", "NP2TF503")
+        raise ArrayClassError(f"an array of class {type(value).__name__}, for NumPy")
     dtype = value.dtype
     if not has_tf_dtype(np.dtype(dtype.as_numpy_dtype if isinstance(dtype, tf.DType) else dtype)):
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     if type(value) is scalar and value.weak is not None:
-        raise StagingError("a staged number outside of its trace", "NP2TF520")
+        raise ArgumentError("a staged number outside of its trace")
     signature.add_array(value)
 
 

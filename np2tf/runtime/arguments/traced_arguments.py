@@ -18,7 +18,7 @@ from np2tf.runtime.effects.appended import AppendedList
 from np2tf.runtime.introspection.user_objects import assign, attributes, new_instance_of, with_attributes
 from np2tf.runtime.random.stand_in import generator_stand_in
 from np2tf.runtime.structures.array_stand_in import StandIn, host_value
-from np2tf.staging import StagingError
+from np2tf.staging import AliasingError, AttributeChangeError, ReturnedValueError
 
 
 class ArgumentRef(NamedTuple):
@@ -128,13 +128,11 @@ class TracedArguments:
             if same_contents(now, before):
                 continue
             if self._by_name[place]:
-                raise StagingError(
-                    "an argument is changed that is a global or closure variable too", "NP2TF513"
-                )
+                raise AliasingError("an argument is changed that is a global or closure variable too")
             if kind_of(twin) == "instance":
                 gone = before.keys() - now.keys()
                 if gone:
-                    raise StagingError(f"staged code deletes the attribute {min(gone)}", "NP2TF513")
+                    raise AttributeChangeError.of(name=min(gone))
                 now = {name: value for name, value in now.items() if value is not before.get(name, _MISSING)}
             changes[place] = self._replace_arguments(now)
         return Outcome(self._replace_arguments(result), changes)
@@ -158,11 +156,11 @@ class TracedArguments:
             }
             return NewObject(self._new.setdefault(id(value), len(self._new)), kind, state)
         if type(value) is not StandIn and host_value(value) is not value:
-            raise StagingError("staged code returns a generator of its own, or a global one", "NP2TF520")
+            raise ReturnedValueError("staged code returns a generator of its own, or a global one")
         if type(value) is slice and any(type(one).__module__ in _OURS for one in _ends(value)):
-            raise StagingError("staged code returns a slice of numbers that vary", "NP2TF520")
+            raise ReturnedValueError("staged code returns a slice of numbers that vary")
         if isinstance(value, (Iterator, set, frozenset)) or _is_inner_function(value):
-            raise StagingError(f"staged code returns a {type(value).__name__}", "NP2TF520")
+            raise ReturnedValueError(f"staged code returns a {type(value).__name__}")
         return value
 
 

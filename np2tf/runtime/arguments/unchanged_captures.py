@@ -12,7 +12,7 @@ from np2tf.runtime.introspection.places import Place
 from np2tf.runtime.introspection.user_objects import FrozenInstances
 from np2tf.runtime.structures.constant_sets import KeptSets
 from np2tf.runtime.structures.containers import Frozen
-from np2tf.staging import StagingError
+from np2tf.staging import VariableChangeError
 
 
 @contextmanager
@@ -36,4 +36,4 @@ def guard_captures(captures: list[Place], sets: list[set[Any]]) -> Iterator[None
             changed = bind_again(captures, before) or changed
     if changed:
         message = "a set, or a global or closure variable, is changed as no graph can change it"
-        raise StagingError(message, "NP2TF507")
+        raise VariableChangeError(message)

@@ -23,13 +23,12 @@ from np2tf.runtime.callees import assertions, known_callees
 from np2tf.runtime.callees.implicit_calls import ImplicitCallCheck
 from np2tf.runtime.effects import ordered
 from np2tf.runtime.effects.appended import AppendedList
-from np2tf.runtime.environment.unjitted import CALLEE as CODE
 from np2tf.runtime.introspection.libraries import is_of_library
 from np2tf.runtime.introspection.user_objects import class_members, functions_of, has_instances
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.runtime.random.streams import Draws
 from np2tf.scipy import lookup
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError, RandomUseError, StagingError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.front import Function
 from np2tf.tnp._tensor.storage import current_scope
@@ -128,14 +127,15 @@ def _changes_an_own_container(callee: types.BuiltinMethodType) -> bool:
     scope = current_scope()
     assert scope is not None
     if scope is not scope.trace.root:
-        raise StagingError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch", CODE)
+        raise CalleeError(f"changes a {type(callee.__self__).__name__} in a staged loop or branch")
     return True
 
 
 def _of_numpy(callee: Function) -> Function:
     reason = rules.against_staging(callee.qualified)
     if reason is not None:
-        raise StagingError(f"it {reason}", "NP2TF506" if "random" in reason else CODE)
+        kind = RandomUseError if callee.qualified.startswith("numpy.random.") else CalleeError
+        raise kind(f"it {reason}")
     return callee
 
 
@@ -185,7 +185,7 @@ def check_class(kind: type, names: set[str]) -> None:
     Raises:
         StagingError: if such code has effects besides computing.
     """
-    checked = ImplicitCallCheck(staged_version, CODE)
+    checked = ImplicitCallCheck(staged_version)
     defined: dict[str, list[type]] = {}
     for base, name, member in class_members(kind, names):
         if is_of_library(base):
@@ -213,12 +213,12 @@ def _check_all(member: Any, kind: type, checked: ImplicitCallCheck) -> None:
 def _refusal(function: types.FunctionType, reason: str) -> StagingError:
     place = function.__code__.co_filename, function.__code__.co_firstlineno
     told = f"calls `{function.__qualname__}` ({place[0]}:{place[1]}), which cannot be staged: it {reason}"
-    return StagingError(told, CODE)
+    return CalleeError(told)
 
 
 def _copy_error(error: StagingError) -> StagingError:
     """Return the same error without the traceback of an earlier call."""
-    return StagingError(str(error), error.code, error.place)
+    return type(error)(str(error), error.place)
 
 
 def _method(method: types.MethodType) -> Any:
@@ -227,7 +227,7 @@ def _method(method: types.MethodType) -> Any:
         reason = rules.against_staging(f"numpy.ndarray.{method.__name__}")
         if reason is None:
             return method
-        raise StagingError(f"calls `.{method.__name__}` of an array, which {reason}", CODE)
+        raise CalleeError(f"calls `.{method.__name__}` of an array, which {reason}")
     if isinstance(owner, AppendedList):
         return method
     if isinstance(owner, type) or has_instances(type(owner)) or _is_only_fields(owner) or _is_constant(owner):
@@ -284,7 +284,7 @@ def _construction(kind: type) -> Any:
         if isinstance(further, types.FunctionType):
             # Python calls it unstaged, so it must only compute, without a branch on data.
             _refuse_new(further)
-            ImplicitCallCheck(staged_version, CODE).check(further, kind)
+            ImplicitCallCheck(staged_version).check(further, kind)
         return kind
     initialise = staged_callee(initialise)
 
@@ -318,4 +318,4 @@ def _unknown_callee_error(callee: Any) -> StagingError:
     name = getattr(callee, "__qualname__", None) or f"a {type(callee).__qualname__}"
     module = getattr(callee, "__module__", None)
     told = f"`{module}.{name}`" if isinstance(module, str) and module != "builtins" else f"`{name}`"
-    return StagingError(f"calls {told}, whose effects are unknown", CODE)
+    return CalleeError(f"calls {told}, whose effects are unknown")

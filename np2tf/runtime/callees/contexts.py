@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.runtime.callees.callees import CODE, staged_callee
+from np2tf.runtime.callees.callees import staged_callee
 from np2tf.runtime.introspection.user_objects import has_instances
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError
 from np2tf.tnp._tensor.storage import current_scope
 
 #: Managers that change at most NumPy's warnings.
@@ -61,7 +61,7 @@ def context(manager: Any) -> Any:
     enter, leave = getattr(kind, "__enter__", None), getattr(kind, "__exit__", None)
     functions = isinstance(enter, types.FunctionType) and isinstance(leave, types.FunctionType)
     if not functions or not has_instances(kind):
-        raise StagingError(f"enters a {kind.__name__}, whose effects are unknown", CODE)
+        raise CalleeError(f"enters a {kind.__name__}, whose effects are unknown")
     return _TracedManager(
         types.MethodType(staged_callee(enter), manager), types.MethodType(staged_callee(leave), manager)
     )

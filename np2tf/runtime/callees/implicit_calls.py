@@ -18,7 +18,7 @@ from np2tf.runtime.effects import ordered
 from np2tf.runtime.introspection.user_objects import has_instances
 from np2tf.runtime.jit.jitted import Jitted
 from np2tf.scipy import lookup
-from np2tf.staging import StagingError
+from np2tf.staging import CalleeError, StagingError
 from np2tf.tnp._front.front import Function
 
 #: Returns the staged version of a function; raises StagingError if there is none.
@@ -35,9 +35,8 @@ class ImplicitCallCheck:
         code: the code of the errors.
     """
 
-    def __init__(self, staged_version: Check, code: str) -> None:
+    def __init__(self, staged_version: Check) -> None:
         self._staged_version = staged_version
-        self._code = code
         self._seen: set[Any] = set()
 
     def check(self, function: types.FunctionType, kind: type | None = None) -> None:
@@ -92,7 +91,7 @@ class ImplicitCallCheck:
     def _error(self, function: types.FunctionType, reason: str) -> StagingError:
         place = function.__code__.co_filename, function.__code__.co_firstlineno
         told = f"runs `{function.__qualname__}` ({place[0]}:{place[1]}), which is not staged: it {reason}"
-        return StagingError(told, self._code)
+        return CalleeError(told)
 
 
 def _names_np2tf(code: types.CodeType) -> bool:

@@ -24,7 +24,7 @@ from np2tf.runtime.arguments.captures import Dependencies, current, functions_am
 from np2tf.runtime.arguments.signature import Signature, share_memory, take_arguments, take_dependencies
 from np2tf.runtime.arguments.traced_arguments import write_back
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
-from np2tf.runtime.callees.callees import CODE, NewCallee, check_class
+from np2tf.runtime.callees.callees import NewCallee, check_class
 from np2tf.runtime.compilation.budget import Budget
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction, DiscardedCall
 from np2tf.runtime.compilation.explanation import Explanation
@@ -36,8 +36,7 @@ from np2tf.runtime.decisions.decisions import key_of
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.effects.appended import ListIsRead
 from np2tf.runtime.environment.call_context import compiles_at_once, has_tensor, is_recording
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
-from np2tf.runtime.environment.unjitted import OF_THE_MOMENT, QUIET, tell
+from np2tf.runtime.environment.unjitted import tell
 from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
@@ -49,10 +48,19 @@ from np2tf.runtime.replacement.watched_loop import leave_on_host
 from np2tf.runtime.staged_operators.unknown_lengths import of_unknown_lengths
 from np2tf.runtime.structures.carried_values import check_returned
 from np2tf.runtime.xla.stable_names import stable_names
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import (
+    ArgumentError,
+    ErrstateError,
+    NotStagedError,
+    PromotionError,
+    ReboundNameError,
+    SharedMemoryError,
+    StagingError,
+    TooManyTracesError,
+    TracingTimeError,
+)
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._front.promotion_mode import current_mode, uses_numpy_rules
-from np2tf.tnp._front.rebound_names import CODE as REBOUND
 from np2tf.tnp._front.rebound_names import rebound
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
@@ -60,9 +68,7 @@ from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 #: After ASKED_AT_LEAST calls in a row that had to run on the host, the next calls run there without a check,
 #: twice as many each time. A call that takes UNUSUAL times the usual time ends that.
 ASKED_AT_LEAST, TRUSTED_AT_MOST, UNUSUAL = ENOUGH_CALLS, 1024, 4.0
-#: The codes of errors that do not depend on whether numbers are constants or inputs.
-WHATEVER_IS_KNOWN = (TOO_LONG_TO_TRACE, "NP2TF520", "NP2TF521", CODE, REBOUND)
-#: The calls of a cache must have taken this fraction of the expected cost of compiling.
+#: The calls of a cache must have taken this fraction (one in so many) of the expected cost of compiling.
 SHARED_BY = 4
 #: A function with this many traces and fewer than this many calls per trace is not compiled any more.
 MOST_TRACES, CALLS_PER_TRACE = 48, 2
@@ -120,7 +126,7 @@ class Compiler:
             return host.run_within(args, kwargs)
         if self._tier == "host" or raises_floating_point_errors():
             if self._tier != "host" and not uses_numpy_rules():
-                error = StagingError("under np.errstate that raises, functions run on the host", "NP2TF503")
+                error = ErrstateError.of()
                 return self.run_unjitted(error, args, kwargs)
             return self.run_on_host(None, args, kwargs)
         if (host.is_short or self._trusted > 0) and self._may_run_on_host(args, kwargs):
@@ -303,12 +309,12 @@ class Compiler:
                 continue
             if known.hidden_setter:
                 told = f"setting the attribute {known.hidden_setter} does more than that"
-                raise StagingError(told, "NP2TF520")
+                raise ArgumentError(told)
             if rebound.words and not rebound.words.isdisjoint(known.names):
                 names = ", ".join(sorted(rebound.words & known.names))
-                raise StagingError(f"NumPy's `{names}` has been bound anew by the program", REBOUND)
+                raise ReboundNameError.of(names=names)
             if share_memory(signature.arrays):
-                raise StagingError("two arguments share memory", "NP2TF521")
+                raise SharedMemoryError("two arguments share memory")
             follows = partial(self._follows, known, signature)
             return PreparedCall(signature, args, kwargs, values, follows, changing)
 
@@ -340,7 +346,7 @@ class Compiler:
                 self._caches.refuse_lengths(call)
                 if self._deadline is not None:
                     # Calls with this length alone may not be worth compiling.
-                    raise StagingError("the lengths of arrays are needed", TOO_LONG_TO_TRACE) from error
+                    raise TracingTimeError("the lengths of arrays are needed") from error
                 call = self._prepare(call.args, call.kwargs, call.changing)
                 cache = self._cache_of(call)
             except (NewCallee, ListIsRead) as met:
@@ -389,15 +395,15 @@ class Compiler:
                 if call.open_pattern and made.how != "xla":
                     raise LengthsAreNeeded
             except StagingError as error:
-                if call.open_pattern and error.code != TOO_LONG_TO_TRACE:
+                if call.open_pattern and not isinstance(error, TracingTimeError):
                     raise LengthsAreNeeded from error
-                if not inputs or error.code in WHATEVER_IS_KNOWN:
+                if not inputs or error.is_certain:
                     raise
-                if error.code == TOO_LONG_TO_TRACE or not cache.bound(inputs, signature):
+                if isinstance(error, TracingTimeError) or not cache.bound(inputs, signature):
                     cache.pin(inputs, signature)
                 self._budget.forgive()
                 if self._deadline is not None and not self._budget.is_open:
-                    raise StagingError("it has to be traced again", TOO_LONG_TO_TRACE) from error
+                    raise TracingTimeError("it has to be traced again") from error
                 return self._find_or_compile(cache, call)
             made.is_plain = call.is_plain
             cache.compiled[cache.key(signature, inputs)] = made
@@ -412,7 +418,7 @@ class Compiler:
         jitted = self._jitted
         traces, calls = jitted.trace_count, jitted.compiled_count + jitted.graph_count
         if traces >= MOST_TRACES and calls < CALLS_PER_TRACE * traces:
-            raise StagingError("the function needs new code for nearly every call", "NP2TF522")
+            raise TooManyTracesError.of()
 
     def _keep_decision(self, cache: SpecializationCache, call: PreparedCall) -> None:
         """Let the function's prospect record the outcome of compiling these calls."""
@@ -547,17 +553,16 @@ class Compiler:
             raise error
         result = self._host.run_timed(args, kwargs)
         if strict:
-            raise StagingError(f"{self.name} cannot be staged: {first_line(error)}") from error
+            raise NotStagedError(f"{self.name} cannot be staged: {first_line(error)}") from error
         fallback = self._note_fallback(error)
-        code = fallback.code
         self._note_host_preference(fallback)
-        if isinstance(error, StagingError) and code not in OF_THE_MOMENT:
+        if isinstance(error, StagingError) and not error.is_momentary:
             self._host.prospect.refuse(args, kwargs, fallback)
-        if cache is not None and code != TOO_LONG_TO_TRACE:
+        if cache is not None and fallback.kind is not TracingTimeError:
             cache.on_host, cache.fallback = True, fallback
             self._host.is_refused = True
         # Under NumPy's rules, a callee that must run on the host is no reason for a warning.
-        is_quiet = code in QUIET and uses_numpy_rules()
+        is_quiet = fallback.kind.is_quiet and uses_numpy_rules()
         if current_mode() not in self._warned and not is_quiet:
             self._warned.add(current_mode())
             more = "" if uses_numpy_rules() else "; its arrays on the host are promoted by NumPy's rules"

@@ -32,7 +32,7 @@ from np2tf.runtime.xla.compiler_options import set_options
 from np2tf.runtime.xla.fast_call import ConcreteCall, borrow_memory
 from np2tf.runtime.xla.op_placement import device_kind, ops_against_xla, ops_of, xla_pays
 from np2tf.runtime.xla.zero_copy_results import ZeroCopyResults
-from np2tf.staging import StagingError
+from np2tf.staging import AliasingError, RecursionLimitError, ReturnedValueError, StagingError, TextTypeError
 from np2tf.tnp._array.ndarray import (
     array_over,
     chain_of,
@@ -144,9 +144,9 @@ class ConcreteFunction:
         try:
             self.function = self._trace(body, arrays, specs, xla=True)
             self.not_xla = self._reason_against_xla()
+        except RecursionLimitError:
+            raise  # the recursion would not end in a graph either
         except StagingError as error:
-            if error.code == "NP2TF523":
-                raise  # the recursion would not end in a graph either
             self.not_xla = str(error)
         if self.not_xla:
             self.how = "graph"
@@ -220,9 +220,8 @@ class ConcreteFunction:
     ) -> Any:
         try:
             return self._trace_once(body, arrays, specs, xla, loops, False)
-        except StagingError as error:
-            if error.code != "NP2TF530":
-                raise
+        except TextTypeError:
+            pass
         return self._trace_once(body, arrays, specs, xla, loops, True)
 
     def _trace_once(
@@ -253,9 +252,8 @@ class ConcreteFunction:
                 self._draws.begin(root)
                 result = body(staged, numbers)
                 if any(storage.poisoned for storage in storages):
-                    raise StagingError(
+                    raise AliasingError(
                         "an argument may have been written under a name that a staged loop or branch chose",
-                        "NP2TF513",
                     )
                 trace.shown.check()
                 self.hides_gradients = trace.gapped
@@ -368,7 +366,7 @@ class ConcreteFunction:
             if shared:
                 check_host_view(chain_of(leaf))
             if shared and storage_of(leaf).identity is not None:
-                raise StagingError("an array that data choose is returned with a view of it", "NP2TF513")
+                raise AliasingError("an array that data choose is returned with a view of it")
             # XLA returns the whole of an array that is cut at a run-time length.
             is_part = staging_for_xla() and _is_dynamic_slice(leaf)
             key = storage_of(leaf) if shared or is_part else object()
@@ -390,7 +388,7 @@ class ConcreteFunction:
             outputs.append(leaf)
             return _ResultSpec("tensor", len(outputs) - 1)
         if isinstance(leaf, np.ndarray):
-            raise StagingError("a host array is returned from staged code", "NP2TF507")
+            raise ReturnedValueError("a host array is returned from staged code")
         return _ResultSpec("constant", constant=leaf)
 
     def __call__(

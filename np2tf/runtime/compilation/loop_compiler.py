@@ -13,8 +13,8 @@ from np2tf.runtime.compilation.compiling import Compiler
 from np2tf.runtime.compilation.concrete_function import DiscardedCall
 from np2tf.runtime.compilation.prepared_call import PreparedCall
 from np2tf.runtime.compilation.specializations import SpecializationCache
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.jit.jitted import Jitted
+from np2tf.staging import TracingTimeError
 
 
 class Entry(NamedTuple):
@@ -104,7 +104,7 @@ class LoopCompiler(Compiler):
             found = self._compile(cache, call)
         except Exception as error:
             fallback = self._note_fallback(error)
-            if cache is not None and fallback.code != TOO_LONG_TO_TRACE:
+            if cache is not None and fallback.kind is not TracingTimeError:
                 cache.on_host, cache.fallback = True, fallback
             return Entry()
         result = self._run_or_discard(*found)

@@ -15,7 +15,7 @@ from np2tf.runtime.arguments.signature import Signature, number_key
 from np2tf.runtime.compilation.concrete_function import ConcreteFunction
 from np2tf.runtime.compilation.open_arrays import Bounds, bounds_of
 from np2tf.runtime.decisions.decisions import CallRecord
-from np2tf.staging import StagingError
+from np2tf.staging import TooManyTracesError, XlaShapeError
 
 #: WARM_CALLS warm calls, and as many calls on the host, are timed before a tier is chosen, unless compiled
 #: code is slower by the factor BEHIND or faster by AHEAD: the first call on the host was a cold one, and
@@ -173,7 +173,7 @@ class SpecializationCache:
         """
         known = self.compiled.values()
         if self.integers & set(inputs) and made.how != "xla" and any(one.how == "xla" for one in known):
-            raise StagingError("XLA needs to know the integers", "NP2TF514")
+            raise XlaShapeError("XLA needs to know the integers")
 
     def bound(self, inputs: tuple[int, ...], signature: Signature) -> bool:
         """Let the integers among the inputs be bounded, and return whether there are new ones."""
@@ -211,7 +211,7 @@ class SpecializationCache:
             StagingError: if there have been too many traces.
         """
         if len(self.compiled) >= MAX_TRACES:
-            raise StagingError("the function needs new code for nearly every call", "NP2TF522")
+            raise TooManyTracesError.of()
 
     @property
     def decision(self) -> str:

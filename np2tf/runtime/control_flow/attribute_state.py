@@ -12,7 +12,7 @@ from np2tf.runtime.introspection.reachability import ReachableObjects
 from np2tf.runtime.introspection.user_objects import attributes, reset
 from np2tf.runtime.structures.carried_values import Undefined
 from np2tf.runtime.structures.containers import containers
-from np2tf.staging import StagingError
+from np2tf.staging import AttributeChangeError, BranchTypeError, ContainerChangeError
 
 #: The objects after a branch or an iteration: one dict of attributes for each object.
 States = list[dict[str, Any]]
@@ -58,10 +58,10 @@ class Attributes:
         found = attributes(one)
         new = [name for name in found if name not in names]
         if new and not self._may_be_missing:
-            raise StagingError(f"an attribute is new in a staged loop or branch: {new[0]}", "NP2TF516")
+            raise BranchTypeError(f"an attribute is new in a staged loop or branch: {new[0]}")
         gone = [name for name in first if name not in found]
         if gone:
-            raise StagingError(f"staged code deletes the attribute {gone[0]}", "NP2TF513")
+            raise AttributeChangeError.of(name=gone[0])
         names.update(dict.fromkeys(new))
         return {name: self._hold(found[name]) if name in found else Undefined(name) for name in names}
 
@@ -89,7 +89,7 @@ class Attributes:
                 one.clear()
                 (one.extend if type(one) is list else one.update)(lists[id(one)][1])
             if changed:
-                raise StagingError("a list or dict in an attribute is changed by staged code", "NP2TF513")
+                raise ContainerChangeError("a list or dict in an attribute is changed by staged code")
             self.check_others()
 
     def check_others(self) -> None:
@@ -106,7 +106,7 @@ class Attributes:
                     if vars(one).get(name) is not value:
                         setattr(one, name, value)
                 name = getattr(one, "__qualname__", type(one).__qualname__)
-                raise StagingError(f"an attribute of {name} is set in a staged loop or branch", "NP2TF513")
+                raise AttributeChangeError(f"an attribute of {name} is set in a staged loop or branch")
 
     def _hold(self, value: Any) -> Any:
         if kind_of(value) in ("array", "number", "constant") or _is_flat(value):

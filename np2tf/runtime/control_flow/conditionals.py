@@ -44,7 +44,15 @@ from np2tf.runtime.tracing.provenance import (
     provenance_of,
 )
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import (
+    BranchDtypeError,
+    BranchTypeError,
+    PromotionError,
+    RecursionLimitError,
+    StagingError,
+    TraceDifferenceError,
+    XlaShapeError,
+)
 from np2tf.tnp._array.ndarray import storage_of
 from np2tf.tnp._array.write_ordering import pin_before_write
 from np2tf.tnp._operands.widened import WidenedStorage, read_widened
@@ -95,7 +103,7 @@ class _Side:
             except (StagingError, PromotionError):
                 raise
             except RecursionError as error:
-                raise StagingError("calls in staged branches go too deep", "NP2TF523") from error
+                raise RecursionLimitError("calls in staged branches go too deep") from error
             except Exception as error:
                 self.error = error
                 del trace.shown.described[described:]  # the error's message, which the host makes again
@@ -248,15 +256,13 @@ def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
     a.align(b)
     b.align(a)
     if a.outline != b.outline:
-        raise StagingError("the two sides of a branch return different structures", "NP2TF516")
+        raise BranchTypeError("the two sides of a branch return different structures")
     forms = [_common(m, n, f, g) for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)]
     for side in (a, b):
         for one, form in zip(side.forms, forms, strict=True):
             trace.shown.join(one, form)
     if trace.xla and any(form is not None and None in form.shape for form in forms):
-        raise StagingError(
-            "an array has another shape on each side of a branch that XLA should compile", "NP2TF514"
-        )
+        raise XlaShapeError("an array has another shape on each side of a branch that XLA should compile")
     return forms
 
 
@@ -273,7 +279,7 @@ def _widened_arrays(
     for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
         then, otherwise = is_widened(one, form), is_widened(other, form)
         if then and otherwise:
-            raise StagingError("an array is of another dtype on each side of a branch", "NP2TF510")
+            raise BranchDtypeError("an array is of another dtype on each side of a branch")
         narrow, taken = (one, test) if then else (other, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:
@@ -311,7 +317,9 @@ def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape
     pieces = updates_between(storage.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
-        raise StagingError("a side of a branch writes something else than it did when it was first traced")
+        raise TraceDifferenceError(
+            "a side of a branch writes something else than it did when it was first traced"
+        )
     return [part for start, piece in pieces for part in (tf.cast(start, tf.int64), piece)]
 
 
@@ -420,8 +428,7 @@ def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> C
         if form is not None:
             return replace(form, optional=name)
     if form_a is None or form_b is None:
-        raise StagingError(
+        raise BranchTypeError(
             f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other",
-            "NP2TF516",
         )
     return join(form_a, form_b, "a variable set in a branch")

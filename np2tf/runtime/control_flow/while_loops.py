@@ -20,7 +20,6 @@ from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, Reb
 from np2tf.runtime.control_flow.likely_changes import NOTHING_LIKELY, Likely
 from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, LoopAnalysis, TripCount, steps_of
 from np2tf.runtime.effects.output import put_logged
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
@@ -44,7 +43,15 @@ from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.xla.op_placement import ops_of, xla_pays
 from np2tf.runtime.xla.read_before_update import read_before_writes
 from np2tf.runtime.xla.stencil_sharing import compute_once
-from np2tf.staging import StagingError
+from np2tf.staging import (
+    AliasingError,
+    BranchTypeError,
+    IntegerGrowthError,
+    LoopTypeError,
+    StagingError,
+    TracingTimeError,
+    XlaShapeError,
+)
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
 from np2tf.tnp._operands.widened import read_widened
 from np2tf.tnp._tensor.storage import StagingScope, Storage, aliases, is_known, link_aliases, staging_scope
@@ -55,7 +62,7 @@ Step = Callable[[tf.Tensor, Any], Any]
 
 _MAX_TRIALS = 12
 #: Errors that do not depend on the guess: an attribute is new, or the trace takes too long.
-_NOT_OF_THE_GUESS = ("NP2TF516", TOO_LONG_TO_TRACE)
+_NOT_OF_THE_GUESS = (BranchTypeError, TracingTimeError)
 
 
 class EffectsInTest(Exception):
@@ -101,7 +108,7 @@ class StagedLoop:
             if not _grows(plan) and xla_pays(ops_of(*plan.graphs)):
                 return plan
         except StagingError as error:
-            if error.code in _NOT_OF_THE_GUESS:
+            if isinstance(error, _NOT_OF_THE_GUESS):
                 raise
         if likely.code is not None:
             trace.uncompiled_loops.add(likely.code)
@@ -115,7 +122,7 @@ class StagedLoop:
             try:
                 return self._analyse(guess)
             except StagingError as error:
-                if error.code in _NOT_OF_THE_GUESS:
+                if isinstance(error, _NOT_OF_THE_GUESS):
                     raise
         return self._analyse(nothing)
 
@@ -143,7 +150,7 @@ class StagedLoop:
                 self._refuse_hazards(plan)
                 return plan
             forms = new
-        raise StagingError("the types of a loop's variables do not settle", "NP2TF510")
+        raise LoopTypeError("the types of a loop's variables do not settle")
 
     def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
         """Trace one step into a throw-away graph, and undo all its writes.
@@ -196,8 +203,8 @@ class StagedLoop:
                 self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
             if hidden:
-                raise StagingError(
-                    "an array may be written in a staged loop under a name that a branch chose", "NP2TF513"
+                raise AliasingError(
+                    "an array may be written in a staged loop under a name that a branch chose"
                 )
             # The forms of the results must be computed while their graph is still the current one.
             outs = [_Out(value) for value in leaves]
@@ -229,9 +236,7 @@ class StagedLoop:
     def _leaves_of(self, state: Any) -> list[Any]:
         leaves, _, outline = flatten(fit_structure(state, self.state))
         if outline != self.outline:
-            raise StagingError(
-                "the structure of a loop's variables changes from one iteration to the next", "NP2TF510"
-            )
+            raise LoopTypeError("the structure of a loop's variables changes from one iteration to the next")
         return leaves
 
     def _form(self, k: int, form: Carried | None, out: _Out) -> Carried | None:
@@ -246,12 +251,11 @@ class StagedLoop:
             else:
                 form = form_of(entry)
         if form is None or out.form is None:
-            raise StagingError(
+            raise LoopTypeError(
                 f"a loop's variable is {_named(entry)} before and {_named(out.value)} after an iteration",
-                "NP2TF510",
             )
         if out.overflows:
-            raise StagingError("a Python integer grows in a staged loop and may exceed 64 bits", "NP2TF512")
+            raise IntegerGrowthError("a Python integer grows in a staged loop and may exceed 64 bits")
         return join(form, out.form, "a loop's variable")
 
     def _refuse_hazards(self, plan: LoopAnalysis) -> None:
@@ -263,7 +267,7 @@ class StagedLoop:
             for storage in [*plan.exits.values(), *entries.values()]
             if storage
         ):
-            raise StagingError("an array is written to in a loop that puts it into a list", "NP2TF513")
+            raise AliasingError("an array is written to in a loop that puts it into a list")
         for k in plan.fresh:
             written = k in mutable
             entry = entries.get(k)
@@ -285,9 +289,7 @@ class StagedLoop:
             twins = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
             if twins or entry in plan.storages or exit_storage in plan.storages or (written and doubtful):
-                raise StagingError(
-                    "two names in a staged loop may be the same array, and one is written to", "NP2TF513"
-                )
+                raise AliasingError("two names in a staged loop may be the same array, and one is written to")
 
     @property
     def changes_type(self) -> bool:
@@ -316,7 +318,7 @@ class StagedLoop:
         if self.trace.xla and self._code is not None:
             self.trace.loop_graphs[self._code] = plan.graphs
         if self.trace.xla and _grows(plan):
-            raise StagingError("an array changes its shape in a loop that XLA should compile", "NP2TF514")
+            raise XlaShapeError("an array changes its shape in a loop that XLA should compile")
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
             self.trace.shown.join(form_of(leaf), form)
             self.trace.shown.join(end, form)

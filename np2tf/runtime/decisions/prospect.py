@@ -19,7 +19,7 @@ from np2tf.runtime.decisions.decisions import (
 from np2tf.runtime.decisions.digests import digest_of_call
 from np2tf.runtime.environment.call_context import tensorflow
 from np2tf.runtime.environment.clock import COMPILE_SECONDS, clock
-from np2tf.runtime.environment.unjitted import QUIET, tell
+from np2tf.runtime.environment.unjitted import tell
 
 if TYPE_CHECKING:
     from np2tf.runtime.compilation.budget import Budget
@@ -93,7 +93,7 @@ class Prospect:
         if self._spent() >= COMPILE_SECONDS:
             self._told.add(refusal.reason)
             why = counts.fell_back(refusal.fallback)
-            if why.code not in QUIET:
+            if not why.kind.is_quiet:
                 tell(why)
 
     @property

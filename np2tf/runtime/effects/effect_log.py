@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
-from np2tf.staging import StagingError
+from np2tf.staging import EffectError
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import StagingScope, Storage
 
@@ -53,12 +53,12 @@ class EffectLog:
                 digit.
         """
         if is_text and not all(one.dtype.is_integer or one.dtype.is_bool for one in tensors):
-            raise StagingError("it prints floats, whose last digits XLA may change")
+            raise EffectError("it prints floats, whose last digits XLA may change")
         if any(one.dtype.is_complex for one in tensors):
-            raise StagingError("an effect tells of complex numbers")
+            raise EffectError("an effect tells of complex numbers")
         sizes = [one.shape.num_elements() for one in tensors]
         if None in sizes or sum(sizes) > NUMBERS:
-            raise StagingError(f"an effect tells of more than {NUMBERS} numbers")
+            raise EffectError(f"an effect tells of more than {NUMBERS} numbers")
         numbers = [tf.reshape(_as_int64(one), [-1]) for one in tensors]
         unused = tf.zeros([NUMBERS - sum(sizes)], tf.int64)
         row = tf.concat([[tf.constant(len(self._kinds), tf.int64)], *numbers, unused], 0)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import EffectError
 
 if TYPE_CHECKING:
     from np2tf.runtime.effects.text import CapturedValues
@@ -96,7 +96,7 @@ def put_in_order(
             hold the effect.
     """
     if trace.at_once or trace.output is None:
-        raise StagingError("it prints or has other effects in an order, which only a graph can")
+        raise EffectError("it prints or has other effects in an order, which only a graph can")
     output = trace.output
     if captured.tensors and is_text:
         trace.shown.make_text()

@@ -12,7 +12,7 @@ import tensorflow as tf
 
 from np2tf.runtime.effects.output import Printed, put_in_order
 from np2tf.runtime.effects.text import CapturedValues
-from np2tf.staging import StagingError
+from np2tf.staging import TextNeededError
 from np2tf.tnp._tensor.storage import current_scope
 
 
@@ -58,7 +58,7 @@ def _stream(file: Any) -> str:
         return "stdout"
     if file is sys.stderr and file is not sys.stdout:
         return "stderr"
-    raise StagingError("a staged print goes to a file of its own", "NP2TF531")
+    raise TextNeededError("a staged print goes to a file of its own")
 
 
 def _call_host(call: Callable[..., None], tensors: list[tf.Tensor]) -> None:

@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import TextNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._front.operand_kinds import PLAIN
 from np2tf.tnp._operands.conversion import to_numpy
@@ -59,7 +59,7 @@ class DeferredText:
 
 
 def _refuse(self: DeferredText, *args: Any) -> NoReturn:
-    raise StagingError("text of staged values is used while staging", "NP2TF531")
+    raise TextNeededError("text of staged values is used while staging")
 
 
 _USES = "str repr format bool len iter getitem contains mul rmul mod rmod hash eq ne lt le gt ge"
@@ -108,7 +108,7 @@ class CapturedValues:
             return lambda known: dict(zip(keys, [make(known) for make in items], strict=True))
         if kind in PLAIN or isinstance(value, _CONSTANT):
             return lambda known: value
-        raise StagingError(f"text is made of a {kind.__name__}, which may change", "NP2TF531")
+        raise TextNeededError(f"text is made of a {kind.__name__}, which may change")
 
     def _all(self, values: Any) -> list[Callable[[Iterator[np.ndarray]], Any]]:
         self._inside += 1

@@ -19,8 +19,6 @@ COMPILE_SECONDS = 0.5
 #: The seconds that a call of compiled code costs, and the seconds from which a call of a jitted function is
 #: worth compiling by itself.
 CALL_SECONDS, LONG_CALL = 2.5e-4, 1e-3
-#: The code of the error that ends a trace which takes too long.
-TOO_LONG_TO_TRACE = "NP2TF540"
 
 
 class _Clock:

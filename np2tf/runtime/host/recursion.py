@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from np2tf.runtime.introspection.code_names import codes_within
-from np2tf.staging import StagingError
+from np2tf.staging import RecursionLimitError
 
 if TYPE_CHECKING:
     from np2tf.tnp._tensor.storage import StagingScope
@@ -48,10 +48,10 @@ class TracedCalls:
             self._again += 1
             if len({id(one) for one in [*within, scope]}) > MOST_STAGED + 1:
                 name = function.__wrapped__.__qualname__
-                raise StagingError(f"data decide how often {name} calls itself", "NP2TF523")
+                raise RecursionLimitError(f"data decide how often {name} calls itself")
             if self._again > MOST_CALLS or len(within) > DEEPEST:
                 name = function.__wrapped__.__qualname__
-                raise StagingError(f"{name} calls itself too often for a graph", "NP2TF523")
+                raise RecursionLimitError(f"{name} calls itself too often for a graph")
         within.append(scope)
         try:
             yield

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import types
 
+from np2tf.staging import RecursionLimitError, StagingError
+
 
 def first_line(error: Exception) -> str:
     """Return the first line of the error's message, or the error's class if it has no message."""
@@ -12,7 +14,8 @@ def first_line(error: Exception) -> str:
 
 def code_of(error: Exception) -> str:
     """Return the code of the diagnostic for an error."""
-    return getattr(error, "code", "NP2TF523" if isinstance(error, RecursionError) else "NP2TF501")
+    kind = RecursionLimitError if isinstance(error, RecursionError) else StagingError
+    return getattr(error, "code", kind.code)
 
 
 def place_of(error: Exception, code: types.CodeType) -> tuple[str, int]:

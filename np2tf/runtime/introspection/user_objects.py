@@ -10,7 +10,7 @@ from copy import copy
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from np2tf.staging import StagingError
+from np2tf.staging import ReturnedValueError
 
 #: Packages whose objects are never taken apart, because the effects of their methods are not visible.
 FOREIGN = (
@@ -248,5 +248,5 @@ def new_instance_of(value: Any, depth: int) -> type:
         StagingError: if objects hold each other.
     """
     if depth > 12:
-        raise StagingError("objects that hold each other are returned", "NP2TF520")
+        raise ReturnedValueError("objects that hold each other are returned")
     return type(value)

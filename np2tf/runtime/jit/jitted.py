@@ -27,7 +27,7 @@ from np2tf.runtime.host.host_function import HostFunction
 from np2tf.runtime.introspection.array_search import code_names_numpy, holds_array
 from np2tf.runtime.jit.callables import jit_callable
 from np2tf.runtime.operators.undefined import bound
-from np2tf.staging import StagingError
+from np2tf.staging import NotStagedError
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules
 
@@ -229,7 +229,7 @@ class PromotingJitted(Jitted):
             StagingError: if its rules are not NumPy's, and it cannot be staged.
         """
         if self._is_suspendable:
-            raise StagingError("a generator or coroutine is not staged, and has no promotion of its own")
+            raise NotStagedError("a generator or coroutine is not staged, and has no promotion of its own")
         with promotion_scope(self.promotion):  # type: ignore[arg-type]
             return super().__call__(*args, **kwargs)
 

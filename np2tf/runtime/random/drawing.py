@@ -11,7 +11,7 @@ from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.random import native
 from np2tf.runtime.random.arguments import Form, form_of_staged, is_known
 from np2tf.runtime.random.selecting import SELECTING
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def draw(draws: Draws, stream: Stream, name: str, args: tuple[Any, ...], kwargs:
         StagingError: if a graph cannot hold the result.
     """
     if kwargs.pop("out", None) is not None:
-        raise StagingError(f"`{name}` draws into an array of its own", "NP2TF506")
+        raise RandomUseError(f"`{name}` draws into an array of its own")
     selecting = SELECTING.get(name)
     if selecting is not None:
         found = selecting(
@@ -65,7 +65,7 @@ def _draw_on_host(
     scope = current_scope()
     assert scope is not None
     if scope.trace.xla:
-        raise StagingError(f"it draws by `{name}`, which only a graph can", "NP2TF506")
+        raise RandomUseError(f"it draws by `{name}`, which only a graph can")
     captured = CapturedValues((args, kwargs), depth=2)
     state = stream.numpys_state()
     names, dtype = list(state), form.dtype

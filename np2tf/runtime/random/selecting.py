@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.runtime.random.arguments import is_known
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._chapters.indexing.take import take
 
@@ -55,7 +55,7 @@ def _bind_arguments(args: tuple[Any, ...], kwargs: dict[str, Any], *names: str) 
 
 def _check(x: Any, name: str) -> None:
     if not is_array(x) or not x.shape or not isinstance(x.shape[0], int):
-        raise StagingError(f"`{name}` of something other than an array of known length", "NP2TF506")
+        raise RandomUseError(f"`{name}` of something other than an array of known length")
 
 
 SELECTING: dict[str, Callable[..., Any]] = {

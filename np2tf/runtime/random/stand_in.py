@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakValueDictionary
 
 from np2tf.runtime.structures.array_stand_in import STAND_INS
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._tensor.storage import current_scope
 
 #: Methods and attributes that read the state, or change it without drawing.
@@ -35,7 +35,7 @@ class GeneratorStandIn:
         if scope is None:
             return found
         if name in _NO_DRAWS or name.startswith("_") or not callable(found):
-            raise StagingError(f"a generator is asked for its `{name}`", "NP2TF506")
+            raise RandomUseError(f"a generator is asked for its `{name}`")
         return partial(scope.trace.draws.draw, generator, name)
 
     def __setattr__(self, name: str, value: Any) -> None:

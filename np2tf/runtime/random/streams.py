@@ -27,7 +27,7 @@ from np2tf.runtime.random.drawn import POSITION, WORDS, StreamDraws, StreamsOfCa
 from np2tf.runtime.random.stand_in import GeneratorStandIn, generator_stand_in
 from np2tf.runtime.random.word_buffers import FIRST, MOST
 from np2tf.runtime.xla.fast_call import borrow_memory
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._operands.promotion import has_tf_dtype
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import StagingScope, Storage, current_scope
@@ -189,9 +189,9 @@ class Draws:
         scope = current_scope()
         assert scope is not None
         if config.floats != "float64":
-            raise StagingError("random numbers of 32 bits are drawn on the host", "NP2TF506")
+            raise RandomUseError("random numbers of 32 bits are drawn on the host")
         if scope.trace.at_once:
-            raise StagingError("it draws from a stream, one iteration after the other", "NP2TF506")
+            raise RandomUseError("it draws from a stream, one iteration after the other")
         return drawing.draw(self, self.stream(generator), name, args, kwargs)
 
     def draw_globally(self, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -201,7 +201,7 @@ class Draws:
             StagingError: if the function changes or reads the global state without drawing.
         """
         if name in ("seed", "get_state", "set_state"):
-            raise StagingError(f"`numpy.random.{name}` in staged code", "NP2TF506")
+            raise RandomUseError(f"`numpy.random.{name}` in staged code")
         name = {"sample": "random_sample", "ranf": "random_sample"}.get(name, name)
         return self.draw(states.global_state(), name, *args, **kwargs)
 
@@ -215,13 +215,13 @@ class Draws:
         if args and type(args[0]) is GeneratorStandIn and kind is np.random.default_rng:
             return args[0]
         if not is_known(args):
-            raise StagingError("a generator is made from a seed that is known at run time only", "NP2TF506")
+            raise RandomUseError("a generator is made from a seed that is known at run time only")
 
         def make() -> Any:
             return kind(*args)
 
         if fresh and scope is not self._root:
-            raise StagingError("a generator without a seed is made in a loop or branch", "NP2TF506")
+            raise RandomUseError("a generator without a seed is made in a loop or branch")
         made = make()
         self._kept.append(made)
         self._add(made, (lambda _: make()) if fresh else (lambda _: made), lasts=False)
@@ -237,14 +237,14 @@ class Draws:
         known = self._known.get(key)
         if known is not None:
             if known.kind[0] is not type(states.numpys(generator)):
-                raise StagingError("two kinds of generators share one stream", "NP2TF506")
+                raise RandomUseError("two kinds of generators share one stream")
             return known
         for place, given in enumerate(self._generators):
             if id(states.bit_generator(given)) == key:
                 return self._add(generator, itemgetter(place), lasts=True)
         if generator is states.global_state():
             return self._add(generator, lambda _: states.global_state(), lasts=True)
-        raise StagingError("a generator is met that is no argument, global or closure variable", "NP2TF506")
+        raise RandomUseError("a generator is met that is no argument, global or closure variable")
 
     def _add(self, generator: Any, find: Callable[[Sequence[Any]], Any], lasts: bool) -> Stream:
         birth = self._root if lasts else current_scope()

@@ -27,12 +27,12 @@ import numpy as np
 from np2tf.config import config
 from np2tf.runtime.decisions.decisions import PAYS
 from np2tf.runtime.environment.call_context import is_recording, load, tensorflow
-from np2tf.runtime.environment.clock import IMPORT_SECONDS, TOO_LONG_TO_TRACE, Stopwatch, clock, machine
-from np2tf.runtime.environment.unjitted import OF_THE_MOMENT
+from np2tf.runtime.environment.clock import IMPORT_SECONDS, Stopwatch, clock, machine
 from np2tf.runtime.introspection.array_search import holds_array
 from np2tf.runtime.replacement.loop_function import WATCH
 from np2tf.runtime.replacement.loop_items import arrays_of
 from np2tf.runtime.replacement.watched_loop import WatchedLoop, hot, loop_costs, loops
+from np2tf.staging import TracingTimeError
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
@@ -251,10 +251,10 @@ class LoopRun:
         loop_costs.seconds += seconds
         loop_costs.tries += 1
         loop.note(seconds)
-        if why is not None and why.code == TOO_LONG_TO_TRACE:
+        if why is not None and why.kind is TracingTimeError:
             loop.least = 2 * limit
             return False
-        if why is not None and why.code not in OF_THE_MOMENT:
+        if why is not None and not why.kind.is_momentary:
             loop.refuse(given, why)
         loop.refused = why is not None
         return not loop.refused

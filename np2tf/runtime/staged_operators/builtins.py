@@ -14,7 +14,7 @@ import tensorflow as tf
 from np2tf.runtime.staged_operators.control import and_, cond, for_loop, or_
 from np2tf.runtime.staged_operators.iterables import sequence
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar, weak_scalar
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
@@ -149,7 +149,7 @@ def round(number: Any, ndigits: Any = None) -> Any:
     if not is_staged(number):
         return builtins.round(number) if ndigits is None else builtins.round(number, ndigits)
     if ndigits is not None or not number.tensor.dtype.is_floating:
-        raise StagingError("round(x, n) of a number known only at run time", "NP2TF503")
+        raise ValueNeededError("round(x, n) of a number known only at run time")
     return whole(tf.round(_single(number)))
 
 

@@ -13,7 +13,6 @@ import tensorflow as tf
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
 from np2tf.runtime.control_flow.loop_analysis import TripCount
 from np2tf.runtime.control_flow.while_loops import EffectsInTest
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
 from np2tf.runtime.structures.containers import (
     Unchanged,
@@ -24,7 +23,7 @@ from np2tf.runtime.structures.containers import (
 )
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
+from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -101,7 +100,7 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
-        raise StagingError("a list or dict is another one on each side of a branch", "NP2TF513")
+        raise ContainerChangeError("a list or dict is another one on each side of a branch")
     return put_back(result, containers(operands), agreed)
 
 
@@ -157,7 +156,7 @@ def _staged_while(
         if not loop.changes_dtype:
             return loop.run()  # type: ignore[no-any-return]
         state = _once(keep_going(*state), step, state)
-    raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+    raise LoopTypeError("the dtypes of a loop's arrays do not settle")
 
 
 def _rotated_loop(
@@ -267,11 +266,11 @@ def _staged_for(
             # An iteration before the loop gives its variables their final types.
             ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
             if first == _MAX_AHEAD and loop.changes_dtype:
-                raise StagingError("the dtypes of a loop's arrays do not settle", "NP2TF510")
+                raise LoopTypeError("the dtypes of a loop's arrays do not settle")
             if not ahead or first == _MAX_AHEAD:
                 return loop.run()
         except StagingError as error:
-            if not isinstance(length, int) or length > MAX_UNROLL or error.code == TOO_LONG_TO_TRACE:
+            if not isinstance(length, int) or length > MAX_UNROLL or isinstance(error, TracingTimeError):
                 raise
             # The iterations before the loop have been made, with all their writes.
             return _in_python(islice(iter(items), first, None), step, state, keep_going)

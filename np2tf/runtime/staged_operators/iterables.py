@@ -14,7 +14,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
+from np2tf.staging import RangeStepError, ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array, scalar, weak_scalar
 from np2tf.tnp._operands.python_scalars import known_int
 from np2tf.tnp._tensor.storage import current_scope
@@ -33,7 +33,7 @@ class StagedIterable:
 
     def __iter__(self) -> Iterator[Any]:
         if not isinstance(self.length, int):
-            raise StagingError("iteration over a range that is known only at run time")
+            raise ShapeNeededError("iteration over a range that is known only at run time")
         return (self.item(k) for k in builtins.range(self.length))
 
 
@@ -61,7 +61,7 @@ def range(*ends: Any) -> Any:
     start, stop = (0, ends[0]) if len(ends) == 1 else ends[:2]
     step = ends[2] if len(ends) == 3 else 1
     if _is_staged_number(step):
-        raise StagingError("a range whose step is known only at run time", "NP2TF517")
+        raise RangeStepError("a range whose step is known only at run time")
     step = int(step)
     first, last = known_int(start), known_int(stop)
     span = (stop - start) if step > 0 else (start - stop)
@@ -167,7 +167,7 @@ def zip(*iterables: Any, strict: bool = False) -> Any:
             raise ValueError("zip() arguments have different lengths")
         shortest = min(lengths)
     elif strict:
-        raise StagingError("zip(strict=True) of sequences whose lengths are known only at run time")
+        raise ShapeNeededError("zip(strict=True) of sequences whose lengths are known only at run time")
     else:
         shortest = functools.reduce(tf.minimum, [tf.cast(length, tf.int64) for length in lengths])
     bounds = [

@@ -16,7 +16,7 @@ import tensorflow as tf
 
 from np2tf.runtime.staged_operators.builtins import float as as_float
 from np2tf.runtime.staged_operators.builtins import is_staged, whole
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._operands.python_scalars import is_weak, weak_kind
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -96,7 +96,7 @@ def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     if name in _INTEGERS:
         return whole(_INTEGERS[name](*tensors))
     if name not in _FLOATS:
-        raise StagingError(f"math.{name} of a number known only at run time", "NP2TF503")
+        raise ValueNeededError(f"math.{name} of a number known only at run time")
     result = _FLOATS[name](*tensors)
     # As in C: a NaN result of numbers means an argument outside of the domain, an infinite result of finite
     # numbers a pole or an overflow.

@@ -14,7 +14,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.operators.undefined import Undefined
-from np2tf.staging import StagingError
+from np2tf.staging import RankChangeError, ShapeNeededError
 from np2tf.tnp._array.ndarray import (
     chain_of,
     is_array,
@@ -201,7 +201,7 @@ _WEAK_DTYPE = {bool: np.bool_, int: np.int64, float: np.float64, complex: np.com
 
 def _static_shape(tensor: tf.Tensor) -> tuple[int | None, ...]:
     if tensor.shape.rank is None:
-        raise StagingError("an array of unknown rank in a staged loop or branch")
+        raise ShapeNeededError("an array of unknown rank in a staged loop or branch")
     return tuple(tensor.shape.as_list())
 
 
@@ -218,9 +218,7 @@ def join(a: Carried, b: Carried, what: str) -> Carried:
         name = a.optional or b.optional
         return join(replace(a, optional=name), replace(b, optional=name), what)
     if len(a.shape) != len(b.shape):
-        raise StagingError(
-            f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}", "NP2TF510"
-        )
+        raise RankChangeError(f"{what} is sometimes of shape {a.shape} and sometimes of shape {b.shape}")
     shape = tuple(m if m == n else None for m, n in zip(a.shape, b.shape, strict=True))
     if a.weak is not None and b.weak is not None:
         kind = max(a.weak, b.weak, key=_WEAK_ORDER.index)

@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import Any
 
 from np2tf.runtime.structures.carried_values import flatten
-from np2tf.staging import StagingError
+from np2tf.staging import ContainerChangeError
 from np2tf.tnp._array.sequences import StackableSequence
 
 #: The keys that lead from a structure to a list or dict inside it.
@@ -82,7 +82,7 @@ class Unchanged:
             return
         leaves, _, outline = flatten(self.value)
         if outline != self.outline or any(a is not b for a, b in zip(self.leaves, leaves)):
-            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+            raise ContainerChangeError.of()
 
 
 class Untouched:
@@ -103,7 +103,7 @@ class Untouched:
                 _fill(one, before)
                 changed = True
         if changed:
-            raise StagingError("a list or dict from outside is changed by staged code", "NP2TF513")
+            raise ContainerChangeError.of()
 
 
 def _captured(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.runtime.structures.carried_values import Carried, flatten, form_of, is_widened, join
-from np2tf.staging import StagingError
+from np2tf.staging import ListGrowthError
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, tensor_scalar
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._operands.path_dependent import single_kind
@@ -68,7 +68,7 @@ class ItemSpec:
         if self.same_as(other):
             return self
         if self.outline != other.outline:
-            raise StagingError("the items of a list that grows in staged code differ in kind", "NP2TF307")
+            raise ListGrowthError("the items of a list that grows in staged code differ in kind")
         inner = self.inner.joined(other.inner) if self.inner is not None and other.inner is not None else None
         forms = tuple(map(_join_forms, self.forms, other.forms))
         return replace(self, forms=forms, inner=inner)
@@ -88,7 +88,7 @@ def _form(leaf: Any) -> Carried:
     form = form_of(leaf)
     if form is None or form.optional is not None or None in form.shape:
         what = "an array whose shape depends on data" if form is not None else type(leaf).__name__
-        raise StagingError(f"a list that grows in staged code holds {what}", "NP2TF307")
+        raise ListGrowthError(f"a list that grows in staged code holds {what}")
     return _as_item_form(form)
 
 
@@ -107,11 +107,11 @@ def _join_forms(a: Carried, b: Carried) -> Carried:
     """
     form = _as_item_form(join(a, b, "an item of a list"))
     if form.shape != a.shape or None in form.shape or a.number is not b.number:
-        raise StagingError("the items of a list that grows in staged code differ in shape", "NP2TF307")
+        raise ListGrowthError("the items of a list that grows in staged code differ in shape")
     of_truth = (a.dtype == np.bool_) is not (b.dtype == np.bool_)
     otherwise_joined = form.dtype != result_type_of((a.dtype, b.dtype))
     if of_truth or otherwise_joined or is_widened(a, form) or is_widened(b, form):
-        raise StagingError("the items of a list that grows in staged code differ in type", "NP2TF307")
+        raise ListGrowthError("the items of a list that grows in staged code differ in type")
     scope = current_scope()
     if scope is not None:
         for one in (a, b):

@@ -9,7 +9,7 @@ from typing import Any
 from np2tf.runtime.structures.carried_values import flatten, like
 from np2tf.runtime.structures.item_spec import ItemSpec
 from np2tf.runtime.structures.staged_list import StagedList
-from np2tf.staging import StagingError
+from np2tf.staging import ListGrowthError
 from np2tf.tnp._array.ndarray import array_over, chain_of, is_c_ordered, ndarray
 from np2tf.tnp._array.strides import order_of_copy
 from np2tf.tnp._operands.widened import unguarded_array
@@ -149,7 +149,7 @@ def fit_structure(value: Any, pattern: Any) -> Any:
         if wanted.room is None:
             made = made.elastic()
         elif made.capacity is None or made.capacity > wanted.capacity:
-            raise StagingError("a list grows in another way from one iteration to the next", "NP2TF307")
+            raise ListGrowthError("a list grows in another way from one iteration to the next")
         else:
             made = made.extended(wanted.capacity - made.capacity)
         made = made.copy()
@@ -182,5 +182,5 @@ def merge_structures(a: Any, b: Any) -> Any:
 def _rows(one: Any) -> int:
     capacity = _capacity(one)
     if capacity is None:
-        raise StagingError("a list whose rows vary on one side of a branch only", "NP2TF307")
+        raise ListGrowthError("a list whose rows vary on one side of a branch only")
     return capacity

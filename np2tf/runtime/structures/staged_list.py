@@ -15,7 +15,7 @@ import tensorflow as tf
 from tensorflow.compiler.tf2xla.ops import gen_xla_ops
 
 from np2tf.runtime.structures.item_spec import ItemSpec, arrays_in
-from np2tf.staging import StagingError
+from np2tf.staging import ListGrowthError, ValueNeededError, XlaShapeError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._operands.conversion import as_tensor
@@ -107,9 +107,7 @@ class StagedList(StackableSequence):
             StagingError: if it is not known while staging.
         """
         if not isinstance(self.count, int):
-            raise StagingError(
-                "a list whose length is known only at run time is an item of a list", "NP2TF307"
-            )
+            raise ListGrowthError("a list whose length is known only at run time is an item of a list")
         return self.count
 
     def rows(self) -> list[ndarray]:
@@ -145,7 +143,7 @@ class StagedList(StackableSequence):
             StagingError: if XLA is to compile the code, because it cannot compile that.
         """
         if staging_for_xla():
-            raise StagingError("a list grows without a bound in a loop that XLA should compile", "NP2TF514")
+            raise XlaShapeError("a list grows without a bound in a loop that XLA should compile")
         return self if self.room is None else StagedList(self.element, self.buffers, self.count, None)
 
     # -- as Python's list ------------------------------------------------------------------------------------
@@ -180,9 +178,7 @@ class StagedList(StackableSequence):
         if isinstance(self.count, int) and not self.count:
             raise IndexError("pop from empty list")
         if index not in (0, -1):
-            raise StagingError(
-                "list.pop of an item in the middle of a list that grows in staged code", "NP2TF307"
-            )
+            raise ListGrowthError("list.pop of an item in the middle of a list that grows in staged code")
         item = self[index]
         if index == 0:
             self._replace([tf.roll(buffer.tensor, -1, 0) for buffer in self.buffers])
@@ -200,7 +196,7 @@ class StagedList(StackableSequence):
     def __len__(self) -> int:
         if isinstance(self.count, int):
             return self.count
-        raise StagingError("the length of a list is known only at run time", "NP2TF307")
+        raise ListGrowthError("the length of a list is known only at run time")
 
     def __bool__(self) -> bool:
         return len(self) > 0
@@ -227,12 +223,12 @@ class StagedList(StackableSequence):
         self._hold(element.leaves(item))
 
     def __array__(self, *args: Any, **kwargs: Any) -> np.ndarray:
-        raise StagingError("the items of a staged list are needed while staging")
+        raise ValueNeededError("the items of a staged list are needed while staging")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        raise StagingError(f"list.{name} of a list that grows in staged code", "NP2TF307")
+        raise ListGrowthError(f"list.{name} of a list that grows in staged code")
 
     def stack(self, joins: bool = False) -> tf.Tensor:
         """Return the array that NumPy makes of the list.
@@ -255,7 +251,7 @@ class StagedList(StackableSequence):
             return columns[0]
         forms = self.element.forms
         if any(form.shape != forms[0].shape for form in forms):
-            raise StagingError("an array of items that hold arrays of several shapes")
+            raise ListGrowthError("an array of items that hold arrays of several shapes")
         dtype = tf_dtype(result_type_of(tuple(form.dtype for form in forms)))
         return tf.stack([tf.cast(column, dtype) for column in columns], 1)
 
@@ -294,7 +290,7 @@ class StagedList(StackableSequence):
             IndexError: if there certainly is no such item.
         """
         if not is_weak(index) and not isinstance(index, np.integer) and type(index) is not scalar:
-            raise StagingError(f"a staged list is indexed with {type(index).__name__}", "NP2TF307")
+            raise ListGrowthError(f"a staged list is indexed with {type(index).__name__}")
         if isinstance(index, (int, np.integer)):
             if isinstance(self.count, int):
                 if not -self.count <= index < self.count:
@@ -360,7 +356,7 @@ def _few(items: Any) -> Any:
         StagingError: if there are many, because each would become a part of the graph.
     """
     if len(items) > _FEW:
-        raise StagingError(f"{len(items)} items of a list are gone through while staging", "NP2TF307")
+        raise ListGrowthError(f"{len(items)} items of a list are gone through while staging")
     return items
 
 

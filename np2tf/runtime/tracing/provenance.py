@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import AliasingError
 from np2tf.tnp._array.ndarray import chain_of, is_array, storage_of
 from np2tf.tnp._tensor.storage import Storage, aliases, is_outside, link_aliases
 
@@ -35,9 +35,8 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
         hidden = any(_may_be_unseen(one, arguments) for one in suspects)
         refused = hidden or not others.isdisjoint(suspects)
     if refused:
-        raise StagingError(
+        raise AliasingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
-            "NP2TF513",
         )
 
 
@@ -79,13 +78,13 @@ def provenance_of(leaf: Any) -> Origin:
     if chain_of(leaf):
         return None if possible_aliases(leaf) else _NEW
     if is_outside(storage):
-        return storages_with_itself(storage)
+        return cells_with_itself(storage)
     if storage.identity is not None:
         return storage.identity[1], storage.identity[0]
     return None if possible_aliases(leaf) else _NEW
 
 
-def storages_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
+def cells_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
     """Return the storages that a storage may be, with the storage itself last, and the number of the storage
     that it is.
     """
@@ -145,6 +144,6 @@ def note_loop_result(
     if not once and is_array(entry) and storage_of(entry) is not None:
         sources |= {storage_of(entry), *aliases(storage_of(entry))}
         if is_new and not chain_of(entry):
-            storages, number = storages_with_itself(storage_of(entry))
+            storages, number = cells_with_itself(storage_of(entry))
             storage_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), storages
     link_aliases(storage_of(leaf), sources)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from np2tf.staging import StagingError
+from np2tf.staging import TextNeededError, TextTypeError
 from np2tf.tnp._warnings.user_lines import user_location
 
 if TYPE_CHECKING:
@@ -60,11 +60,10 @@ class ShownText:
         """
         if self.described:
             message = "the text of a staged value is needed while staging"
-            raise StagingError(message, "NP2TF531", self.described[0])
+            raise TextNeededError(message, self.described[0])
         if self.text and (self.widened or self.exact & self.mixed):
-            raise StagingError(
+            raise TextTypeError(
                 "text is made of numbers in a function where a variable is of one type on one path and of "
                 "another on another",
-                "NP2TF530",
                 self.text,
             )

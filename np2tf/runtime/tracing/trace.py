@@ -14,13 +14,12 @@ import tensorflow as tf
 
 from np2tf.runtime.effects.effect_log import EffectLog
 from np2tf.runtime.effects.output import Output
-from np2tf.runtime.environment.clock import TOO_LONG_TO_TRACE
 from np2tf.runtime.host.recursion import TracedCalls
 from np2tf.runtime.introspection.user_frames import depth
 from np2tf.runtime.random.streams import Draws
 from np2tf.runtime.structures.array_stand_in import host_value
 from np2tf.runtime.tracing.text_fidelity import ShownText
-from np2tf.staging import StagingError
+from np2tf.staging import HiddenInputError, TracingTimeError
 from np2tf.tnp._array.ndarray import storage_of
 from np2tf.tnp._tensor.storage import StagingScope, Storage
 
@@ -111,7 +110,7 @@ class Trace:
             StagingError: if the deadline has passed.
         """
         if self.deadline is not None and time.monotonic() > self.deadline:
-            raise StagingError("tracing it takes longer than it has run so far", TOO_LONG_TO_TRACE)
+            raise TracingTimeError("tracing it takes longer than it has run so far")
 
     @contextmanager
     def throwing_away(self) -> Iterator[ThrowAway]:
@@ -142,8 +141,8 @@ class Trace:
         """
         array = self._inputs.get(id(host_value(buffer)))
         if array is None:
-            raise StagingError(
-                "an array is read that is neither an argument nor a global or closure variable", "NP2TF507"
+            raise HiddenInputError(
+                "an array is read that is neither an argument nor a global or closure variable"
             )
         return array
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._chapters.creation.arrays import asarray
 from np2tf.tnp._dispatch.op import OPS
@@ -70,7 +70,7 @@ def iterable(y: Any) -> bool:
     """Return whether `y` can be iterated over."""
     if isinstance(y, (tf.Tensor, tf.Variable)):
         if y.shape.rank is None:
-            raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")
+            raise ShapeNeededError.of(what="the rank of a tensor")
         return y.shape.rank > 0
     return y.ndim > 0 if is_array(y) else np.iterable(y)
 

@@ -19,7 +19,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import ArrayClassError, PromotionError, StagingError, UnsupportedDtypeError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, wrap_tensor
 from np2tf.tnp._array.sequences import StackableSequence
@@ -76,7 +76,7 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
         return None
     dtype = np.dtype(value.as_numpy_dtype if isinstance(value, tf.DType) else value)
     if not has_tf_dtype(dtype) or not dtype.isnative:
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     return dtype
 
 
@@ -441,7 +441,7 @@ def _on_tensors(
         if out is not None:
             given = _typed_by_output(numpy, out, args, given)
         if given.get("like") is not None and not is_array(given["like"]):
-            raise StagingError("like= what NumPy is to ask", "NP2TF503")
+            raise ArrayClassError("like= what NumPy is to ask")
         values, extra = plan.bind(args, given)
         values = without_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))

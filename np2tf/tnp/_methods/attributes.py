@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError, ShapeChangeError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import (
     array_over,
     ndarray,
@@ -135,9 +135,9 @@ def _set_shape(self: ndarray, shape: Any) -> None:
     """``x.shape = …``: this object sees the same memory in another shape."""
     storage, chain = self.storage_and_chain()
     if storage.argument and not chain:
-        raise StagingError("the shape of an argument is set", "NP2TF507")
+        raise ShapeChangeError("the shape of an argument is set")
     if is_from_outside(storage):
-        raise StagingError("the shape of an array is set in a staged loop or branch", "NP2TF507")
+        raise ShapeChangeError("the shape of an array is set in a staged loop or branch")
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     view = reshaped(self, tuple(int(n) for n in wanted))
     if view.storage_and_chain()[0] is not self.storage_and_chain()[0]:
@@ -223,7 +223,7 @@ def _nested(tensor: tf.Tensor) -> Any:
     if tensor.shape.rank == 0:
         return _number(tensor)
     if tensor.shape[0] is None:
-        raise StagingError("a list whose length is known only at run time")
+        raise ShapeNeededError("a list whose length is known only at run time")
     return [_nested(part) for part in tf.unstack(tensor)]
 
 
@@ -293,7 +293,7 @@ def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: A
 def _layout(self: ndarray) -> np.ndarray:
     made = layout_probe(self)
     if made is None or not self.tensor.shape.is_fully_defined():
-        raise StagingError("the memory layout of an array whose shape is known only at run time")
+        raise ShapeNeededError("the memory layout of an array whose shape is known only at run time")
     made = made.view()
     made.flags.writeable = not self.is_read_only
     return made
@@ -301,7 +301,7 @@ def _layout(self: ndarray) -> np.ndarray:
 
 def _strides(self: ndarray) -> tuple[int, ...]:
     if isinstance(storage_of(self).order, GappedLayout):
-        raise StagingError("the strides of an argument that is a part of a larger array", "NP2TF501")
+        raise MemoryLayoutError("the strides of an argument that is a part of a larger array")
     return _layout(self).strides
 
 
@@ -453,7 +453,7 @@ def _round(self: scalar, ndigits: int | None = None) -> Any:
         number: Any = self.numpy()[()]
         return round(number) if ndigits is None else round(number, ndigits)
     if ndigits is not None:
-        raise StagingError("round(x, digits) of a number known only at run time", "NP2TF503")
+        raise ValueNeededError("round(x, digits) of a number known only at run time")
     if self.dtype.kind == "f":
         record_violation(tf.logical_not(tf.abs(tf.cast(self.tensor, tf.float64)) < 2.0**62))
     return weak_scalar(tf.cast(tf.round(self.tensor), tf.int64), int)

@@ -54,7 +54,7 @@ def test_explain_what_cannot_be_compiled():
 
     told = f.explain(np.ones(2))
     assert told.runs == "host"
-    assert told.code == "NP2TF501"
+    assert told.code == "NP2TF542"
     assert told.line == f.__wrapped__.__code__.co_firstlineno + 3
     with pytest.warns(UnjittedWarning), np2tf.config.using(tier="compile"):
         f(np.ones(2))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError
 from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, storage_of
 from np2tf.tnp._array.strides import host_view, layout_probe, memory_of
 from np2tf.tnp._chapters.manipulation.views.reshape import permuted
@@ -28,7 +28,7 @@ def _positions(array: ndarray) -> np.ndarray:
         StagingError: the positions are not known while staging.
     """
     if not tf.executing_eagerly():
-        raise StagingError("which parts of an array overlap is asked while staging", "NP2TF503")
+        raise MemoryLayoutError("which parts of an array overlap is asked while staging")
     storage, chain = array.storage_and_chain()
     shape = storage.value.shape
     places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
@@ -45,7 +45,7 @@ def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
     storage = storage_of(a)
     if storage is not storage_of(b):
         if storage_of(b) in storage.may_alias:
-            raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
+            raise MemoryLayoutError("whether two staged arrays share memory is known only at run time")
         return False
     if a is b or not (chain_of(a) or chain_of(b)):
         return a.size > 0  # type: ignore[no-any-return]
@@ -118,7 +118,7 @@ def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
     if not has_tf_dtype(wanted.dtype):
         return wanted
     if start % size or wanted.nbytes % size or not (in_c or in_f):
-        raise StagingError("memory seen otherwise than in whole elements, one after the other", "NP2TF503")
+        raise MemoryLayoutError("memory seen otherwise than in whole elements, one after the other")
     source = memory.source
     if memory.flags.fnc:
         source = permuted(source, reversed(range(memory.ndim)))
