@@ -124,19 +124,24 @@ class Effects:
         self.problems(function)
         return self._unknown[function]
 
+    def method_calls(self, function: cst.FunctionDef) -> list[cst.Call]:
+        """Return the calls of methods of the module's classes in the function's own text."""
+        calls = (node for node in walk(function) if isinstance(node, cst.Call))
+        return [call for call in calls if isinstance(call.func, cst.Attribute) and self._methods(call.func)]
+
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """Return the functions, methods and properties of this module that a function runs, each with one
         place.
         """
         found: dict[cst.FunctionDef, cst.CSTNode] = {}
         for node in staged_parts(function):
-            for callee in self._callees_at(node):
+            for callee in self.callees_at(node):
                 found.setdefault(callee, node)
         return found
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
         """Return the nodes where a function runs another one of the module."""
-        return [node for node in staged_parts(function) if callee in self._callees_at(node)]
+        return [node for node in staged_parts(function) if callee in self.callees_at(node)]
 
     def is_under_a_test(self, node: cst.CSTNode, function: cst.FunctionDef) -> bool:
         """Return whether a test decides if an expression is evaluated, so that a trace need not reach it."""
@@ -155,7 +160,7 @@ class Effects:
         known = acts or self.facts.imports.qualified(call.func) is not None
         return known and self.is_under_a_test(call, function)
 
-    def _callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+    def callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
         if isinstance(node, cst.Call):
             callee = self.module_function(node.func)
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
@@ -257,7 +262,7 @@ class Effects:
             elif verdict is not None:
                 self._unknown[function].append(node)
         elif isinstance(node, cst.Try):
-            found = hidden(node, function, self.facts, self._callees_at, self._is_unknown)
+            found = hidden(node, function, self.facts, self.callees_at, self._is_unknown)
             if found is not None:
                 yield Problem(*found)
         else:

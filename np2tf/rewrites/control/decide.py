@@ -82,20 +82,25 @@ class Decision:
 
 
 def decide(
-    function: cst.FunctionDef, facts: Facts, counters: Names = _NOTHING, unknown: Sequence[cst.Call] = ()
+    function: cst.FunctionDef,
+    facts: Facts,
+    counters: Names = _NOTHING,
+    unknown: Sequence[cst.Call] = (),
+    methods: Sequence[cst.Call] = (),
 ) -> Decision:
     """Return the constructs to lower in a function.
 
     Args:
         counters: the parameters that count the function's recursive calls; tests on them stay Python's.
         unknown: the calls whose callees the text does not show.
+        methods: the calls of methods of the module's classes.
 
     Raises:
         CannotLower: if a construct must be lowered and cannot.
     """
     plain: set[cst.CSTNode] = set()
     while True:
-        decision = _Decider(function, facts, plain, counters, unknown).decide()
+        decision = _Decider(function, facts, plain, counters, unknown, methods).decide()
         marks = decision.marks.copy()
         try:
             refuse_half_changed(block(function.body), marks)
@@ -119,13 +124,14 @@ class _Decider:
         plain: set[cst.CSTNode],
         counters: Names,
         unknown: Sequence[cst.Call],
+        methods: Sequence[cst.Call],
     ) -> None:
         self._function = function
         self._counters = counters
         self._facts = facts
         self._plain = plain
         self._static = Static(facts, _dynamic_parameters(function), counters | _number_parameters(function))
-        self._refusals = Refusals(function, facts, self._static, unknown)
+        self._refusals = Refusals(function, facts, self._static, unknown, methods)
         self._nodes = list(staged_parts(function))
         """The nodes that may run while the function is staged: all except those in exception handlers."""
 

@@ -30,6 +30,8 @@ A_LITTLE, MANY_WARM_CALLS = 1.5, 12
 LONG, WORSE = 0.02, 1.5
 #: The measurement of an earlier process is repeated when compiled calls have taken this many times its cost.
 REVIEWED = 10.0
+#: The tiers are compared again once the chosen tier has taken this many times the cost of the comparison.
+RECONSIDERED = 100.0
 _INTEGERS = (int, np.integer, np.bool_)
 #: The number of traces of a cache after which nothing is compiled for it any more.
 MAX_TRACES = 16
@@ -52,6 +54,9 @@ class SpecializationCache:
         assumed_host: the seconds of the function's calls on the host when the code was made.
         calls: the number of compiled calls in this process.
         seconds: the seconds of these calls without the first, in which XLA compiles.
+        recent: the seconds of the fastest of these calls since the choice of the tier was last considered.
+        considered: the seconds that the calls of the chosen tier had taken when its choice was last
+            considered.
     """
 
     compiled: dict[Any, ConcreteFunction] = field(default_factory=dict)
@@ -75,11 +80,31 @@ class SpecializationCache:
     assumed_host: float = 0.0
     calls: int = 0
     seconds: float = 0.0
+    recent: float = float("inf")
+    considered: float = 0.0
 
     @property
     def wants_host(self) -> bool:
         """True if the next call should run on the host for comparison, although there is code for it."""
-        return not self.settled and self.warm_calls >= WARM_CALLS and not self._is_compared
+        if self.settled:
+            return self.seconds - self.considered > RECONSIDERED * self.best_host
+        return self.warm_calls >= WARM_CALLS and not self._is_compared
+
+    def is_due_on_host(self, host_seconds: float) -> bool:
+        """Return whether compiled code that was slower than the host should be compared again.
+
+        Args:
+            host_seconds: the seconds that the calls of the function have taken on the host so far.
+        """
+        can_run = self.fallback is None and bool(self.compiled) and self.discarded <= self.warm_calls
+        cost = WARM_CALLS * self.best_compiled
+        return can_run and host_seconds - self.considered > RECONSIDERED * cost
+
+    def reconsider(self) -> None:
+        """Start a new comparison of the tiers; other processes may have disturbed the first comparison."""
+        self.settled = self.on_host = False
+        self.host_calls = self.warm_calls = self.discarded = 0
+        self.best_host = self.best_compiled = float("inf")
 
     @property
     def _is_compared(self) -> bool:
@@ -101,8 +126,15 @@ class SpecializationCache:
 
     def add_host_time(self, seconds: float, own: float | None = None) -> None:
         """Record the seconds of a call on the host, and without long calls of other jitted functions."""
-        self.host_calls += 1
         self.own_seconds += seconds if own is None else own
+        if self.settled and not self.on_host:
+            is_wrong = seconds < self.recent
+            self.considered, self.recent = self.seconds, float("inf")
+            if not is_wrong:
+                self.best_host = seconds
+                return
+            self.reconsider()
+        self.host_calls += 1
         self.best_host = min(self.best_host, seconds)
         self._choose_tier()
 
@@ -124,7 +156,9 @@ class SpecializationCache:
     def count_compiled_call(self, seconds: float, is_warm: bool) -> None:
         """Count a compiled call. XLA compiles in a call that is not warm."""
         self.calls += 1
-        self.seconds += seconds if is_warm else 0.0
+        if is_warm:
+            self.seconds += seconds
+            self.recent = min(self.recent, seconds)
 
     @property
     def usual_host(self) -> float:
@@ -149,6 +183,7 @@ class SpecializationCache:
         if (enough and self._is_compared and self.host_calls) or self._is_hopeless:
             self.settled = True
             self.on_host = self.best_compiled > self.best_host
+            self.considered, self.recent = self.seconds, float("inf")
 
     def notice(self, signature: Signature) -> None:
         """Record which numbers vary."""
