@@ -40,7 +40,7 @@ def indented(lines: list[str]) -> list[str]:
 
 @st.composite
 def statements(draw: st.DrawFn, depth: int) -> list[str]:
-    """One statement."""
+    """Draw one statement."""
     name, other = draw(st.sampled_from(ARRAYS)), draw(st.sampled_from(ARRAYS))
     kinds = ["bind", "element", "slice", "in place", "swap", "number", "view"]
     kind = draw(st.sampled_from(kinds + (["if", "if", "for", "for", "while"] if depth else [])))
@@ -72,7 +72,7 @@ def statements(draw: st.DrawFn, depth: int) -> list[str]:
 
 @st.composite
 def blocks(draw: st.DrawFn, depth: int) -> list[str]:
-    """Statements, one after the other."""
+    """Draw a block of statements."""
     return [line for _ in range(draw(st.integers(1, 3))) for line in draw(statements(depth))]
 
 

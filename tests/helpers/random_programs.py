@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-# What is written: templates. ------------------------------------------------------------------------------
+# The templates of the programs. ------------------------------------------------------------------------------
 # A word in braces is a hole (`HOLES`): the first one names the subject, which the later ones are made to fit.
 
 #: Exact if the operands are.
@@ -164,7 +164,7 @@ DTYPES = (
 SIZES = (2, 3, 4)
 
 
-# What the arrays are. -------------------------------------------------------------------------------------
+# The arrays of the programs. -------------------------------------------------------------------------------------
 
 
 def is_array(value: Any) -> bool:
@@ -456,7 +456,7 @@ class Maker:
 
         return re.sub(r"\{(\w+)\}", fill, template)
 
-    # Running what is written.
+    # Running the programs.
 
     def run(self, lines: list[str]) -> bool:
         """Run statements. If NumPy refuses them, or their results, undo them."""
