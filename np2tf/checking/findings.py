@@ -9,6 +9,7 @@ from pathlib import Path
 
 from np2tf.candidates import is_translated
 from np2tf.diagnostics import Diagnostic
+from np2tf.documents.page import SUFFIXES as PAGES
 from np2tf.notebooks.notebook import SUFFIX, Notebook
 from np2tf.project import Project
 from np2tf.tree.source import SourceError
@@ -26,6 +27,7 @@ class CheckedFile:
             program.
         would_change: whether a translation changes it.
         is_whole: whether the files around it have been read too.
+        is_page: whether it is a text for people with Python in it, whose comments are not looked for.
         found: its findings, none of them hidden yet; those of a notebook in its program.
     """
 
@@ -36,6 +38,7 @@ class CheckedFile:
     is_failed: bool = False
     is_crashed: bool = False
     notebook: Notebook | None = None
+    is_page: bool = False
     found: list[Diagnostic] = field(default_factory=list)
 
     @property
@@ -64,6 +67,7 @@ def check_files(project: Project, folders: Iterable[Path], jobs: int = 1) -> lis
             outcome.failed,
             outcome.crashed,
             notebook,
+            outcome.path.suffix in PAGES,
             found if notebook is None else [notebook.in_program(one) for one in found],
         )
     for report in project.reports():

@@ -36,7 +36,7 @@ class JudgedFindings:
 
 def judge(file: CheckedFile, is_selected: IsSelected) -> JudgedFindings:
     """Hide what is suppressed or not selected, and find the suppressions that hide nothing."""
-    suppressions = Suppressions.of(file.text) if not file.is_failed else Suppressions()
+    suppressions = Suppressions.of(file.text) if not (file.is_failed or file.is_page) else Suppressions()
     used: set[tuple[Suppression, str]] = set()
     judged = JudgedFindings()
     for found in file.found:

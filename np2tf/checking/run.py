@@ -72,7 +72,7 @@ class Run:
         """Suppress what is shown; how many findings that hides, and in how many files."""
         findings = files = 0
         for file, judged in zip(self.files, self.judged):
-            if file.is_failed:
+            if file.is_failed or file.is_page:
                 continue
             shown = judged.shown
             if file.notebook is not None:

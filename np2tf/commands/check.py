@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +98,7 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
         return configurations.of(path).is_selected(code, path)
 
     def options_of(path: Path) -> Options:
-        return configurations.of(path).options()
+        return replace(configurations.of(path).options(), docs=chosen["docs"])
 
     def run() -> Run:
         return Run.of(files, folders, selection, options_of, jobs, with_fates)

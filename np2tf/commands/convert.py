@@ -16,6 +16,7 @@ from np2tf.commands.delivery import Delivery, Diffs, Elsewhere, InPlace, Names, 
 from np2tf.commands.progress import Bar
 from np2tf.configuration import Configurations
 from np2tf.conversion.many import convert_files
+from np2tf.conversion.passed_on import passed_on
 from np2tf.conversion.tasks import Done, Task
 from np2tf.conversion.trees import TargetError, copy, targets
 from np2tf.conversion.unchanged import Unchanged
@@ -129,21 +130,24 @@ def _tasks(
     tasks: list[Task] = []
     unread: list[Done] = []
     for path, root in ((one.path, one.root) for one in found):
-        options = configurations.of(path).options()
+        options = replace(configurations.of(path).options(), docs=choices["docs"])
         try:
             data = path.read_bytes()
         except OSError as error:
             unread.append(Done(path, [problem("NP2TF906", path, error.strerror or str(error))]))
             continue
         tasks.append(Task(path, root, data, options, choices["safe"], delivery.patch))
-    return tasks, unread
+    shared = passed_on((task.path, task.data) for task in tasks)
+    return [
+        replace(task, options=replace(task.options, passed_on=shared.get(task.path, ()))) for task in tasks
+    ], unread
 
 
 def _standard_input(
     configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Task]:
     path = Path(choices["stdin_filename"] or "<stdin>")
-    options = configurations.of(path).options()
+    options = replace(configurations.of(path).options(), docs=choices["docs"])
     task = Task(path, Path(), sys.stdin.buffer.read(), options, choices["safe"], delivery.patch)
     if choices["force_exclude"] and search_of(choices, configurations).excludes(path):
         delivery.take(task, Done(path, []))

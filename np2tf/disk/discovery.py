@@ -57,6 +57,7 @@ class Search:
         every_name: whether a file is to be found under each of its names, and not under the first one only.
         others: whether files are given that are not Python.
         apart_from: a folder that is not looked into.
+        pages: endings of names that are taken besides what `include` says.
     """
 
     configurations: Configurations = field(default_factory=Configurations)
@@ -65,6 +66,7 @@ class Search:
     every_name: bool = False
     others: bool = False
     apart_from: Path | None = None
+    pages: tuple[str, ...] = ()
     _seen: set[str] = field(default_factory=set, init=False, repr=False)
 
     def files(self, paths: Iterable[Path]) -> Iterator[FoundFile]:
@@ -121,7 +123,7 @@ class Search:
                 continue
             if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
                 continue
-            is_source = including.says(shown) is True
+            is_source = including.says(shown) is True or entry.name.endswith(self.pages)
             known = None if entry.is_symlink() else os.path.join(real, entry.name)
             if (is_source or self.others) and self._is_new(path, known):
                 yield FoundFile(path, root, is_source)

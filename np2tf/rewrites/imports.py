@@ -18,15 +18,15 @@ def name_for_tnp(facts: Facts) -> str:
     return facts.imports.tnp_name or facts.fresh_name(facts.module, "tnp")
 
 
-def anything_to_translate(facts: Facts) -> bool:
+def anything_to_translate(facts: Facts, passed_on: tuple[str, ...] = ()) -> bool:
     """Whether an import of NumPy would go or a use of it change."""
-    kept = KeptImports(facts)
+    kept = KeptImports(facts, passed_on)
     return any(not kept.all_of(found) or kept.needs_tnp(found) for found in facts.imports.statements)
 
 
 def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
     """Replace the imports of NumPy, and add those the output needs."""
-    kept = KeptImports(facts)
+    kept = KeptImports(facts, options.passed_on)
     acting = []
     for found in facts.imports.statements:
         if not kept.all_of(found) or kept.needs_tnp(found):

@@ -6,7 +6,7 @@ import ast
 import linecache
 import sys
 import types
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -81,7 +81,7 @@ def block_of(functions: Sequence[types.FunctionType]) -> Block:
     first_line = min([outer.lineno, *(one.lineno for one in getattr(outer, "decorator_list", ()))])
     body = lines[first_line - 1 : outer.end_lineno]
     _blank_own_decorators(outer, names, body, first_line)
-    head = ["; ".join(_imports(outer, names))]
+    head = ["; ".join(imports_of(outer, names))]
     owner = None if isinstance(outer, ast.ClassDef) else _class_of(first)
     body, right = (body, 0) if owner else _dedent(body)
     if _first_of(body)[0].isspace():
@@ -98,7 +98,7 @@ def block_of_loop(plain: types.FunctionType, known: LoopFunction) -> Block:
     names = {**_numpys(tree), **plain.__globals__}
     for name in known.parameters:
         names.pop(name, None)
-    head = "; ".join(_imports(ast.parse(known.text), names))
+    head = "; ".join(imports_of(ast.parse(known.text), names))
     lines = known.line, *known.lines
     return Block(f"{head}\n{known.text}", path, 0, 0, {plain: (known.name, known.line)}, names, lines)
 
@@ -195,7 +195,7 @@ def _value(node: ast.expr, names: dict[str, Any]) -> Any:
     return None
 
 
-def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
+def imports_of(outer: ast.AST, names: Mapping[str, Any]) -> Iterator[str]:
     """Imports of what the block's names are, where that is NumPy or `math`; stand-ins for all others.
 
     Without these a name would be taken for a builtin, and what it is for known.
@@ -210,7 +210,7 @@ def _imports(outer: ast.AST, names: dict[str, Any]) -> Iterator[str]:
         if not lines and name not in bound:
             value = names[name]
             known = callable(value) or isinstance(value, _KNOWN)
-            yield f"from {_ELSEWHERE} import {name}" if known else f"{name} = {_ELSEWHERE}()"
+            yield f"from {_ELSEWHERE} import {name}" if known else stand_in(name)
 
 
 #: The module, and the function, that a stand-in seems to come from.
@@ -221,6 +221,11 @@ _KNOWN = (types.ModuleType, str, bytes, int, float, complex, type(None))
 
 def _is_read(name: ast.Name) -> bool:
     return isinstance(name.ctx, ast.Load)
+
+
+def stand_in(name: str) -> str:
+    """A statement that binds a name to what nothing is known of."""
+    return f"{name} = {_ELSEWHERE}()"
 
 
 def is_stand_in(statement: ast.stmt) -> bool:

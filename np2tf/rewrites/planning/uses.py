@@ -126,13 +126,28 @@ def numpys_own(facts: Facts, use: Use) -> bool:
     """Whether a use means the class `np.ndarray` itself, or hands on the module itself.
 
     Arrays on the host are of NumPy's class: what compares it, derives from it or looks it up must get it. A
-    test of `isinstance`, a call and an annotation mean arrays of any kind.
+    test of `isinstance`, a call and an annotation mean arrays of any kind. The parameters of NumPy's own
+    types are NumPy's.
     """
+    if _parameter_of_type(facts, use.node):
+        return True
     if use.qualified == _NDARRAY or use.qualified.startswith(f"{_NDARRAY}."):
         return not (_is_called(facts, use) or _is_class_test(facts, use.node) or _annotates(facts, use.node))
     up = facts.parents[use.node]
     asked_for = isinstance(up, cst.Element) and _asked_for(facts, up) is True
     return use.is_module and (_is_returned(facts, use.node) or asked_for)
+
+
+def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
+    """Whether a name is in the brackets of `npt.NDArray[np.float64]`."""
+    up = facts.parents.nearest(node, cst.Subscript)
+    inside = isinstance(up, cst.Subscript) and up.value is not node
+    base = facts.imports.qualified(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
+    return base is not None and base.startswith(_TYPING)
+
+
+_CHAIN = (cst.Name, cst.Attribute)
+_TYPING = "numpy.typing."
 
 
 def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Element | None:
@@ -242,10 +257,24 @@ def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, s
     aliases = facts.imports.names_of("numpy")
     if not aliases:
         return []
-    pattern = re.compile(rf"(?<![\w.])(?:{'|'.join(map(re.escape, sorted(aliases)))})(?=\.\w)")
-    return [
-        (string, pattern.sub(new, string.value))
-        for annotation in facts.nodes(cst.Annotation)
-        for string in walk(annotation)
-        if isinstance(string, cst.SimpleString) and pattern.search(string.value)
+    named = "|".join(map(re.escape, sorted(aliases)))
+    # What is in the brackets of NumPy's own types stays.
+    pattern = re.compile(rf"{_QUOTED_TYPE}|(?<![\w.])(?P<numpy>{named})(?=\.\w)")
+    replaced = [
+        (string, pattern.sub(lambda found: new if found["numpy"] else found[0], string.value))
+        for string in _quoted(facts)
     ]
+    return [(string, text) for string, text in replaced if text != string.value]
+
+
+_QUOTED_TYPE = r"\bNDArray\[[^\]]*\]"
+
+
+def quoted_types(facts: Facts) -> bool:
+    """Whether an annotation in quotes has a parameter of NumPy's own types."""
+    return any(re.search(_QUOTED_TYPE, string.value) for string in _quoted(facts))
+
+
+def _quoted(facts: Facts) -> Iterator[cst.SimpleString]:
+    for annotation in facts.nodes(cst.Annotation):
+        yield from (string for string in walk(annotation) if isinstance(string, cst.SimpleString))
