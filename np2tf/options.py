@@ -28,3 +28,7 @@ class Options:
     """Longer calls of operators (`np2tf.cond(…)`) are broken into several lines. Other lines keep the
     source's length.
     """
+    docs: bool = False
+    """Translate code in pages and docstrings as well."""
+    passed_on: tuple[str, ...] = ()
+    """Names that other files of the project read of this one, where NumPy's stay bound; `*` is all."""

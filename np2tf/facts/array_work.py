@@ -66,8 +66,8 @@ class ArrayWork:
         """
         if not self.is_there:
             return any(map(_calculates, self._nodes))
-        bodies = (body for node in self._nodes for body in _repeated(node)[:1])
-        return any(any(isinstance(node, _COMPUTES) for node in self._unprinted(body)) for body in bodies)
+        bodies = (body for node in self._nodes for body in _repeated_part(node)[:1])
+        return any(any(isinstance(node, _COMPUTES) for node in self._walk_unprinted(body)) for body in bodies)
 
     @cached_property
     def repeats(self) -> bool:
@@ -75,7 +75,7 @@ class ArrayWork:
         return any(
             self._works.of(callee).is_reached
             for loop in self._nodes
-            for part in _repeated(loop)
+            for part in _repeated_part(loop)
             for node in walk(part)
             for callee in self._effects.callees_at(node)
         )
@@ -111,12 +111,12 @@ class ArrayWork:
         )
         return slices >= ENOUGH or any(map(self._is_numpy_call, self._nodes))
 
-    def _unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
+    def _walk_unprinted(self, node: cst.CSTNode) -> Iterator[cst.CSTNode]:
         """Yield `node` and the nodes below it, without the arguments of `print` calls."""
         if not is_call(self._facts, node, ("print",)):
             yield node
             for child in children(node):
-                yield from self._unprinted(child)
+                yield from self._walk_unprinted(child)
 
     def _shows_arrays(self, node: cst.CSTNode) -> bool:
         """Return whether a node can only be about arrays."""
@@ -214,7 +214,7 @@ def _calculates(loop: cst.CSTNode) -> bool:
     return False
 
 
-def _repeated(node: cst.CSTNode) -> list[cst.CSTNode]:
+def _repeated_part(node: cst.CSTNode) -> list[cst.CSTNode]:
     """Return the parts of a loop or a comprehension that every iteration evaluates: its body, and the test of
     a `while`.
     """

@@ -86,7 +86,10 @@ class Classes:
         """Return whether the class body has no attribute hook, no unknown decorator and no unknown
         metaclass.
         """
-        if any(dotted(item.decorator) not in _HARMLESS and not _configured(item) for item in node.decorators):
+        if any(
+            dotted(item.decorator) not in _HARMLESS and not _has_configuration(item)
+            for item in node.decorators
+        ):
             return False
         if any(dotted(arg.value) not in _METACLASSES for arg in node.keywords):
             return False
@@ -101,9 +104,9 @@ class Classes:
         found = [self.class_named(arg.value) for arg in node.bases]
         return [base for base in found if base is not None and base is not node]
 
-    def _derived(self, node: cst.ClassDef) -> list[cst.ClassDef]:
+    def _derived_classes(self, node: cst.ClassDef) -> list[cst.ClassDef]:
         direct = [one for one in self._members if node in self._bases(one)]
-        return direct + [far for one in direct for far in self._derived(one)]
+        return direct + [far for one in direct for far in self._derived_classes(one)]
 
     def is_self(self, node: cst.CSTNode) -> bool:
         """Return whether a name is the `self` of the method around it."""
@@ -149,7 +152,7 @@ class Classes:
             around = self.facts.scopes.function_of(around)
         return around
 
-    def called(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
+    def called_methods(self, node: cst.CSTNode) -> list[cst.FunctionDef]:
         """Return the methods that `self.name` or `super().name` may be, including those of derived
         classes.
         """
@@ -163,8 +166,10 @@ class Classes:
             return []
         start = self._owner[around]
         places = self._bases(start) if of_super else [start]
-        first = [found for place in places for found in [self.inherited(place, node.attr.value)] if found]
-        overriding = [self._members[one].get(node.attr.value) for one in self._derived(start)]
+        first = [
+            found for place in places for found in [self.inherited_method(place, node.attr.value)] if found
+        ]
+        overriding = [self._members[one].get(node.attr.value) for one in self._derived_classes(start)]
         every = [*first[:1], *(one for one in overriding if one is not None)]
         return list(dict.fromkeys(every)) if first else []
 
@@ -172,11 +177,13 @@ class Classes:
         """Return a class and its bases in this module."""
         return [node, *(far for base in self._bases(node) for far in self.lineage(base))]
 
-    def inherited(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
+    def inherited_method(self, node: cst.ClassDef, name: str) -> cst.FunctionDef | None:
         """Return the method of this name that objects of a class have."""
         if name in self._members[node]:
             return self._members[node][name]
-        return next((found for base in self._bases(node) if (found := self.inherited(base, name))), None)
+        return next(
+            (found for base in self._bases(node) if (found := self.inherited_method(base, name))), None
+        )
 
 
 def _is_plain_base(node: cst.BaseExpression) -> bool:
@@ -189,5 +196,5 @@ def decorators(function: cst.FunctionDef) -> list[str | None]:
     return [dotted(item.decorator) for item in function.decorators]
 
 
-def _configured(item: cst.Decorator) -> bool:
+def _has_configuration(item: cst.Decorator) -> bool:
     return isinstance(item.decorator, cst.Call) and dotted(item.decorator.func) in _HARMLESS

@@ -20,7 +20,7 @@ _ACTING = frozenset({"copy", "json", "os", "pickle", "random", "shutil", "subpro
 _Candidate = tuple[Thing, ...] | str
 
 
-class Linked:
+class LinkedProject:
     """The summaries of a project, joined over its imports.
 
     Args:
@@ -117,13 +117,13 @@ class Linked:
         while changed:
             changed = False
             for function, uses in pending:
-                reason = next(filter(None, (self._ending(use, why) for use in uses)), None)
+                reason = next(filter(None, (self._reason_of_end(use, why) for use in uses)), None)
                 if function not in why and reason is not None:
                     why[function] = reason
                     changed = True
         return why
 
-    def _ending(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
+    def _reason_of_end(self, use: list[_Candidate], why: dict[Thing, str]) -> str | None:
         """Return why all possible callees of a use end the trace, by the first of them; None if a callee may
         not.
         """

@@ -157,7 +157,7 @@ class Cache:
 
     def shrink(self) -> None:
         """Remove the least recently used translations until the cache is well below its limit."""
-        entries = list(self._finished())
+        entries = list(self._finished_entries())
         size = sum(entry.size for entry in entries)
         if size <= self.limit:
             return
@@ -174,12 +174,12 @@ class Cache:
 
     def clear(self) -> int:
         """Remove every entry, and return the number of files."""
-        entries = list(self._finished())
+        entries = list(self._finished_entries())
         for entry in entries:
             _remove(entry.path)
         return len(entries)
 
-    def _finished(self) -> Iterator[Entry]:
+    def _finished_entries(self) -> Iterator[Entry]:
         """Yield the complete entries, and remove temporary files of dead processes."""
         for entry in list(self.entries()):
             if not entry.path.endswith(".tmp"):

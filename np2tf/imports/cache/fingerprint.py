@@ -52,16 +52,16 @@ def _in(folder: str, names: Iterable[str], ending: str) -> Iterator[str]:
 
 def key_of(data: bytes, path: str, options: object) -> str:
     """Return the key of a translation, which changes with all data that the translation depends on."""
-    return key_from(begun(options), data, path)
+    return key_from(begin_hash(options), data, path)
 
 
-def begun(options: object) -> blake2b:
+def begin_hash(options: object) -> blake2b:
     """Return the hash of the data that all sources with these options share."""
     return blake2b(fingerprint() + repr(options).encode() + b"\n", digest_size=20)
 
 
 def key_from(begun: blake2b, data: bytes, path: str) -> str:
-    """Return the same as `key_of`, from the hash that `begun` returned."""
+    """Return the same as `key_of`, from the hash that `begin_hash` returned."""
     whole = begun.copy()
     for part in (path.encode("utf-8", "surrogatepass"), data):
         whole.update(len(part).to_bytes(8, "big") + part)

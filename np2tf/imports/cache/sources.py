@@ -15,7 +15,7 @@ import time
 from typing import Any, NamedTuple
 
 from np2tf.imports.cache.files import Cache, hash_of
-from np2tf.imports.cache.fingerprint import begun, key_from
+from np2tf.imports.cache.fingerprint import begin_hash, key_from
 from np2tf.imports.reporting.findings import Finding, Originals, Translation
 
 #: A file changed less than this time ago (in ns) may change again without a new time stamp, because some file
@@ -25,7 +25,7 @@ _SETTLED = 2_000_000_000
 _AT_HAND = 16
 
 
-class Seen(NamedTuple):
+class FileState(NamedTuple):
     """The status of a file before it was read."""
 
     size: int
@@ -35,7 +35,7 @@ class Seen(NamedTuple):
     """The time in ns of the last change of its status, which nobody can set; on Windows, of its creation."""
 
     @classmethod
-    def of(cls, path: str) -> Seen | None:
+    def of(cls, path: str) -> FileState | None:
         """Return the file's present status; None if there is no such file."""
         try:
             status = os.stat(path)
@@ -60,9 +60,9 @@ class _Folder(NamedTuple):
     The row is one flat tuple to spare the garbage collector work.
     """
     written: bytes | memoryview
-    """The translations, each in the format of `_written`."""
+    """The translations, each in the format of `_serialize`."""
 
-    def get(self, name: str, seen: Seen) -> bytes | memoryview | None:
+    def get(self, name: str, seen: FileState) -> bytes | memoryview | None:
         """Return the stored translation of a file with this status; None if there is none."""
         row = self.table.get(name)
         if row is None or row[:-3] != seen:
@@ -78,7 +78,7 @@ def _apart(path: str) -> tuple[str, str]:
     return path[:cut], path[cut:]
 
 
-def _written(made: Translation) -> bytes:
+def _serialize(made: Translation) -> bytes:
     findings = tuple(map(tuple, made.findings))
     value: Any = made.code, made.own_code, made.key, findings, tuple(made.originals), made.summary
     return marshal.dumps(value)
@@ -95,11 +95,11 @@ class Sources:
 
     def __init__(self, cache: Cache, options: object) -> None:
         self._cache = cache
-        self._begun = begun(options)
+        self._begun = begin_hash(options)
         self._folders: dict[str, _Folder] = {}
-        self._new: dict[str, dict[str, tuple[Seen, bytes]]] = {}
+        self._new: dict[str, dict[str, tuple[FileState, bytes]]] = {}
 
-    def find(self, path: str, seen: Seen | None) -> Translation | None:
+    def find(self, path: str, seen: FileState | None) -> Translation | None:
         """Return the translation of a file, if the file has not changed since the translation was made."""
         folder, name = _apart(path)
         known = self._folders.get(folder)
@@ -110,14 +110,14 @@ class Sources:
         found = None if seen is None else known.get(name, seen)
         return None if found is None else _read(found)
 
-    def remember(self, path: str, seen: Seen | None, made: Translation) -> None:
+    def remember(self, path: str, seen: FileState | None, made: Translation) -> None:
         """Record the translation of a file that had the status `seen` before it was read."""
         if seen is None or not seen.is_settled:
             return
         if not self._new:
             atexit.register(self.write)
         folder, name = _apart(path)
-        self._new.setdefault(folder, {})[name] = (seen, _written(made))
+        self._new.setdefault(folder, {})[name] = (seen, _serialize(made))
 
     def write(self) -> None:
         """Store new translations, together with valid ones that other processes have written in the
@@ -129,7 +129,7 @@ class Sources:
             rest: list[bytes | memoryview] = []
             end = 0
             for name in there.table.keys() | new.keys():
-                seen = Seen.of(folder + name)
+                seen = FileState.of(folder + name)
                 if seen is None:
                     continue
                 before, written = new.get(name, (seen, None))

@@ -35,7 +35,7 @@ class Matching:
         self.places = positions(source)
         self.found: dict[cst.CSTNode, cst.CSTNode] = {}
         self._origins = origins
-        self._owners = dict(_owned(source, source))
+        self._owners = dict(_nodes_with_owner(source, source))
         self._output = output
         self._source = source
         self._loops = [node for node in walk(source) if isinstance(node, (cst.For, cst.While))]
@@ -46,7 +46,7 @@ class Matching:
 
     def _visit(self, node: cst.CSTNode, function: cst.CSTNode) -> None:
         """Match `node` and the nodes below it; `function` is the source's function that is being printed."""
-        known = self._known(node)
+        known = self._match_of(node)
         if known is not None:
             self.found[node] = known
             self._line = max(self._line, self.places[known].start.line)
@@ -58,14 +58,14 @@ class Matching:
         for child in children(node):
             self._visit(child, function)
         if body:
-            self._made(body)
+            self._match_helpers(body)
 
-    def _known(self, node: cst.CSTNode) -> cst.CSTNode | None:
+    def _match_of(self, node: cst.CSTNode) -> cst.CSTNode | None:
         stands_for = self._origins.get(node, node)
         return stands_for if stands_for in self._owners else None
 
     @cached_property
-    def _quoted(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
+    def _quoted_expressions(self) -> dict[str, list[tuple[cst.CSTNode, cst.CSTNode]]]:
         """Maps the text of expressions that lowering quotes to pairs of the source node and its node in the
         output.
         """
@@ -81,7 +81,7 @@ class Matching:
     def _by_text(self, node: cst.CSTNode, function: cst.CSTNode) -> bool:
         if not isinstance(node, cst.BaseExpression) or isinstance(node, _TRIVIAL):
             return False
-        candidates = self._quoted.get(self._output.code_for_node(node))
+        candidates = self._quoted_expressions.get(self._output.code_for_node(node))
         if not candidates:
             return False
         lines = self.places[function]
@@ -95,14 +95,14 @@ class Matching:
         ahead = [pair for pair in inside if self.places[pair[0]].start.line >= self._line]
         _, became = (ahead or inside[-1:])[0]
         for printed, quoted in zip(walk(node), walk(became)):
-            known = self._known(quoted)
+            known = self._match_of(quoted)
             if known is not None:
                 self.found[printed] = known
         return True
 
     # -- statements that were made ---------------------------------------------------------------------------
 
-    def _made(self, body: Sequence[cst.CSTNode]) -> None:
+    def _match_helpers(self, body: Sequence[cst.CSTNode]) -> None:
         """Match helpers and the call that uses them with one statement of the source."""
         run: list[cst.CSTNode] = []
         for statement in body:
@@ -156,7 +156,7 @@ class Matching:
         return None
 
 
-def _owned(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
+def _nodes_with_owner(node: cst.CSTNode, owner: cst.CSTNode) -> Iterator[tuple[cst.CSTNode, cst.CSTNode]]:
     """Yield every node below `node` with the innermost statement around it."""
     stack = [(node, owner)]
     while stack:

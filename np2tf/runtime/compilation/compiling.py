@@ -21,7 +21,8 @@ import tensorflow as tf
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
-from np2tf.runtime.arguments.signature import Signature, share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
+from np2tf.runtime.arguments.signature import Signature
 from np2tf.runtime.arguments.traced_arguments import write_back
 from np2tf.runtime.arguments.unchanged_captures import guard_captures
 from np2tf.runtime.callees.callees import NewCallee, check_class

@@ -82,7 +82,7 @@ class EffectLog:
         self._count.write(count + queued)
         self._queued.write(tf.zeros_like(queued))
 
-    def taken(self) -> list[tf.Tensor]:
+    def flush(self) -> list[tf.Tensor]:
         """Return the queue and its length, and the log and its length if it is used; both are empty
         afterwards.
         """
@@ -97,7 +97,7 @@ class EffectLog:
         return values
 
     def effects(self, values: Sequence[np.ndarray]) -> list[Any]:
-        """Return the effects that the values of `taken` record."""
+        """Return the effects that the values of `flush` record."""
         queue, queued, *log = values
         rows = [*(log[0][: int(log[1])] if log else ()), *queue[: int(queued)]]
         return [self._effect(row) for row in rows]

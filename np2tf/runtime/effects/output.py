@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintEffect:
     """One print: its text, the name of the stream in `sys`, and whether to flush the stream."""
 
     text: str
@@ -37,7 +37,7 @@ class Printed:
 
 
 @dataclass(frozen=True)
-class Append:
+class AppendEffect:
     """An item to append to a list of the caller's, the `place`-th of its mutable containers."""
 
     place: int
@@ -45,13 +45,13 @@ class Append:
 
 
 #: An effect that happens when the call is accepted.
-Effect = Callable[[], None] | Append
+Effect = Callable[[], None] | AppendEffect
 
 
 def perform(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
     """Perform the effects of a call, in order; `holders` are the caller's lists, dicts and objects."""
     for effect in effects:
-        if isinstance(effect, Append):
+        if isinstance(effect, AppendEffect):
             holders[effect.place].append(effect.item)
         else:
             effect()
@@ -130,5 +130,5 @@ def put_logged(trace: Trace) -> None:
         output.add(lambda: log.effects(values))
         return count + np.int32(1)
 
-    done = tf.numpy_function(add, [trace.printed.value, *log.taken()], tf.int32)
+    done = tf.numpy_function(add, [trace.printed.value, *log.flush()], tf.int32)
     trace.printed.write(tf.ensure_shape(done, ()))

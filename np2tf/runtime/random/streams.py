@@ -117,11 +117,11 @@ class Stream:
     def numpys_state(self) -> dict[str, tf.Tensor]:
         """Return the state in NumPy's format, for a stream that is not buffered."""
         source = self.bits()
-        return source.folded(source.parts)
+        return source.fold(source.parts)
 
     def store(self, parts: dict[str, tf.Tensor]) -> None:
         """Replace the state by the state after a draw."""
-        parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfolded(parts)
+        parts = parts if self.storages.keys() <= parts.keys() else self.bits().unfold(parts)
         for name, storage in self.storages.items():
             if name not in states.FIXED and parts[name] is not storage.value:
                 storage.write(parts[name])
@@ -267,7 +267,7 @@ class Draws:
                     name: self._input(stream, name, tf.TensorSpec(part.shape, part.dtype))
                     for name, part in parts.items()
                 }
-                stream.initial = SOURCES.get(stream.bits_name, Source).unfolded(given)
+                stream.initial = SOURCES.get(stream.bits_name, Source).unfold(given)
         for name, part in stream.initial.items():
             storage = stream.storages[name] = Storage(part)
             storage.birth = stream.birth

@@ -146,7 +146,7 @@ class Trace:
             )
         return array
 
-    def captured(self, buffer: np.ndarray | None) -> Storage:
+    def capture(self, buffer: np.ndarray | None) -> Storage:
         """Return the storage of a host array that staged code uses.
 
         Raises:

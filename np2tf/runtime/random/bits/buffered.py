@@ -10,7 +10,7 @@ from __future__ import annotations
 import tensorflow as tf
 
 from np2tf.runtime.random.bits.sources import OfWords32, OfWords64, Source, fraction, fraction_of_halves
-from np2tf.runtime.random.bits.words import LOW_32, mask_bits, right, u64
+from np2tf.runtime.random.bits.words import LOW_32, mask_bits, shift_right, u64
 from np2tf.runtime.xla.dynamic_shapes import OF_INPUT
 
 #: The part of the state that counts the words taken; its initial value is the position of the call's first
@@ -18,7 +18,7 @@ from np2tf.runtime.xla.dynamic_shapes import OF_INPUT
 TAKEN = "taken"
 
 
-class Buffered(Source):
+class BufferedWords(Source):
     """Reads words from a buffer; `parts["taken"]` is the position of the next word.
 
     Attributes:
@@ -54,7 +54,7 @@ class Buffered(Source):
         return found * tf.cast(2 * again + 1, self.dtype)
 
 
-class Words64(OfWords64, Buffered):
+class Words64(OfWords64, BufferedWords):
     """A bit generator that makes words of 64 bits, such as PCG64; 32 bits are half a word."""
 
     dtype, place = tf.uint64, TAKEN
@@ -67,7 +67,7 @@ class Words64(OfWords64, Buffered):
         """Return the next `count` groups of 32 bits."""
         kept, upper, taken = self.parts["has_uint32"][0] > 0, self.parts["uinteger"], self.parts[TAKEN]
         words = self.at(taken + tf.range((count + 1) // 2, dtype=tf.int64))
-        halves = tf.reshape(tf.stack([mask_bits(words, LOW_32), right(words, 32)], 1), [-1])
+        halves = tf.reshape(tf.stack([mask_bits(words, LOW_32), shift_right(words, 32)], 1), [-1])
         needed = tf.where(kept, count // 2, (count + 1) // 2)
         last = tf.gather(halves, tf.maximum(2 * needed - 1, 0))
         self.parts[TAKEN] = taken + tf.cast(needed, tf.int64)
@@ -82,7 +82,7 @@ class Words64(OfWords64, Buffered):
         return fraction(self.raws(count))
 
 
-class Words32(OfWords32, Buffered):
+class Words32(OfWords32, BufferedWords):
     """A bit generator that makes words of 32 bits: MT19937."""
 
     dtype = tf.uint32
@@ -98,11 +98,11 @@ class Words32(OfWords32, Buffered):
     def doubles(self, count: int) -> tf.Tensor:
         """Return the next `count` numbers from [0, 1), all at once."""
         halves = tf.reshape(self.halves(2 * count), [count, 2])
-        return fraction_of_halves(right(halves[:, 0], 5), right(halves[:, 1], 6))
+        return fraction_of_halves(shift_right(halves[:, 0], 5), shift_right(halves[:, 1], 6))
 
 
 #: Name of a bit generator -> the source that makes bits of the words from its `random_raw`.
-BUFFERED: dict[str, type[Buffered]] = {
+BUFFERED: dict[str, type[BufferedWords]] = {
     "PCG64": Words64,
     "PCG64DXSM": Words64,
     "SFC64": Words64,
