@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-# The templates of the programs. ------------------------------------------------------------------------------
+# The templates of the programs. ---------------------------------------------------------------------------
 # A word in braces is a hole (`HOLES`): the first one names the subject, which the later ones are made to fit.
 
 #: Exact if the operands are.
