@@ -60,14 +60,14 @@ def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_s
 
 
 def _with_doctests(source: Source, made: Result, options: Options) -> Result:
-    """A translation with the doctests in its docstrings translated."""
+    """Return a translation in which the doctests of the docstrings are also translated."""
     text, further = with_doctests(source.original, made.text, source.path, options)
     found = sorted([*made.diagnostics, *further], key=lambda one: (one.line, one.column))
     return replace(made, text=text, changed=text != source.original, diagnostics=found)
 
 
 def _page(data: bytes, path: Path, root: Path, options: Options) -> Outcome:
-    """Translate the blocks of code in a page; all else in it stays as it is."""
+    """Translate the blocks of code in a page; the rest of the page does not change."""
     try:
         text = data.decode("utf-8")
         after, found = translated_page(text, str(path), options)

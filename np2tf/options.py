@@ -29,6 +29,8 @@ class Options:
     source's length.
     """
     docs: bool = False
-    """Translate code in pages and docstrings as well."""
+    """Also translate code in pages and docstrings."""
     passed_on: tuple[str, ...] = ()
-    """Names that other files of the project read of this one, where NumPy's stay bound; `*` is all."""
+    """The names of this file that other files of the project read, where NumPy's names stay bound; `*` means
+    all names.
+    """

@@ -119,7 +119,7 @@ class Plugin:
                 terminalreporter.line(f"ERROR: nothing of {name} was translated: {reason}", red=True)
 
     def counted(self, config: pytest.Config) -> list[dict[str, Any]] | None:
-        """What each process ran and met, as plain data; None where nothing was to be translated."""
+        """Return the counts of each process as plain data; None if nothing was to be translated."""
         return [_count_data(config), *self._workers] if _STARTED in config.stash else None
 
     def _untranslated_packages(self, config: pytest.Config) -> dict[str, str]:

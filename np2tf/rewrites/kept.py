@@ -97,7 +97,7 @@ class KeptImports:
         return names
 
     def _is_passed_on(self, name: str) -> bool:
-        """Whether other files read a name of this one."""
+        """Return whether other files read a name of this file."""
         return name in self._passed_on or ("*" in self._passed_on and not name.startswith("_"))
 
     def _needs_star(self) -> bool:
@@ -108,7 +108,7 @@ class KeptImports:
         bound = facts.scopes.module.bindings
         others = {name for name in (*self._by_name, *self._passed_on) if name not in bound}
         if "*" in others or any(facts.imports.star_name(name) is not None for name in others):
-            return True  # who imports them from here finds them
+            return True  # other files may import them from this file
         unknown = facts.scopes.module.free - facts.imports.builtins
         return any(facts.imports.star_name(name) is None for name in unknown)
 

@@ -42,7 +42,9 @@ def _lost_names(source: ast.Module, translated: ast.Module) -> list[tuple[str, s
 
 
 def _lost_stars(source: ast.Module, translated: ast.Module) -> list[ast.stmt]:
-    """The imports of all of NumPy's names that the translation has not: who imports from here finds them."""
+    """Return the star imports from NumPy that the translation lacks; other modules may import their names
+    from here.
+    """
     stars = {one.module: one for one in _imports(source) if _is_star(one) and isinstance(one, ast.ImportFrom)}
     kept = {one.module for one in _imports(translated) if _is_star(one) and isinstance(one, ast.ImportFrom)}
     return [one for name, one in stars.items() if name not in kept and str(name).split(".")[0] == "numpy"]

@@ -228,7 +228,7 @@ def _is_read(name: ast.Name) -> bool:
 
 
 def stand_in(name: str) -> str:
-    """A statement that binds a name to what nothing is known of."""
+    """Return a statement that binds a name to an unknown object."""
     return f"{name} = {_ELSEWHERE}()"
 
 

@@ -18,7 +18,7 @@ from np2tf.tree.names import dotted, words
 from np2tf.tree.walk import walk
 
 MODULES = frozenset({"numpy", "numpy.linalg", "numpy.fft", "numpy.random"})
-"""The modules that np2tf.tnp has."""
+"""The modules of NumPy that np2tf.tnp has."""
 
 # Modules of NumPy that do not compute, or that cannot work with tensors. Code that uses them stays on NumPy,
 # and gets arrays through their protocols.
@@ -127,7 +127,8 @@ def numpys_own(facts: Facts, use: Use) -> bool:
     """Return whether a use means the class `np.ndarray` itself, or passes on the module itself.
 
     Arrays on the host have NumPy's class, so code that compares it, derives from it or looks it up must get
-    it. A test with `isinstance`, a call and an annotation mean arrays of any kind.
+    it. A test with `isinstance`, a call and an annotation mean arrays of any kind. The parameters of NumPy's
+    own types are NumPy's.
     """
     if _parameter_of_type(facts, use.node):
         return True
@@ -139,7 +140,7 @@ def numpys_own(facts: Facts, use: Use) -> bool:
 
 
 def _parameter_of_type(facts: Facts, node: cst.CSTNode) -> bool:
-    """Whether a name is in the brackets of `npt.NDArray[np.float64]`."""
+    """Return whether a name is in the brackets of `npt.NDArray[np.float64]`."""
     up = facts.parents.nearest(node, cst.Subscript)
     inside = isinstance(up, cst.Subscript) and up.value is not node
     base = facts.imports.qualified(up.value) if inside and isinstance(up.value, _CHAIN) else None  # type: ignore[union-attr]
@@ -281,7 +282,7 @@ _QUOTED_TYPE = r"\bNDArray\[[^\]]*\]"
 
 
 def quoted_types(facts: Facts) -> bool:
-    """Whether an annotation in quotes has a parameter of NumPy's own types."""
+    """Return whether a quoted annotation has a parameter of NumPy's own types."""
     return any(re.search(_QUOTED_TYPE, string.value) for string in _quoted(facts))
 
 

@@ -1,4 +1,4 @@
-"""Arguments and variables are taken apart: arrays, numbers, constants and containers go to a `Signature`."""
+"""Divides arguments and variables: arrays, numbers, constants and containers go to a `Signature`."""
 
 from __future__ import annotations
 

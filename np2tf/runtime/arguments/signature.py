@@ -156,14 +156,15 @@ class Signature:
         return self._places[_identity(array)]
 
     def begin_names(self) -> None:
-        """What follows is read by a function that is itself a part of an argument.
+        """Begin the names that a function reads which is itself a part of an argument.
 
-        The code reads it by name: lists, dicts and objects there are none of the arguments' own.
+        The code reads the values by name, so that lists, dicts and objects among them are not the arguments'
+        own.
         """
         self._naming += 1
 
     def end_names(self) -> None:
-        """What such a function reads is complete."""
+        """End the names that such a function reads."""
         self._naming -= 1
 
     def note_holder(self, holder: Any) -> bool:

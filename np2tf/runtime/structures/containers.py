@@ -50,14 +50,16 @@ def put_back(result: Any, originals: dict[Path, Any], places: dict[Path, Path], 
 
 
 def guard_closures(*functions: Any) -> MutationGuard:
-    """A guard of the lists and dicts that functions know from around them: a staged loop or branch must leave
-    these alone.
+    """Return a guard of the lists and dicts in the closures of functions, which a staged loop or branch must
+    not change.
     """
     return MutationGuard(STATE.reachable(_closure_values(functions, set())))
 
 
 def _closure_values(functions: Iterable[Any], seen: set[int]) -> Iterator[Any]:
-    """The values in the closures of `functions`, and of those that are found there."""
+    """Yield the values in the closures of `functions`, and in the closures of functions among these
+    values.
+    """
     for function in functions:
         if not isinstance(function, FunctionType) or id(function) in seen:
             continue
