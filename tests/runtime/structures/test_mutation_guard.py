@@ -1,4 +1,4 @@
-"""What a trace changes in place, where it must not, is noticed and taken back: the host runs the call then."""
+"""What a trace changes in place, where it must not, is seen and taken back: then the host runs the call."""
 
 from __future__ import annotations
 
