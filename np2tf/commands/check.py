@@ -223,9 +223,9 @@ def _show(found: Run, chosen: dict[str, Any]) -> None:
         for path, fate in found.project.fates():
             click.echo(f"{path}:{fate}")
     if summary:
-        from np2tf.commands.fates import show_summary  # tables take a while to load
+        from np2tf.commands.printing.fates import show_summary  # tables take a while to load
 
-        show_summary([fate for _, fate in found.project.fates()])
+        show_summary([fate for _, fate in found.project.fates()], output.wide_console())
     if not quiet:
         click.echo(_summary(found), err=True)
 

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.console import Console
 from rich.table import Table
 
-from np2tf.commands.output import wide_console
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 
 #: So many reasons are shown.
 ROWS = 20
 
 
-def show_summary(fates: Sequence[Fate]) -> None:
+def show_summary(fates: Sequence[Fate], console: Console) -> None:
     """How many functions have which fate, and the reasons of those that stay on the host."""
-    console = wide_console()
     table = Table(title="Functions that compute with arrays")
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):
