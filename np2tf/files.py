@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from np2tf.disk.outcome import Outcome, problem, reason_of
@@ -13,6 +14,7 @@ from np2tf.options import Options
 from np2tf.pipeline import translate
 from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.control.summaries import summarise
+from np2tf.rewrites.planning.uses import uses
 from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
 
@@ -93,3 +95,10 @@ def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
     """What becomes of the functions of a file that have loops or compute with arrays."""
     facts = facts_of(outcome) if "def " in outcome.before else None
     return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
+
+
+def names_of(outcome: Outcome) -> Counter[str]:
+    """How often a file uses each NumPy name; modules themselves are not counted."""
+    if outcome.facts is None:
+        return Counter()
+    return Counter(use.qualified for use in uses(outcome.facts) if not use.is_module)
