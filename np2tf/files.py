@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from np2tf.disk.outcome import Outcome, problem, reason_of
@@ -30,6 +33,24 @@ def translated(path: Path, root: Path, options: Options) -> Outcome:
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
     """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    with _uncollected():
+        return _translated_bytes(data, path, root, options, is_safe)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let nobody look for garbage: a tree has many objects, and none of them is garbage before its file is
+    done. Then the next look, which is at young objects only, finds all of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     if path.suffix == SUFFIX:
         return _notebook(data, path, root, options, is_safe)
     try:

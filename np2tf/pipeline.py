@@ -13,6 +13,7 @@ from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names, stack_levels
 from np2tf.rewrites.planning.plan import Plan
+from np2tf.tree.memo import forget
 from np2tf.tree.source import Source, SourceError
 
 Rewrite = Callable[[Facts, Plan, Report, Options], None]
@@ -62,9 +63,10 @@ def convert(source_text: str, options: Options | None = None, path: str = "<stri
 def translate(source: Source, options: Options) -> Result:
     """Translate one file; SourceError where it cannot be parsed."""
     before = source.original
-    if not options.everything and not is_candidate(source.text):
+    if not options.everything and not is_candidate(source.text, source.program):
         return Result(before)
     report = Report.of(source.path, source.text)
+    forget()
     try:
         facts = Facts.of(source.module, source.path)
         something = imports.anything_to_translate(facts) or control.anything_to_stage(facts, options)

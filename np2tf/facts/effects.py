@@ -67,7 +67,11 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.ClassDef: "defines a class",
 }
 
-
+#: The nodes that anything can stand against; most are others.
+_ASKED = frozenset({
+    *_STATEMENTS, cst.With, cst.Del, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.Call, cst.Try,
+    cst.GeneratorExp, cst.Name, cst.FunctionDef, cst.Return,
+})  # fmt: skip
 #: Expressions that may give a function.
 _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 #: What goes through a generator that stands in it, at once.
@@ -101,6 +105,7 @@ class Effects:
     _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
     _handed: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
     _contexts: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
+    _callees: dict[cst.FunctionDef, dict[cst.FunctionDef, cst.CSTNode]] = field(default_factory=dict)
     classes: Classes = field(init=False)
     constructors: Constructors = field(init=False)
 
@@ -125,10 +130,12 @@ class Effects:
 
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
         """The functions, methods and properties of this module that it runs, each with one place."""
-        found: dict[cst.FunctionDef, cst.CSTNode] = {}
-        for node in staged_parts(function):
-            for callee in self._callees_at(node):
-                found.setdefault(callee, node)
+        found = self._callees.get(function)
+        if found is None:
+            found = self._callees[function] = {}
+            for node in staged_parts(function):
+                for callee in self._callees_at(node):
+                    found.setdefault(callee, node)
         return found
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
@@ -153,6 +160,9 @@ class Effects:
         return known and self.is_under_a_test(call, function)
 
     def _callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+        kind = type(node)
+        if kind is not cst.Call and kind is not cst.Attribute:
+            return
         if isinstance(node, cst.Call):
             callee = self.module_function(node.func)
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
@@ -232,6 +242,8 @@ class Effects:
                 yield from self._below(child, function, message)
 
     def _one(self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool) -> Iterator[Problem]:
+        if type(node) not in _ASKED:
+            return
         reason = _STATEMENTS.get(type(node))
         if reason is not None:
             yield Problem(node, reason)

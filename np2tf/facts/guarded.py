@@ -40,10 +40,11 @@ Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
     """`node` and what is below it, without the handlers of exceptions: these run on the host."""
-    yield node
-    for child in children(node):
-        if not isinstance(child, cst.ExceptHandler):
-            yield from staged_parts(child)
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(child for child in reversed(children(top)) if type(child) is not cst.ExceptHandler)
 
 
 def hidden(

@@ -8,6 +8,7 @@ from np2tf.facts import Facts
 from np2tf.tree.walk import walk
 
 _STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
+_MAKING = frozenset({cst.FormattedString, cst.ConcatenatedString, cst.BinaryOperation, cst.Call})
 _STREAMS = ("sys.stdout", "sys.stderr", "None")
 _OF_PRINT = ("sep", "end", "file", "flush")
 
@@ -22,6 +23,8 @@ class Texts:
 
     def is_text(self, node: cst.CSTNode) -> bool:
         """Whether an expression visibly makes text of values."""
+        if type(node) not in _MAKING:
+            return False
         if isinstance(node, cst.FormattedString):
             return not isinstance(self._facts.parents[node], cst.ConcatenatedString)
         if isinstance(node, cst.ConcatenatedString):

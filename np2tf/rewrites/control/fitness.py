@@ -201,7 +201,7 @@ def _spread(
     decisions: dict[cst.FunctionDef, Decision], unfit: dict[cst.FunctionDef, Unfit], effects: Effects
 ) -> None:
     """A function is no fitter than what it calls, unless a trace may not reach the call."""
-    calls = {function: effects.callees(function) for function in decisions}
+    calls = {function: dict(effects.callees(function)) for function in decisions}
     changed = True
     while changed:
         changed = False
