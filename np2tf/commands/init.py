@@ -16,6 +16,7 @@ from np2tf.adopting.configuration import CannotAddError, configuration, with_tab
 from np2tf.adopting.repository import Repository, top_of
 from np2tf.adopting.workflow import PLACE, workflow
 from np2tf.commands import output
+from np2tf.commands.check import jobs_for
 from np2tf.commands.report import surveyed
 from np2tf.configuration import Configurations
 from np2tf.diagnostics import CLEAN
@@ -205,7 +206,6 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
     """Hide what is found today, as `np2tf check --write-baseline` does."""
     from np2tf.checking.baseline import Baseline
     from np2tf.checking.run import Run
-    from np2tf.conversion.workers import cores
 
     file = top / _BASELINE
     name = click.format_filename(_short(file))
@@ -216,12 +216,13 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
         click.echo(f"{name} would be written")
         return
     configurations = Configurations()
+    files = list(python_files([top], Search(configurations)))
     run = Run.of(
-        list(python_files([top], Search(configurations))),
+        files,
         [top],
         lambda code, path: configurations.of(path).is_selected(code, path),
         lambda path: configurations.of(path).options(),
-        cores(),
+        jobs_for(files),
     )
     made = Baseline(file).renewed(
         run.files,

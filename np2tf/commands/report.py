@@ -11,6 +11,7 @@ import click
 
 from np2tf import __version__
 from np2tf.commands import output
+from np2tf.commands.check import jobs_for
 from np2tf.commands.choices import configurations_of, file_choices, search_of, with_options
 from np2tf.commands.progress import Bar
 from np2tf.diagnostics import CLEAN, INTERNAL
@@ -76,7 +77,6 @@ def report(paths: tuple[Path, ...], html: Path | None, markdown: bool, **chosen:
 
 def surveyed(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> Survey:
     """What becomes of the files, as far as the options choose them."""
-    from np2tf.conversion.workers import cores
     from np2tf.report.survey import survey
 
     configurations = configurations_of(chosen)
@@ -87,7 +87,7 @@ def surveyed(paths: tuple[Path, ...], folder: Path, chosen: dict[str, Any]) -> S
             folder,
             lambda path: configurations.of(path).options(),
             lambda code, path: configurations.of(path).is_selected(code, path),
-            chosen["jobs"] or cores(),
+            chosen["jobs"] or jobs_for(files),
             bar.advance,
         )
 
