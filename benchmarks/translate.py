@@ -2,8 +2,8 @@
 
     python benchmarks/translate.py [FOLDER] [--files N] [--json]
 
-FOLDER is the installed package networkx by default. Every ratio is of processor seconds in one process, best of
-several where that is quick; of workers and commands it is of the clock.
+FOLDER is the installed package networkx by default. Ratios are of processor seconds in one process; those of
+workers and commands are of the clock.
 """
 
 from __future__ import annotations
@@ -45,7 +45,8 @@ def beside_libcst(files: Sequence[Path]) -> dict[str, float]:
 
     def parse_and_print() -> None:
         for _, data in sources:
-            assert cst.parse_module(data.decode()).code
+            text = data.decode()
+            assert cst.parse_module(text).code == text
 
     def translate() -> None:
         for path, data in sources:

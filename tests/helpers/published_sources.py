@@ -73,8 +73,8 @@ def wrong_with(data: bytes, path: Path, root: Path, counts: Counter[str]) -> lis
 
 
 def _touched_elsewhere(before: bytes, after: bytes, path: Path) -> list[str]:
-    """The first line that is in no function or statement in which something was planned, and that the translation
-    does not have behind the line before it."""
+    """The first line that is in no function or statement in which something was planned, and that is not in
+    the translation, behind the line before it."""
     source = Source.of(before, str(path))
     touched = translate(source, Options()).touched
     positions = MetadataWrapper(source.module, unsafe_skip_copy=True).resolve(PositionProvider)
@@ -92,7 +92,9 @@ def _lines(statements: Sequence[cst.CSTNode], touched: Set[cst.CSTNode], positio
         if node not in touched:
             continue
         place = positions[node]
-        first, last = place.start.line, place.end.line
+        decorators = getattr(node, "decorators", ())
+        first = min([place.start.line, *(positions[one].start.line for one in decorators)])
+        last = place.end.line
         if isinstance(node, cst.ClassDef) and isinstance(node.body, cst.IndentedBlock):
             yield from _lines(node.body.body, touched, positions)
             last = positions[node.body.body[0]].start.line - 1

@@ -84,7 +84,9 @@ class PrivateLists:
 
     def _is_finished(self, arg: cst.Arg) -> bool:
         """Whether `rows.append(row)` gets a list that nothing changes any more before it is bound anew."""
-        use = cst.ensure_type(arg.value, cst.Name)
+        use = arg.value
+        if not isinstance(use, cst.Name):  # a tuple that holds it: who takes that apart is not followed
+            return False
         others = [other for other in self._uses[use.value] if other is not use]
         bindings = [other for other in others if isinstance(self._facts.parents[other], cst.AssignTarget)]
         here = self._facts.position(use)
