@@ -98,8 +98,14 @@ def _as_configured(repository: Repository, chosen: dict[str, Any]) -> dict[str, 
     """The options of a look at what the configuration will have translated."""
     configured = Configurations().of_folder(repository.top).file is not None
     aside = () if configured else tuple(repository.aside)
-    return {"quiet": False, "jobs": chosen["jobs"], "respect_gitignore": True, "force_exclude": False,
-            "extend_exclude": aside}  # fmt: skip
+    return {
+        "quiet": False,
+        "jobs": chosen["jobs"],
+        "respect_gitignore": True,
+        "force_exclude": False,
+        "docs": False,
+        "extend_exclude": aside,
+    }
 
 
 def _tell(survey: Survey) -> None:
@@ -224,7 +230,7 @@ def _write_baseline(top: Path, is_dry: bool) -> None:
         lambda path: configurations.of(path).options(),
         jobs_for(files),
     )
-    made = Baseline(file).renewed(
+    made = Baseline(file).renew(
         run.files,
         run.findings,
         run.texts,

@@ -28,7 +28,7 @@ _PUNCTUATION = words(
 
 @cache
 def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
-    """The fields of a node class that can hold code, in source order."""
+    """Return the fields of a node class that can hold code, in source order."""
     return tuple(
         field.name
         for field in fields(kind)  # type: ignore[arg-type]
@@ -38,7 +38,7 @@ def code_fields(kind: type[cst.CSTNode]) -> tuple[str, ...]:
 
 @cache
 def _is_node(kind: Any) -> bool:
-    # Asked once for a class: libcst's classes are abstract ones, at which isinstance is slow.
+    # Computed once for a class: libcst's classes are abstract base classes, for which isinstance is slow.
     return issubclass(kind, cst.CSTNode)
 
 
@@ -57,7 +57,7 @@ def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """`node` and every code node below it, parents first, in source order."""
+    """Yield `node` and every code node below it, parents first, in source order."""
     stack = [node]
     while stack:
         top = stack.pop()

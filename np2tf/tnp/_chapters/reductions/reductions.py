@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._chapters.reductions.nan_extrema import reduce_extreme
 from np2tf.tnp._chapters.reductions.primitives import (
@@ -79,7 +79,7 @@ def _total(
         if rank(start) != 0:
             raise ValueError("setting an array element with a sequence.")
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
-            raise StagingError("a sum that may be -0", "NP2TF503")
+            raise NoGraphFormError("a sum that may be -0")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 
@@ -122,7 +122,7 @@ def refuse_extended(a: tf.Tensor) -> None:
         StagingError: `a` has such a dtype.
     """
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
-        raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"a mean of {a.dtype.name}")
 
 
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
@@ -164,7 +164,7 @@ def variance_of(
     axes = normalize_axes(axis, rank(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # The mean loses its imaginary part, the distances from it keep theirs.
-        raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
+        raise NoGraphFormError("the variance of complex numbers in another dtype")
     wide = widened(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
@@ -311,7 +311,7 @@ def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: An
     """The maximum, minimum, fmax or fmin of complex numbers over axes."""
     for axis in sorted(axes, reverse=True):
         if a.shape[axis] is None:
-            raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
+            raise ShapeNeededError(f"{name} of complex numbers along an axis of unknown length")
         a = tree_reduce(EXTREMES[name], a, axis, keepdims)
     return a
 
@@ -382,7 +382,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
 def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     """The first position of the extreme along an axis; the first NaN, if there is one."""
     if x.dtype in COMPLEX:
-        raise StagingError(f"{name} of complex numbers", "NP2TF503")
+        raise NoGraphFormError(f"{name} of complex numbers")
     if x.dtype == tf.bool:
         x = tf.cast(x, tf.int32)
     function = tf.argmax if name == "argmax" else tf.argmin
