@@ -81,7 +81,8 @@ def _touched_elsewhere(before: bytes, after: bytes, path: Path) -> list[str]:
     changing = set(_lines(source.module.body, touched, positions))
     rest = iter(after.splitlines(keepends=True))
     for number, line in enumerate(before.splitlines(keepends=True), 1):
-        if number not in changing and line not in rest:
+        # Blank lines go with a statement that is taken away.
+        if line.strip() and number not in changing and line not in rest:
             return [f"line {number} is not as it was: {line!r}"]
     return []
 
