@@ -28,16 +28,19 @@ def is_translated(text: str) -> bool:
     return "np2tf" in text and _IMPORT.search(text) is not None
 
 
-def is_candidate(text: str) -> bool:
-    """Return whether a source may contain something to translate. A source that is already translated is no
-    candidate.
+def is_candidate(text: str, program: ast.Module | None = None) -> bool:
+    """Whether a source may hold something to translate; one that has been translated holds nothing new.
+
+    Args:
+        text: of the source.
+        program: what Python's parser makes of it, if that is known.
     """
     if "numpy" in text:
         return True
     if is_translated(text) or "def " not in text or not any(word in text for word in ("for ", "while ", "[")):
         return False
     try:
-        tree = ast.parse(text)
+        tree = ast.parse(text) if program is None else program
     except (SyntaxError, ValueError, RecursionError):
         return False
     if any(map(_calculates, ast.walk(tree))):

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gc
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +20,7 @@ from np2tf.options import Options
 from np2tf.pipeline import Result, translate
 from np2tf.rewrites.control.fates import Fate, fates
 from np2tf.rewrites.control.summaries import summarise
+from np2tf.rewrites.planning.uses import uses
 from np2tf.tree.safety import unsafe
 from np2tf.tree.source import Source, SourceError
 
@@ -30,9 +35,25 @@ def translate_file(path: Path, root: Path, options: Options) -> Outcome:
 
 
 def translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool = False) -> Outcome:
-    """Translate the bytes of a file. With `is_safe`, check the translation by independent means
-    (`tree.safety`).
-    """
+    """Translate the bytes of a file; with `is_safe`, have a second look at the translation."""
+    with _uncollected():
+        return _translated_bytes(data, path, root, options, is_safe)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Let nobody look for garbage: a tree has many objects, and none of them is garbage before its file is
+    done. Then the next look, which is at young objects only, finds all of it."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _translated_bytes(data: bytes, path: Path, root: Path, options: Options, is_safe: bool) -> Outcome:
     if path.suffix == SUFFIX:
         return _notebook(data, path, root, options, is_safe)
     if options.docs and path.suffix in SUFFIXES:
@@ -134,3 +155,10 @@ def fates_of(outcome: Outcome, options: Options) -> list[Fate]:
     """Return the fates of a file's functions that have loops or compute with arrays."""
     facts = facts_of(outcome) if "def " in outcome.before else None
     return list(fates(facts, options, outcome.facts is not None)) if facts is not None else []
+
+
+def names_of(outcome: Outcome) -> Counter[str]:
+    """How often a file uses each NumPy name; modules themselves are not counted."""
+    if outcome.facts is None:
+        return Counter()
+    return Counter(use.qualified for use in uses(outcome.facts) if not use.is_module)

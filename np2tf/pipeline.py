@@ -13,6 +13,7 @@ from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites import buffers, control, imports, jit, methods, mutation, names, stack_levels
 from np2tf.rewrites.planning.plan import Plan
+from np2tf.tree.memo import forget
 from np2tf.tree.source import Source, SourceError
 
 Rewrite = Callable[[Facts, Plan, Report, Options], None]
@@ -85,9 +86,10 @@ def translate(source: Source, options: Options) -> Result:
         SourceError: if the file cannot be parsed.
     """
     before = source.original
-    if not options.everything and not is_candidate(source.text):
+    if not options.everything and not is_candidate(source.text, source.program):
         return Result(before)
     report = Report.of(source.path, source.text)
+    forget()
     try:
         facts = Facts.of(source.module, source.path)
         something = imports.anything_to_translate(facts, options.passed_on) or control.anything_to_stage(

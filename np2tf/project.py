@@ -5,15 +5,16 @@ files too.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 from np2tf.diagnostics import Diagnostic, Report
 from np2tf.disk.outcome import Outcome, problem, reason_of
-from np2tf.files import facts_of, fates_of, summary_of, translate_file
+from np2tf.files import facts_of, fates_of, names_of, summary_of, translate_file
 from np2tf.linking.acting import LinkedProject
 from np2tf.linking.summary import ModuleSummary
 from np2tf.notebooks.notebook import SUFFIX
@@ -22,7 +23,17 @@ from np2tf.rewrites.control.fates import HOST, PLAIN, Fate
 from np2tf.rewrites.control.summaries import summarise
 
 _Task = tuple[Path, Path, Options]
-_Read = tuple[Path, Outcome, "ModuleSummary | None", list[Fate]]
+
+
+@dataclass(frozen=True)
+class _Read:
+    """What one file tells by itself."""
+
+    path: Path
+    outcome: Outcome
+    summary: ModuleSummary | None = None
+    fates: list[Fate] = field(default_factory=list)
+    names: Counter[str] = field(default_factory=Counter)
 
 
 def linked_report(linked: LinkedProject, summary: ModuleSummary, text: str) -> Report:
@@ -68,6 +79,8 @@ class Project:
         self._with_fates = with_fates
         self._summaries: dict[str, ModuleSummary] = {}
         self._fates: dict[Path, list[Fate]] = {}
+        #: With fates: how often each file uses each NumPy name.
+        self.names: dict[Path, Counter[str]] = {}
         self._texts: dict[str, str] = {}
         self._plain: dict[str, str] = {}
         self._linked: LinkedProject | None = None
@@ -79,15 +92,16 @@ class Project:
             jobs: the number of processes that translate files. This process joins their summaries.
         """
         tasks = [(path, root, self._options_of(path)) for path, root in self._files]
-        read = partial(_read, with_fates=self._with_fates)
+        work = partial(_read, with_fates=self._with_fates)
         from np2tf.conversion.workers import in_order
 
-        with closing(in_order(read, _crash_result, tasks, max(1, min(jobs, len(tasks))))) as results:
-            for path, outcome, summary, fates in results:
-                if not outcome.failed:
-                    self.add(path, summary, outcome.before)
-                self._fates[path] = fates
-                yield outcome
+        with closing(in_order(work, _crash_result, tasks, max(1, min(jobs, len(tasks))))) as results:
+            for read in results:
+                if not read.outcome.failed:
+                    self.add(read.path, read.summary, read.outcome.before)
+                self._fates[read.path] = read.fates
+                self.names[read.path] = read.names
+                yield read.outcome
 
     def add(self, path: Path, summary: ModuleSummary | None, text: str) -> None:
         """Record a file that was translated, or in which nothing can be translated.
@@ -160,12 +174,13 @@ def _read(task: _Task, with_fates: bool) -> _Read:
     outcome = translate_file(path, root, options)
     summary = summary_of(outcome, options)
     fates = fates_of(outcome, options) if with_fates else []
-    return path, replace(outcome, facts=None), summary, fates
+    names = names_of(outcome) if with_fates else Counter()
+    return _Read(path, replace(outcome, facts=None), summary, fates, names)
 
 
 def _crash_result(task: _Task, error: BaseException) -> _Read:
     path, root, _ = task
-    return path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]), None, []
+    return _Read(path, Outcome(path, root, diagnostics=[problem("NP2TF905", path, reason_of(error))]))
 
 
 def _place_of(text: str, line: int, name: str) -> tuple[int, int, tuple[int, int] | None]:

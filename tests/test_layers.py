@@ -138,6 +138,11 @@ ALLOWED: dict[str, tuple[str, ...]] = {
         *TRANSLATE,
     ),
     "np2tf.formats": FLOOR,
+    "np2tf.adopting": ("np2tf.configuration", *FLOOR),
+    "np2tf.report": (
+        *("np2tf.checking", "np2tf.notebooks", "np2tf.project", "np2tf.options", *FLOOR),
+        "np2tf.rewrites.control",
+    ),
     "np2tf.checking": (
         *(
             "np2tf.candidates",

@@ -18,12 +18,14 @@ from np2tf.diagnostics import INTERNAL
 # command -> what `np2tf --help` says of it; the module np2tf.commands.<command> defines a click command of
 # that name.
 COMMANDS: dict[str, str] = {
+    "init": "Prepare a repository: configuration, hook for pre-commit, job for CI.",
     "convert": "Translate files: show a diff, write in place, or into another folder.",
     "check": "Say what a translation would change, and what it could not do.",
     "config": "Show what applies to a file, and where that comes from.",
     "explain": "Explain a diagnostic code or a NumPy name.",
     "coverage": "Show how every public NumPy name is provided.",
     "run": "Run a script or module translated, as `python` would run it.",
+    "report": "Report what becomes of a repository, as a page or as Markdown.",
     "cache": "Show or empty the cache of translations made at import.",
     "verify": "Run programs on NumPy, their translations on TensorFlow, and compare.",
 }

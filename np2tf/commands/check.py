@@ -91,7 +91,7 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     configurations = configurations_of(chosen)
     files = list(python_files(paths, search_of(chosen, configurations)))
     folders = [path for path in paths if path.is_dir()]
-    jobs = chosen["jobs"] or _jobs(files)
+    jobs = chosen["jobs"] or jobs_for(files)
     with_fates = chosen["verbose"] or chosen["summary"]
 
     def selection(code: str, path: Path) -> bool:
@@ -113,7 +113,7 @@ def check(paths: tuple[Path, ...], exit_zero: bool, **chosen: Any) -> None:
     sys.exit(CLEAN if exit_zero and status == FINDINGS else status)
 
 
-def _jobs(files: Sequence[tuple[Path, Path]]) -> int:
+def jobs_for(files: Sequence[tuple[Path, Path]]) -> int:
     """As many processes as there are processors, if there is work for them."""
     size = 0
     for path, _ in files:
@@ -224,9 +224,9 @@ def _show(found: Run, chosen: dict[str, Any]) -> None:
         for path, fate in found.project.fates():
             click.echo(f"{path}:{fate}")
     if summary:
-        from np2tf.commands.fates import show_summary  # tables take a while to load
+        from np2tf.commands.printing.fates import show_summary  # tables take a while to load
 
-        show_summary([fate for _, fate in found.project.fates()])
+        show_summary([fate for _, fate in found.project.fates()], output.wide_console())
     if not quiet:
         click.echo(_summary(found), err=True)
 

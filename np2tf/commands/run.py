@@ -120,7 +120,7 @@ def run(
         setattr(config, name, value)
     found = _device(device) if device else None
     if report is not None or report_file is not None:
-        from np2tf.commands.reporting import report_at_exit
+        from np2tf.commands.printing.reporting import report_at_exit
 
         report_at_exit(report or "text", report_file)
     told = {**chosen, **({"device": found} if found else {})}

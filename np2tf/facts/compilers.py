@@ -43,8 +43,13 @@ def read_by_compilers(module: cst.Module) -> frozenset[cst.CSTNode]:
     )
 
 
+_IMPORTS = frozenset({cst.ImportFrom, cst.Import})
+
+
 def _names(node: cst.CSTNode) -> Iterator[str]:
-    """Yield the names under which a statement imports a compiler or a part of it."""
+    """The names by which a statement imports a compiler or a part of it."""
+    if type(node) not in _IMPORTS:
+        return
     names: Sequence[cst.ImportAlias] | cst.ImportStar = ()
     if isinstance(node, cst.ImportFrom) and not node.relative and _is_compiler(node.module):
         names = node.names

@@ -68,8 +68,12 @@ _STATEMENTS: dict[type[cst.CSTNode], str] = {
     cst.ClassDef: "defines a class",
 }
 
-
-#: Expressions whose value may be a function.
+#: The nodes that anything can stand against; most are others.
+_ASKED = frozenset({
+    *_STATEMENTS, cst.With, cst.Del, cst.Assign, cst.AugAssign, cst.AnnAssign, cst.For, cst.Call, cst.Try,
+    cst.GeneratorExp, cst.Name, cst.FunctionDef, cst.Return,
+})  # fmt: skip
+#: Expressions that may give a function.
 _REFERENCES = (cst.Name, cst.Attribute, cst.Subscript, cst.Call)
 #: Nodes that consume a generator expression inside them at once.
 _GO_THROUGH = (cst.Arg, cst.For, cst.CompFor)
@@ -102,6 +106,7 @@ class Effects:
     _unknown: dict[cst.FunctionDef, list[cst.Call]] = field(default_factory=dict)
     _handed: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
     _contexts: dict[cst.FunctionDef, list[cst.BaseExpression]] = field(default_factory=dict)
+    _callees: dict[cst.FunctionDef, dict[cst.FunctionDef, cst.CSTNode]] = field(default_factory=dict)
     classes: Classes = field(init=False)
     constructors: Constructors = field(init=False)
 
@@ -130,13 +135,13 @@ class Effects:
         return [call for call in calls if isinstance(call.func, cst.Attribute) and self._methods(call.func)]
 
     def callees(self, function: cst.FunctionDef) -> dict[cst.FunctionDef, cst.CSTNode]:
-        """Return the functions, methods and properties of this module that a function runs, each with one
-        place.
-        """
-        found: dict[cst.FunctionDef, cst.CSTNode] = {}
-        for node in staged_parts(function):
-            for callee in self.callees_at(node):
-                found.setdefault(callee, node)
+        """The functions, methods and properties of this module that it runs, each with one place."""
+        found = self._callees.get(function)
+        if found is None:
+            found = self._callees[function] = {}
+            for node in staged_parts(function):
+                for callee in self.callees_at(node):
+                    found.setdefault(callee, node)
         return found
 
     def calls_of(self, callee: cst.FunctionDef, function: cst.FunctionDef) -> list[cst.CSTNode]:
@@ -161,6 +166,9 @@ class Effects:
         return known and self.is_under_a_test(call, function)
 
     def callees_at(self, node: cst.CSTNode) -> Iterator[cst.FunctionDef]:
+        kind = type(node)
+        if kind is not cst.Call and kind is not cst.Attribute:
+            return
         if isinstance(node, cst.Call):
             callee = self.module_function(node.func)
             yield from [callee] if callee is not None else self.constructors.run_by(node.func)
@@ -244,6 +252,8 @@ class Effects:
     def _problems_of(
         self, node: cst.CSTNode, function: cst.FunctionDef, in_message: bool
     ) -> Iterator[Problem]:
+        if type(node) not in _ASKED:
+            return
         reason = _STATEMENTS.get(type(node))
         if reason is not None:
             yield Problem(node, reason)

@@ -39,11 +39,12 @@ Unknown = Callable[[cst.Call, cst.FunctionDef], bool]
 
 
 def staged_parts(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    """Yield `node` and the nodes below it, without exception handlers, which run on the host."""
-    yield node
-    for child in children(node):
-        if not isinstance(child, cst.ExceptHandler):
-            yield from staged_parts(child)
+    """`node` and what is below it, without the handlers of exceptions: these run on the host."""
+    stack = [node]
+    while stack:
+        top = stack.pop()
+        yield top
+        stack.extend(child for child in reversed(children(top)) if type(child) is not cst.ExceptHandler)
 
 
 def hidden_exception(

@@ -10,6 +10,7 @@ from np2tf.facts import Facts
 from np2tf.tree.walk import walk
 
 _STRINGS = (cst.SimpleString, cst.ConcatenatedString, cst.FormattedString)
+_MAKING = frozenset({cst.FormattedString, cst.ConcatenatedString, cst.BinaryOperation, cst.Call})
 _STREAMS = ("sys.stdout", "sys.stderr", "None")
 _OF_PRINT = ("sep", "end", "file", "flush")
 
@@ -23,7 +24,9 @@ class Texts:
         self._asked: set[str] = set()
 
     def is_text(self, node: cst.CSTNode) -> bool:
-        """Return whether an expression visibly makes a string from values."""
+        """Whether an expression visibly makes text of values."""
+        if type(node) not in _MAKING:
+            return False
         if isinstance(node, cst.FormattedString):
             return not isinstance(self._facts.parents[node], cst.ConcatenatedString)
         if isinstance(node, cst.ConcatenatedString):

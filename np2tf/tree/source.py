@@ -9,7 +9,7 @@ import codecs
 import io
 import tokenize
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import libcst as cst
@@ -41,6 +41,8 @@ class Source:
     text: str
     encoding: str = "utf-8"
     bom: bool = False
+    program: ast.Module | None = field(default=None, repr=False, compare=False)
+    """What Python's own parser makes of the text."""
 
     @classmethod
     def of(cls, source: str | bytes, path: str = "<string>") -> Source:
@@ -54,8 +56,7 @@ class Source:
         else:
             bom = source.startswith("\ufeff")
             text, encoding = source[bom:], "utf-8"
-        _check_syntax(text, path)
-        return cls(path, text, encoding, bom)
+        return cls(path, text, encoding, bom, _checked_syntax(text, path))
 
     @cached_property
     def module(self) -> cst.Module:
@@ -75,6 +76,22 @@ class Source:
         """Return the bytes of `text` in this file's encoding."""
         body = text.removeprefix("\ufeff").encode(self.encoding)
         return codecs.BOM_UTF8 + body if self.bom else body
+
+    def says(self, data: bytes) -> str:
+        """The text that bytes of this file would hold; SourceError where they hold none."""
+        text, _, bom = _decode(data, self.path)
+        return ("\ufeff" if bom else "") + text
+
+
+def spans(program: ast.Module) -> tuple[tuple[int, int], ...]:
+    """The first and the last line of each statement at the top of a program; decorators are a part of it."""
+    return tuple(
+        (
+            min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))]),
+            node.end_lineno or node.lineno,
+        )
+        for node in program.body
+    )
 
 
 def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
@@ -99,15 +116,13 @@ def _decode(data: bytes, path: str) -> tuple[str, str, bool]:
         raise _error("NP2TF902", path, 1, 1, reason=str(error)) from None
 
 
-def _check_syntax(text: str, path: str) -> None:
-    """Check the text with Python's own parser before libcst's.
-
-    Its messages are better, and libcst's parser may exhaust the C stack on deep nesting.
-    """
+def _checked_syntax(text: str, path: str) -> ast.Module:
+    """Python's own parser first: its messages are better, and libcst's may exhaust the C stack on deep
+    nesting."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            ast.parse(text)
+            return ast.parse(text)
     except SyntaxError as error:
         raise _error("NP2TF901", path, error.lineno or 1, error.offset or 1, reason=error.msg) from None
     except ValueError as error:

@@ -13,6 +13,7 @@ from typing import Any
 
 import libcst as cst
 
+from np2tf.tree.memo import remembered
 from np2tf.tree.names import words
 
 _PUNCTUATION = words(
@@ -41,8 +42,9 @@ def _is_node(kind: Any) -> bool:
     return issubclass(kind, cst.CSTNode)
 
 
-def children(node: cst.CSTNode) -> list[cst.CSTNode]:
-    """Return the code nodes directly below `node`, in source order."""
+@remembered
+def children(node: cst.CSTNode) -> tuple[cst.CSTNode, ...]:
+    """The code nodes directly below `node`, in source order."""
     found: list[cst.CSTNode] = []
     for name in code_fields(type(node)):
         value = getattr(node, name)
@@ -51,7 +53,7 @@ def children(node: cst.CSTNode) -> list[cst.CSTNode]:
             found.append(value)
         elif kind is list or kind is tuple:
             found.extend(item for item in value if _is_node(item.__class__))
-    return found
+    return tuple(found)
 
 
 def walk(node: cst.CSTNode) -> Iterator[cst.CSTNode]:

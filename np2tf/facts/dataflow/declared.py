@@ -6,6 +6,7 @@ import libcst as cst
 
 from np2tf.tree.walk import children
 
+_SCOPES = frozenset({cst.FunctionDef, cst.Lambda, cst.ClassDef})
 Declaration = type[cst.Global] | type[cst.Nonlocal]
 
 
@@ -15,8 +16,9 @@ def declared_names(function: cst.FunctionDef, *kinds: Declaration) -> frozenset[
     stack: list[cst.CSTNode] = [function.body]
     while stack:
         top = stack.pop()
-        if isinstance(top, (cst.Global, cst.Nonlocal)) and isinstance(top, kinds):
-            found.update(item.name.value for item in top.names)
-        elif not isinstance(top, (cst.FunctionDef, cst.Lambda, cst.ClassDef)):
+        kind = type(top)
+        if kind in kinds:
+            found.update(item.name.value for item in top.names)  # type: ignore[attr-defined]
+        elif kind not in _SCOPES:
             stack.extend(children(top))
     return frozenset(found)

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from np2tf.facts.dataflow.declared import declared_names
+from np2tf.tree.memo import remembered
 from np2tf.tree.names import target_names
 from np2tf.tree.walk import children
 
@@ -153,7 +154,13 @@ def _changed_names(call: cst.Call) -> list[str]:
 
 
 def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
-    """Return the names possibly written by `nodes` in this scope, in order of first writing."""
+    """The names possibly written by `nodes` in this scope, in order of first writing."""
+    return list(dict.fromkeys(name for node in nodes for name in _writes(node)))
+
+
+@remembered
+def _writes(top: cst.CSTNode) -> tuple[str, ...]:
+    """What `ordered_writes` finds in one node."""
     found: dict[str, None] = {}
 
     def visit(node: cst.CSTNode, in_comprehension: bool) -> None:
@@ -166,9 +173,8 @@ def ordered_writes(nodes: Iterable[cst.CSTNode]) -> list[str]:
         for child in children(node):
             visit(child, comprehension)
 
-    for node in nodes:
-        visit(node, False)
-    return list(found)
+    visit(top, False)
+    return tuple(found)
 
 
 def writes(nodes: Iterable[cst.CSTNode]) -> Names:
@@ -204,16 +210,36 @@ def rebound(body: Iterable[cst.CSTNode]) -> Names:
     return frozenset(found)
 
 
+#: The nodes that read what one part of them reads …
+_READ_THROUGH = frozenset({cst.Attribute, cst.Arg, cst.NamedExpr})
+#: … and those that do not read all that stands in them.
+_READ_OTHERWISE = frozenset({
+    cst.AugAssign, cst.AssignTarget, cst.AnnAssign, cst.For, cst.Lambda, cst.FunctionDef, *_COMPREHENSIONS,
+    cst.AsName, cst.ImportAlias, cst.ImportFrom, cst.Global, cst.Nonlocal,
+    cst.MatchAs, cst.MatchStar, cst.MatchMapping, cst.ClassDef,
+})  # fmt: skip
+
+
 def reads(node: cst.CSTNode | None) -> Names:
     """Return the names whose values `node` may read from the scope around it, including reads in nested
     scopes.
     """
     if node is None:
         return NONE
-    if isinstance(node, cst.Name):
-        return frozenset((node.value,))
-    if isinstance(node, (cst.Attribute, cst.Arg, cst.NamedExpr)):
-        return reads(node.value)
+    kind = type(node)
+    if kind is cst.Name:
+        return frozenset((node.value,))  # type: ignore[attr-defined]
+    if kind in _READ_THROUGH:
+        return reads(node.value)  # type: ignore[attr-defined]
+    if kind not in _READ_OTHERWISE:
+        below = children(node)
+        return reads(below[0]) if len(below) == 1 else NONE.union(*map(reads, below))
+    return _reads(node)
+
+
+@remembered
+def _reads(node: cst.CSTNode) -> Names:
+    """What `reads` finds in a node that binds names, or is a scope."""
     if isinstance(node, cst.AugAssign):
         return reads(node.target) | reads(node.value)
     if isinstance(node, cst.AssignTarget):
@@ -231,7 +257,7 @@ def reads(node: cst.CSTNode | None) -> Names:
         return _union(reads(child) for child in children(node) if not isinstance(child, cst.Name))
     if isinstance(node, cst.ClassDef):
         return _union(reads(child) for child in children(node) if child is not node.name)
-    return _union(reads(child) for child in children(node))
+    raise TypeError(node)
 
 
 def _nested_reads(node: cst.CSTNode) -> Names:
@@ -263,6 +289,7 @@ def free_names(function: cst.FunctionDef | cst.Lambda) -> Names:
     return _union(reads(statement) for statement in block(function.body)) - function_locals(function)
 
 
+@remembered
 def assigned_first(node: cst.CSTNode) -> Names:
     """Return the names that an expression's `:=` certainly assigns before anything in it reads them."""
     seen: set[str] = set()

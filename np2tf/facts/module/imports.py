@@ -50,10 +50,11 @@ class Imports:
         """Find the imports of a module."""
         self = cls(scopes, parents)
         for node in walk(module):
-            if isinstance(node, cst.Import):
-                self._plain(node)
-            elif isinstance(node, cst.ImportFrom):
-                self._from(node)
+            kind = type(node)
+            if kind is cst.Import:
+                self._plain(node)  # type: ignore[arg-type]
+            elif kind is cst.ImportFrom:
+                self._from(node)  # type: ignore[arg-type]
         return self
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 
 import libcst as cst
 
@@ -31,9 +32,15 @@ def is_super(facts: Facts, node: cst.CSTNode) -> bool:
 def is_text_for_exception(facts: Facts, part: cst.CSTNode) -> bool:
     """Return whether an expression is part of an exception's message, which only the host makes."""
     node: cst.CSTNode | None = part
-    while node is not None and not isinstance(node, cst.BaseSmallStatement):
+    while node is not None and not _is_small_statement(type(node)):
         node = facts.parents[node]
     return isinstance(node, cst.Raise)
+
+
+@cache
+def _is_small_statement(kind: type[cst.CSTNode]) -> bool:
+    """Asked once for a class, as that is slow."""
+    return issubclass(kind, cst.BaseSmallStatement)
 
 
 class Calls:

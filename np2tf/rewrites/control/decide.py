@@ -23,6 +23,13 @@ from np2tf.rewrites.control.lower import lower_function
 from np2tf.tree.walk import walk
 
 Expression = cst.BooleanOperation | cst.UnaryOperation | cst.Comparison | cst.IfExp
+#: The nodes that each look at a function is about; most nodes are others.
+_SPREADING = frozenset({
+    cst.Assign, cst.AnnAssign, cst.NamedExpr, cst.AugAssign, cst.CompFor, cst.If, cst.For, cst.While,
+    cst.Lambda, cst.FunctionDef, cst.Nonlocal,
+})  # fmt: skip
+_BRANCHING = frozenset({cst.If, cst.While, cst.For, cst.Assert, cst.Match})
+_TESTING = frozenset({cst.IfExp, cst.BooleanOperation, cst.UnaryOperation, cst.Comparison})
 _PLAIN_CALLS = frozenset(
     [
         "sorted",
@@ -160,7 +167,7 @@ class _Decider:
     def _pass(self) -> Decision:
         """Decide on every construct once, with the dynamic names known so far."""
         decision = Decision()
-        for node in self._nodes:
+        for node in (one for one in self._nodes if type(one) in _BRANCHING):
             if isinstance(node, cst.If) and not self._static(node.test):
                 if self._stays(node) and self._static.probably(node.test):
                     continue  # a number from the caller, usually known while staging
@@ -269,7 +276,7 @@ class _Decider:
 
     def _spread(self, marks: Marks) -> None:
         dynamic = self._static.dynamic
-        for node in self._nodes:
+        for node in (one for one in self._nodes if type(one) in _SPREADING):
             if isinstance(node, cst.Assign) and not self._static(node.value):
                 for target in node.targets:
                     dynamic.update(bound_targets(target.target))
@@ -314,7 +321,7 @@ class _Decider:
     # -- expressions ------------------------------------------------------------------------------------
 
     def _expressions(self, marks: Marks) -> Iterator[Expression]:
-        for node in self._nodes:
+        for node in (one for one in self._nodes if type(one) in _TESTING):
             if isinstance(node, Expression) and self._counts(getattr(node, "test", node)):
                 continue  # as an `if` on it would
             if (

@@ -206,10 +206,8 @@ def _alone(function: cst.FunctionDef, facts: Facts, effects: Effects) -> Decisio
 def _spread(
     decisions: dict[cst.FunctionDef, Decision], unfit: dict[cst.FunctionDef, Unfit], effects: Effects
 ) -> None:
-    """Move functions to `unfit` that call an unfit function, unless a test may keep the trace from the
-    call.
-    """
-    calls = {function: effects.callees(function) for function in decisions}
+    """A function is no fitter than what it calls, unless a trace may not reach the call."""
+    calls = {function: dict(effects.callees(function)) for function in decisions}
     changed = True
     while changed:
         changed = False

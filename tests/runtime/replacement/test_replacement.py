@@ -14,7 +14,7 @@ from random_programs import program
 from replacing import Taken, imported, taken
 from test_random_programs import _difference
 
-from np2tf.commands.reporting import as_json, as_text
+from np2tf.commands.printing.reporting import as_json, as_text
 from np2tf.counts import counts
 from np2tf.runtime.environment.clock import Stopwatch, clock
 from np2tf.runtime.replacement import replacement, watched_loop

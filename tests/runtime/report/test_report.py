@@ -9,7 +9,7 @@ import pytest
 
 import np2tf
 from np2tf import tnp
-from np2tf.commands.reporting import as_json, as_text
+from np2tf.commands.printing.reporting import as_json, as_text
 from np2tf.config import config
 from np2tf.counts import Counts, Fallback, counts
 from np2tf.runtime.jit.jitted import Jitted, UnjittedWarning

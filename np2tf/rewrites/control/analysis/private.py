@@ -83,8 +83,10 @@ class PrivateLists:
         return self._facts.scopes.of(call.func).owner_of(call.func.value) is None
 
     def _is_finished(self, arg: cst.Arg) -> bool:
-        """Return whether the list in `rows.append(row)` is not changed before its name is bound anew."""
-        use = cst.ensure_type(arg.value, cst.Name)
+        """Whether `rows.append(row)` gets a list that nothing changes any more before it is bound anew."""
+        use = arg.value
+        if not isinstance(use, cst.Name):  # a tuple that holds it: who takes that apart is not followed
+            return False
         others = [other for other in self._uses[use.value] if other is not use]
         bindings = [other for other in others if isinstance(self._facts.parents[other], cst.AssignTarget)]
         here = self._facts.position(use)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 import libcst as cst
 
 from np2tf.facts.dataflow.binding import bound_after
 from np2tf.facts.dataflow.flow import block
 from np2tf.tree.templates import Statement
+from np2tf.tree.walk import children
 
 LOOPS = (cst.For, cst.While)
 _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
@@ -17,16 +19,23 @@ _SCOPES = (cst.FunctionDef, cst.ClassDef, cst.Lambda)
 def jumps_in(nodes: Sequence[cst.CSTNode], in_loop: bool = False) -> Iterator[cst.CSTNode]:
     """Yield the jumps that leave `nodes`: every return, and each break and continue of an outer loop."""
     for node in nodes:
-        if isinstance(node, cst.Return):
+        kind = type(node)
+        if kind is cst.Return:
             yield node
-        elif isinstance(node, (cst.Break, cst.Continue)):
+        elif kind is cst.Break or kind is cst.Continue:
             if not in_loop:
                 yield node
-        elif isinstance(node, LOOPS):
-            yield from jumps_in(block(node.body), True)
-            yield from jumps_in(block(node.orelse), in_loop)
-        elif not isinstance(node, _SCOPES) and not isinstance(node, cst.BaseExpression):
-            yield from jumps_in(node.children, in_loop)
+        elif kind in LOOPS:
+            yield from jumps_in(block(node.body), True)  # type: ignore[attr-defined]
+            yield from jumps_in(block(node.orelse), in_loop)  # type: ignore[attr-defined]
+        elif not _holds_no_jump(kind):
+            yield from jumps_in(children(node), in_loop)
+
+
+@cache
+def _holds_no_jump(kind: type[cst.CSTNode]) -> bool:
+    """Whether no jump in a node of this class leaves it: asked once for a class, as that is slow."""
+    return issubclass(kind, (*_SCOPES, cst.BaseExpression))
 
 
 def reachable(body: Sequence[Statement]) -> list[Statement]:

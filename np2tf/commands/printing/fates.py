@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from np2tf.commands.tables.console import new_table, say, show_table, wide_console
+from rich.console import Console
+
+from np2tf.commands.tables.console import new_table, say, show_table
 from np2tf.rewrites.control.fates import CALLED, HOST, PLAIN, STAGED, Fate, reasons, share
 
 #: So many reasons are shown.
 ROWS = 20
 
 
-def show_summary(fates: Sequence[Fate]) -> None:
+def show_summary(fates: Sequence[Fate], console: Console) -> None:
     """How many functions have which fate, and the reasons of those that stay on the host."""
-    console = wide_console()
     table = new_table(console, "Functions that compute with arrays")
     table.add_column("what becomes of them")
     for name in ("all", "share", "with loops", "share"):
