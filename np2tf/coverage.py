@@ -52,12 +52,12 @@ def coverage(wanted: str = "") -> dict[str, Module]:
 def _every_rule() -> list[rules.Rule]:
     every = {**rules.rules(), **rules.kept()}
     # The methods of every ufunc stand under numpy.ufunc.
-    each = (rule for rule in every.values() if rule.chapter != "ufuncs" or rule.name.count(".") == 1)
+    each = (rule for rule in every.values() if not rule.owner)
     return sorted(each, key=lambda rule: rule.name)
 
 
 def _module(rule: rules.Rule) -> str:
-    return REMOVED if rule.chapter == "removed" else rule.name.rpartition(".")[0]
+    return REMOVED if rule.removed else rule.name.rpartition(".")[0]
 
 
 def _has(rule: rules.Rule, part: str) -> bool:

@@ -95,7 +95,7 @@ class Kept:
         rule = rules.find(full)
         if full in MODULES:
             return False
-        return rule is None or rule.kind == "no" or (rule.chapter == "removed" and self.unused(alias))
+        return rule is None or rule.kind == "no" or (rule.removed and self.unused(alias))
 
 
 def _mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:
