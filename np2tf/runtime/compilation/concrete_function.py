@@ -222,6 +222,7 @@ class Compiled:
             self.loops, self._loop_graphs = trace.loops, trace.loop_graphs
             trace.uncompiled_loops |= self._uncompiled
             trace.deadline, trace.gradients = self._deadline, self._gradients
+            trace.on_cpu = device_kind() == "cpu"
             storages = [Storage(tensor) for tensor in tensors[: len(arrays)]]
             for storage, array in zip(storages, arrays, strict=True):
                 storage.argument = True

@@ -65,6 +65,7 @@ class Trace:
         calls: the calls of jitted functions that have been entered.
         follows: whether it is known what a function reads by name, so that this is an input or a constant.
         gradients: whether a tape may ask for gradients of what is staged.
+        on_cpu: whether the code runs on a CPU.
         gapped: whether elements that do not count have been computed with, of which a gradient may be NaN.
         violations: a boolean storage that becomes true at run time where NumPy would have raised an error.
         printed: a storage that every print reads and writes, which keeps them in order.
@@ -84,7 +85,7 @@ class Trace:
         self.uncompiled_loops: set[CodeType] = set()
         self.loop_graphs: dict[CodeType, list[tf.Graph]] = {}
         self.exact_types = exact_types
-        self.handles = self.gradients = self.gapped = False
+        self.handles = self.gradients = self.gapped = self.on_cpu = False
         self.instances: list[Any] = []
         self.attributes_are_named = False
         self.loops: list[str] = []
