@@ -47,7 +47,7 @@ class Ufunc:
     #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
     scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
     #: (ufunc, array, indices, axis, dtype) -> array, for `reduceat` on tensors, filled by
-    #: np2tf.tnp._chapters.reductions.reduceat.
+    #: np2tf.tnp._chapters.ufuncs.reduceat.
     segments: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
+from np2tf.tnp._chapters.products.dot import lengths, multiply, rank_of
 from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, op
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
-from np2tf.tnp.linalg.products import lengths, multiply, rank_of
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 

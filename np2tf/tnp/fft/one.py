@@ -11,9 +11,9 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
+from np2tf.tnp._chapters.products.dot import rank_of, transposed
 from np2tf.tnp._dispatch.op import Array, Int, OptionalInt, op
 from np2tf.tnp._operands.conversion import cast
-from np2tf.tnp.linalg.products import rank_of, transposed
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
 

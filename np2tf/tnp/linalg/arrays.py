@@ -11,19 +11,19 @@ from numpy.linalg import LinAlgError
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
-from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
-from np2tf.tnp._operands.conversion import promote
-from np2tf.tnp._slicing.view_transforms import Diagonal
-from np2tf.tnp._ufuncs.matrix import matmul as matrix_product
-from np2tf.tnp._ufuncs.matrix import vecdot as vector_product
-from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
-from np2tf.tnp.linalg.products import (
+from np2tf.tnp._chapters.products.dot import (
     contracted,
     diagonal_sum,
     multiply,
     rank_of,
     transposed,
 )
+from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
+from np2tf.tnp._operands.conversion import promote
+from np2tf.tnp._slicing.view_transforms import Diagonal
+from np2tf.tnp._ufuncs.matrix import matmul as matrix_product
+from np2tf.tnp._ufuncs.matrix import vecdot as vector_product
+from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
 __all__ = [
     "cross",

@@ -10,6 +10,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
+from np2tf.tnp._chapters.products.dot import lengths, product_of, rank_of, transposed
 from np2tf.tnp._chapters.reductions.primitives import raw_sum
 from np2tf.tnp._dispatch.op import Array, op
 from np2tf.tnp._front.numpy_version import NUMPY
@@ -17,7 +18,6 @@ from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 from np2tf.tnp.linalg.checks import epsilon, floating, matrix, require_square, square
 from np2tf.tnp.linalg.factoring import singular_values
-from np2tf.tnp.linalg.products import lengths, product_of, rank_of, transposed
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 

@@ -10,6 +10,7 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
+from np2tf.tnp._chapters.products.dot import lengths, rank_of
 from np2tf.tnp._dispatch.op import Array, Int, op
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._ufuncs.matrix import matmul
@@ -23,7 +24,6 @@ from np2tf.tnp.linalg.checks import (
     square,
 )
 from np2tf.tnp.linalg.factoring import svd_of
-from np2tf.tnp.linalg.products import lengths, rank_of
 from np2tf.tnp.linalg.systems import determinant, invert, sign_and_log_determinant, solve_systems
 
 __all__ = [

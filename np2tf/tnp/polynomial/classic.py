@@ -15,10 +15,10 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
+from np2tf.tnp._chapters.products.dot import rank_of
 from np2tf.tnp._dispatch.op import Int, op
 from np2tf.tnp._front.promotion_mode import unrefused
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote, to_numpy
-from np2tf.tnp.linalg.products import rank_of
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]
 

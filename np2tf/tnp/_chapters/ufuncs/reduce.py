@@ -13,7 +13,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import wrap_tensor
 from np2tf.tnp._chapters.reductions import cumulative, reductions
 from np2tf.tnp._chapters.reductions.primitives import scan, tree_reduce
-from np2tf.tnp._chapters.reductions.reduceat import reduceat
+from np2tf.tnp._chapters.ufuncs.reduceat import reduceat
 from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import ufunc_loop
