@@ -11,9 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index
 from scipy.fft import next_fast_len
 
 from np2tf.scipy.kernels.declare import native, refused
-from np2tf.tnp._chapters.products.dot import rank_of
-from np2tf.tnp._chapters.statistics.averages import convolve as along_one_axis
+from np2tf.tnp._chapters.products.convolution import convolve as along_one_axis
 from np2tf.tnp._dispatch.op import Array, Int, OptionalInt
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp.fft.one import complex_transform, from_last, real_inverse, real_transform, to_last

@@ -9,8 +9,8 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.scipy.kernels.declare import native, refused, unless
-from np2tf.tnp._chapters.products.dot import rank_of
 from np2tf.tnp._dispatch.op import Array, Int, OptionalInt
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp.fft.one import from_last, to_last

@@ -1,4 +1,4 @@
-"""Questions about dtypes, which need no values, and real and imag."""
+"""Questions about dtypes, which need no values."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, tensor_array
-from np2tf.tnp._chapters.creation.arrays import asarray
+from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._dispatch.residency import has_array, runs_on_host
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
-from np2tf.tnp._operands.conversion import as_tensor, to_numpy
+from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, result_type_of
 
-__all__ = ["can_cast", "common_type", "imag", "iterable", "promote_types", "real", "result_type"]
+__all__ = ["can_cast", "common_type", "promote_types", "result_type"]
 
 
 def _without_values(value: Any) -> Any:
@@ -66,32 +64,5 @@ def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     return np.can_cast(_without_values(from_), _without_values(to), casting)
 
 
-def iterable(y: Any) -> bool:
-    """Return whether `y` can be iterated over."""
-    if isinstance(y, (tf.Tensor, tf.Variable)):
-        if y.shape.rank is None:
-            raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")
-        return y.shape.rank > 0
-    return y.ndim > 0 if is_array(y) else np.iterable(y)
-
-
-def _part(val: Any, name: str) -> Any:
-    if isinstance(val, (tf.Tensor, tf.Variable)):
-        val = tensor_array(as_tensor(val))
-    elif isinstance(val, (list, tuple)):
-        val = asarray(val)
-    return getattr(val, name)
-
-
-def real(val: Any) -> Any:
-    """The real part, a view; of real numbers the array itself."""
-    return _part(val, "real")
-
-
-def imag(val: Any) -> Any:
-    """The imaginary part, a view; of real numbers zeros that cannot be written to."""
-    return _part(val, "imag")
-
-
-for _function in (result_type, promote_types, common_type, can_cast, iterable, real, imag):
+for _function in (result_type, promote_types, common_type, can_cast):
     OPS[getattr(np, _function.__name__)] = _function

@@ -11,13 +11,15 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, tensor_array
+from np2tf.tnp._chapters.indexing.take import truth
 from np2tf.tnp._chapters.manipulation.views.reshape import expand_dims
 from np2tf.tnp._dispatch.host_results import known
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._dispatch.residency import runs_on_host, wrap_result
+from np2tf.tnp._indexing.get_set import getitem
 from np2tf.tnp._operands.conversion import as_tensor, is_numpy_subclass
 
-__all__ = ["apply_along_axis", "apply_over_axes"]
+__all__ = ["apply_along_axis", "apply_over_axes", "piecewise"]
 
 #: How many calls of a Python function are written out one by one into a graph.
 _UNROLLED = 256
@@ -87,3 +89,46 @@ def apply_over_axes(func: Callable[..., Any], a: Any, axes: Any) -> Any:
 
 OPS[np.apply_along_axis] = apply_along_axis
 OPS[np.apply_over_axes] = apply_over_axes
+
+
+def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
+    """Evaluate each function where its condition holds; see numpy.piecewise."""
+    if runs_on_host((x, condlist, *args), kw) or is_numpy_subclass(x):
+        wrapped = [
+            (lambda values, *rest, f=f, **named: f(wrap_result(values), *rest, **named)) if callable(f) else f
+            for f in funclist
+        ]
+        return wrap_result(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))
+    tensor = as_tensor(x)
+    conditions = _conditions(condlist, tensor)
+    if len(funclist) == len(conditions) + 1:
+        otherwise = ~tf.reduce_any(tf.stack([tf.broadcast_to(c, tf.shape(tensor)) for c in conditions]), 0)
+        conditions.append(otherwise)
+    elif len(funclist) != len(conditions):
+        count = len(conditions)
+        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+    result = tensor_array(tf.zeros_like(tensor))
+    values = tensor_array(tensor)
+    for condition, function in zip(conditions, funclist, strict=True):
+        mask = tensor_array(condition)
+        if not callable(function):
+            result[mask] = function  # type: ignore[index]
+        else:
+            picked = getitem(values, mask)
+            if picked.tensor.shape[0] != 0:
+                result[mask] = function(picked, *args, **kw)  # type: ignore[index]
+    return result
+
+
+def _known(value: Any) -> Any:
+    from np2tf.tnp._operands.conversion import to_numpy
+
+    return to_numpy(value)
+
+
+def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
+    """Return the conditions as boolean tensors; NumPy accepts one condition without a list around it."""
+    is_number = not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == 0
+    if is_number or (x.shape.rank != 0 and as_tensor(condlist[0]).shape.rank == 0):
+        condlist = [condlist]
+    return [truth(as_tensor(condition)) for condition in condlist]

@@ -1,23 +1,27 @@
-"""Comparisons of whole arrays, with tolerance and without, and tests of kinds."""
+"""Comparisons of whole arrays, with tolerance and without, and tests of kinds and of shared memory."""
 
 from __future__ import annotations
 
+import math
 import numbers
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, scalar, storage_of
+from np2tf.tnp._array.strides import layout_probe, memory_of
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
-from np2tf.tnp._dispatch.op import Array, Operand, op
+from np2tf.tnp._dispatch.op import OPS, Array, Operand, op
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._front.promotion_mode import unrefused
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
+from np2tf.tnp._slicing.view_transforms import read_chain
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
@@ -35,6 +39,9 @@ __all__ = [
     "isreal",
     "isrealobj",
     "isscalar",
+    "iterable",
+    "may_share_memory",
+    "shares_memory",
 ]
 
 
@@ -102,7 +109,7 @@ def isclose(
 
 
 def _all(x: tf.Tensor) -> tf.Tensor:
-    return raw_all(x, tuple(range(rank(x))), False)
+    return raw_all(x, tuple(range(rank_of(x))), False)
 
 
 @op(np.allclose)
@@ -202,3 +209,60 @@ def isrealobj(x: Any) -> bool:
 def isscalar(element: Any) -> bool:
     """https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html"""
     return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)
+
+
+def iterable(y: Any) -> bool:
+    """Return whether `y` can be iterated over."""
+    if isinstance(y, (tf.Tensor, tf.Variable)):
+        if y.shape.rank is None:
+            raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")
+        return y.shape.rank > 0
+    return y.ndim > 0 if is_array(y) else np.iterable(y)
+
+
+def _positions(array: ndarray) -> np.ndarray:
+    """Return the positions in its storage of the elements that an array sees.
+
+    Raises:
+        StagingError: the positions are not known while staging.
+    """
+    if not tf.executing_eagerly():
+        raise StagingError("which parts of an array overlap is asked while staging", "NP2TF503")
+    storage, chain = array.storage_and_chain()
+    shape = storage.value.shape
+    places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
+    return read_chain(places, chain).numpy()
+
+
+def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
+    if not (is_array(a) and is_array(b)):
+        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
+            # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
+            return a is b
+        # Memory of NumPy's and memory of TensorFlow's are never the same.
+        return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
+    storage = storage_of(a)
+    if storage is not storage_of(b):
+        if storage_of(b) in storage.may_alias:
+            raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
+        return False
+    if a is b or not (chain_of(a) or chain_of(b)):
+        return a.size > 0  # type: ignore[no-any-return]
+    memory = memory_of(a)
+    first, second = layout_probe(a, memory), layout_probe(b, memory)
+    if first is not None and second is not None:
+        return numpy(first, second)
+    return bool(np.isin(_positions(a), _positions(b)).any())
+
+
+def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Return whether two arrays have an element in common."""
+    return _compared(np.shares_memory, a, b)
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Return whether the stretches of memory of two arrays overlap."""
+    return _compared(np.may_share_memory, a, b)
+
+
+OPS |= {np.iterable: iterable, np.shares_memory: shares_memory, np.may_share_memory: may_share_memory}

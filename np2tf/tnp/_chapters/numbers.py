@@ -1,4 +1,4 @@
-"""Rounding and clipping, and functions that replace or detect special values."""
+"""Rounding and clipping, parts of complex numbers, and functions that replace special values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._chapters.creation.arrays import asarray
 from np2tf.tnp._dispatch.op import OPS, Array, Int, Operand, attach, op
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._operands.axes import difference_along, slice_along
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._operands.promotion import inexact_type, kind_of, ufunc_loop
+from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type, ufunc_loop
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, by_parts, constant
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.comparison import EXTREMES
+from np2tf.tnp._ufuncs.real import remainder
 
 __all__ = [
     "angle",
@@ -24,10 +28,13 @@ __all__ = [
     "clip",
     "fix",
     "i0",
+    "imag",
     "nan_to_num",
+    "real",
     "real_if_close",
     "round",
     "sinc",
+    "unwrap",
 ]
 
 
@@ -145,7 +152,7 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     number = as_tensor(nan, dtype)
     for value in [value for value in (number, high, low) if value.shape.rank != 0]:
         pairs = zip(reversed(value.shape.as_list()), reversed(x.shape.as_list()), strict=False)
-        if rank(value) > rank(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
+        if rank_of(value) > rank_of(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
             raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {x.shape}")
     infinity = constant(np.inf, x)
     finite = tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
@@ -199,3 +206,44 @@ def sinc(x: Array) -> tf.Tensor:
     zero = tf.equal(x, constant(0, x))
     y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
     return tf.where(zero, constant(1, x), tf.sin(y) / y)
+
+
+def _part(val: Any, name: str) -> Any:
+    if isinstance(val, (tf.Tensor, tf.Variable)):
+        val = tensor_array(as_tensor(val))
+    elif isinstance(val, (list, tuple)):
+        val = asarray(val)
+    return getattr(val, name)
+
+
+def real(val: Any) -> Any:
+    """The real part, a view; of real numbers the array itself."""
+    return _part(val, "real")
+
+
+def imag(val: Any) -> Any:
+    """The imaginary part, a view; of real numbers zeros that cannot be written to."""
+    return _part(val, "imag")
+
+
+@op(np.unwrap)
+@unrefused
+def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html"""
+    along = normalize_axis(axis, rank_of(p))
+    steps = difference_along(p, along)
+    dtype = result_type(steps, period)
+    if dtype.kind != "f":
+        raise StagingError("unwrapping integers", "NP2TF503")
+    steps, whole = cast(steps, dtype), as_tensor(period, dtype)
+    half = whole / tf.constant(2, whole.dtype)
+    limit = half if discont is None else as_tensor(discont, dtype)
+    wrapped = remainder(steps + half, whole) - half
+    wrapped = tf.where((wrapped == -half) & (steps > 0), half, wrapped)
+    correction = tf.where(tf.abs(steps) < limit, tf.zeros((), steps.dtype), wrapped - steps)
+    p = cast(p, dtype)
+    corrected = slice_along(p, along, 1, None) + tf.cumsum(correction, along)
+    return tf.concat([slice_along(p, along, None, 1), corrected], along)
+
+
+OPS |= {np.real: real, np.imag: imag}

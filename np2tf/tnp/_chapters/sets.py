@@ -10,12 +10,13 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.sorting.sort import keys, order_of
-from np2tf.tnp._dispatch.op import Array, op
-from np2tf.tnp._operands.axis_arguments import normalize_axis, rank
-from np2tf.tnp._operands.conversion import promote
+from np2tf.tnp._dispatch.op import Array, OptionalArray, op
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
+from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.storage import staging_for_xla
 
 __all__ = [
+    "ediff1d",
     "in1d",
     "intersect1d",
     "isin",
@@ -95,7 +96,7 @@ def unique(
     See https://numpy.org/doc/stable/reference/generated/numpy.unique.html.
     """
     if axis is not None:
-        normalize_axis(axis, rank(ar))
+        normalize_axis(axis, rank_of(ar))
         if ar.shape.rank != 1:
             raise StagingError("unique along an axis", "NP2TF503")
     found = _Unique(tf.reshape(ar, [-1]), equal_nan)
@@ -276,3 +277,23 @@ def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indi
     if index:
         places = [tf.gather(part, place) for part, place in zip(index, places, strict=True)]
     return tuple(map(tensor_array, (common, *places)))
+
+
+@op(np.ediff1d)
+def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html"""
+    x = tf.reshape(ary, (-1,))
+    if x.dtype == tf.bool:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    parts = [x[1:] - x[:-1]]
+    for name, extra in (("to_begin", to_begin), ("to_end", to_end)):
+        if extra is None:
+            continue
+        given = np.dtype(x.dtype.as_numpy_dtype)
+        if not np.can_cast(extra.dtype.as_numpy_dtype, given, "same_kind"):
+            raise TypeError(
+                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+            )
+        extra = tf.reshape(cast(extra, given), (-1,))
+        parts = [extra, *parts] if name == "to_begin" else [*parts, extra]
+    return tf.concat(parts, 0)

@@ -85,7 +85,7 @@ def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
     return tf.reshape(tensor, tf.reshape(tf.shape(tensor, tf.int64), [rank]))
 
 
-def rank_of(tensor: tf.Tensor) -> tf.Tensor:
+def rank_tensor(tensor: tf.Tensor) -> tf.Tensor:
     """Return the number of axes as a tensor.
 
     TensorFlow's optimiser merges the facts that operations, also of different branches, state about the
@@ -319,7 +319,7 @@ class _Cases:
             # In a throw-away graph only the form matters.
             found = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
         elif dtypes or any(self.errors):
-            rank = rank_of(self.tensor)
+            rank = rank_tensor(self.tensor)
             branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
             words = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
             branches.append(functools.partial(_failing, rank, MOST_AXES + 1, dtypes, words))

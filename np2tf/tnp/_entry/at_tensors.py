@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array
-from np2tf.tnp._chapters.indexing.take import where
+from np2tf.tnp._chapters.sorting.search import where
 from np2tf.tnp._dispatch.out_argument import casting_error
 from np2tf.tnp._entry.routing import intercepted
 from np2tf.tnp._front.at import UPDATES

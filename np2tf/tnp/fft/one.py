@@ -11,8 +11,9 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
-from np2tf.tnp._chapters.products.dot import rank_of, transposed
 from np2tf.tnp._dispatch.op import Array, Int, OptionalInt, op
+from np2tf.tnp._operands.axes import permute_axes
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
@@ -104,14 +105,14 @@ def _axis(x: tf.Tensor, axis: int) -> int:
 
 def to_last(x: tf.Tensor, axis: int) -> tf.Tensor:
     """`x` with `axis` moved to the end."""
-    return transposed(x, [*(k for k in range(rank_of(x)) if k != axis), axis])
+    return permute_axes(x, [*(k for k in range(rank_of(x)) if k != axis), axis])
 
 
 def from_last(x: tf.Tensor, axis: int) -> tf.Tensor:
     """`x` with the last axis moved to `axis`."""
     order = list(range(rank_of(x) - 1))
     order.insert(axis, rank_of(x) - 1)
-    return transposed(x, order)
+    return permute_axes(x, order)
 
 
 def complex_transform(x: tf.Tensor, n: Any, axis: int, norm: Any, inverse: bool) -> tf.Tensor:

@@ -11,14 +11,10 @@ from numpy.linalg import LinAlgError
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
-from np2tf.tnp._chapters.products.dot import (
-    contracted,
-    diagonal_sum,
-    multiply,
-    rank_of,
-    transposed,
-)
+from np2tf.tnp._chapters.products.dot import contracted, diagonal_sum, multiply
 from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
+from np2tf.tnp._operands.axes import permute_axes
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import promote
 from np2tf.tnp._slicing.view_transforms import Diagonal
 from np2tf.tnp._ufuncs.matrix import matmul as matrix_product
@@ -96,7 +92,7 @@ def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
     source = normalize_axis_index(source, rank)
     order = [k for k in range(rank) if k != source]
     order.insert(destination % rank, source)
-    return transposed(x, order)
+    return permute_axes(x, order)
 
 
 @op(np.linalg.matmul)

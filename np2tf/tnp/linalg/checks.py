@@ -6,8 +6,8 @@ import numpy as np
 import tensorflow as tf
 from numpy.linalg import LinAlgError
 
-from np2tf.tnp._chapters.products.dot import rank_of
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where

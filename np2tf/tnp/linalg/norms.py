@@ -10,10 +10,11 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
-from np2tf.tnp._chapters.products.dot import lengths, product_of, rank_of, transposed
 from np2tf.tnp._chapters.reductions.primitives import raw_sum
 from np2tf.tnp._dispatch.op import Array, op
 from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 from np2tf.tnp.linalg.checks import epsilon, floating, matrix, require_square, square
@@ -118,7 +119,7 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
     if order not in (2, -2, "nuc"):
         raise ValueError("Invalid norm order for matrices.")
     rest = [k for k in range(rank_of(x)) if k not in (rows, columns)]
-    values = singular_values(floating(transposed(x, [*rest, rows, columns]))[0])
+    values = singular_values(floating(permute_axes(x, [*rest, rows, columns]))[0])
     if order == "nuc":
         return tf.reduce_sum(values, -1)
     return _greatest(values, -1, False) if order == 2 else tf.reduce_min(values, -1)
@@ -163,7 +164,7 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
 
 
 def _with_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
-    shape = [1 if k in axes else size for k, size in enumerate(lengths(x, range(rank_of(x))))]
+    shape = [1 if k in axes else size for k, size in enumerate(lengths_of(x, range(rank_of(x))))]
     return tf.reshape(result, shape)
 
 
@@ -176,8 +177,8 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
     x = _inexact(x)
     axes = normalize_axis_tuple(range(rank_of(x)) if axis is None else axis, rank_of(x))
     rest = [k for k in range(rank_of(x)) if k not in axes]
-    outer = lengths(x, rest)
-    flat = tf.reshape(transposed(x, [*axes, *rest]), [product_of(lengths(x, axes)), *outer])
+    outer = lengths_of(x, rest)
+    flat = tf.reshape(permute_axes(x, [*axes, *rest]), [product_of(lengths_of(x, axes)), *outer])
     result = norm_of_vectors(flat, ord, 0, False)
     return _with_axes(result, x, axes) if keepdims else result
 
@@ -230,7 +231,9 @@ def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any
     values = singular_values(a, hermitian)
     if tol is None:
         if rtol is None:
-            rtol = tf.cast(max(lengths(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype)
+            rtol = tf.cast(
+                max(lengths_of(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype
+            )
         relative = as_tensor(rtol, values.dtype.as_numpy_dtype)[..., None]
         if NUMPY < (2, 4):
             _refuse_nothing(values, -1)

@@ -10,8 +10,9 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
-from np2tf.tnp._chapters.products.dot import lengths, rank_of
 from np2tf.tnp._dispatch.op import Array, Int, op
+from np2tf.tnp._operands.axes import lengths_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp.linalg.checks import (
@@ -129,11 +130,11 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
         rcond = rtol
     if rcond is np._NoValue:  # type: ignore[attr-defined]
         rcond = 1e-15
-    rows, columns = lengths(a, [rank_of(a) - 2, rank_of(a) - 1])
+    rows, columns = lengths_of(a, [rank_of(a) - 2, rank_of(a) - 1])
     if rcond is None:
         rcond = max(rows, columns) * epsilon(a)
     if isinstance(rows, int) and isinstance(columns, int) and 0 in (rows, columns):
-        return tf.zeros([*lengths(a, range(rank_of(a) - 2)), columns, rows], given)
+        return tf.zeros([*lengths_of(a, range(rank_of(a) - 2)), columns, rows], given)
     return pseudo_inverse(a, as_tensor(rcond, real_dtype(a).as_numpy_dtype))
 
 
@@ -174,7 +175,7 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
         raise LinAlgError(f"{rank_of(b)}-dimensional array given. Array must be two-dimensional")
     a, b = floating(a, b)
     right = b[:, None] if vector else b
-    rows, columns = lengths(a, [0, 1])
+    rows, columns = lengths_of(a, [0, 1])
     if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     relative = max(rows, columns) * epsilon(a) if rcond is None else rcond

@@ -15,9 +15,9 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._chapters.products.dot import rank_of
 from np2tf.tnp._dispatch.op import Int, op
 from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote, to_numpy
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]

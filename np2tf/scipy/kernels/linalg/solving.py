@@ -10,8 +10,8 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import native, refused, unless
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.scipy.versions import SCIPY
-from np2tf.tnp._chapters.products.dot import rank_of
 from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import gathered
 from np2tf.tnp.linalg.checks import epsilon

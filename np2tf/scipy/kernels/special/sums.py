@@ -8,8 +8,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refused
-from np2tf.tnp._chapters.products.dot import rank_of
 from np2tf.tnp._dispatch.op import Array, Axis
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp._tensor.dtype_dispatch import constant

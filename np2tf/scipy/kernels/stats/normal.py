@@ -14,8 +14,8 @@ from np2tf.scipy.kernels.special.errors import log_normal_distribution, normal_d
 from np2tf.scipy.kernels.special.gammas import log_gamma
 from np2tf.scipy.kernels.special.incomplete import incomplete_beta, lower_gamma, upper_gamma
 from np2tf.scipy.kernels.special.series import choose, together
-from np2tf.tnp._chapters.products.dot import rank_of
 from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import constant
 

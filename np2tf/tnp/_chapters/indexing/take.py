@@ -1,4 +1,4 @@
-"""Elements picked by index, by condition or by choice."""
+"""Elements selected by index, by condition or by choice."""
 
 from __future__ import annotations
 
@@ -12,34 +12,24 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.op import Array, Axis, COrF, Operand, Operands, Shape, attach, op
-from np2tf.tnp._dispatch.residency import runs_on_host, wrap_result
 from np2tf.tnp._indexing.advanced import positions
 from np2tf.tnp._indexing.boolean_masks import masked, true_places
-from np2tf.tnp._indexing.get_set import getitem
-from np2tf.tnp._indexing.selection_keys import true_places_of
 from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array
-from np2tf.tnp._operands.conversion import as_tensor, is_numpy_subclass, promote
+from np2tf.tnp._operands.conversion import as_tensor, promote
 from np2tf.tnp._operands.promotion import result_type
-from np2tf.tnp._slicing.view_transforms import Transpose
 from np2tf.tnp._tensor.dtype_dispatch import gathered
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
-    "argwhere",
     "choose",
     "compress",
-    "extract",
-    "flatnonzero",
     "ix_",
-    "nonzero",
-    "piecewise",
     "ravel_multi_index",
     "select",
     "take",
     "take_along_axis",
     "unravel_index",
-    "where",
 ]
 
 _MODES = ("raise", "clip", "wrap")
@@ -175,54 +165,6 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
     return tensor if tensor.dtype == tf.bool else tf.not_equal(tensor, tf.zeros((), tensor.dtype))
 
 
-@op(np.where)
-def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
-    if x is None and y is None:
-        return nonzero(tensor_array(condition))
-    if x is None or y is None:
-        raise ValueError("either both or neither of x and y should be given")
-    left, right = promote(x, y)
-    return tensor_array(tf.where(truth(condition), left, right))
-
-
-@op(np.nonzero, method=True)
-def nonzero(a: Array) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
-    if a.shape.rank == 0:
-        raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
-        )
-    selected = true_places_of(truth(a))
-    if selected is not None:
-        return selected
-    found = true_places(truth(a))
-    return tuple(tensor_array(found[:, k]) for k in range(a.shape.rank))
-
-
-@op(np.flatnonzero)
-def flatnonzero(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html"""
-    flat = truth(tf.reshape(a, [-1]))
-    selected = true_places_of(flat)
-    return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
-
-
-@op(np.argwhere)
-def argwhere(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html"""
-    if a.shape.rank == 0:
-        return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
-    # NumPy's result is a view too: of the array whose rows `nonzero` returns.
-    return tensor_array(tf.transpose(true_places(truth(a)))).view_through(Transpose((1, 0)))
-
-
-@op(np.extract)
-def extract(condition: Array, arr: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.extract.html"""
-    return _compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)
-
-
 @op(np.compress)
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.compress.html"""
@@ -230,10 +172,10 @@ def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
-    return _compressed(condition, a, normalize_axis_index(axis, a.shape.rank))
+    return compress_axis(condition, a, normalize_axis_index(axis, a.shape.rank))
 
 
-def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
+def compress_axis(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
         selection = mask_selection(a, truth(condition)) if staging_for_xla() and not axis else None
         if selection is not None:
@@ -303,49 +245,6 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
     for condition, choice in zip(reversed(conditions), reversed(choicelist), strict=True):
         result = tf.where(condition, as_tensor(choice, dtype), result)
     return tensor_array(result)
-
-
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    """Evaluate each function where its condition holds; see numpy.piecewise."""
-    if runs_on_host((x, condlist, *args), kw) or is_numpy_subclass(x):
-        wrapped = [
-            (lambda values, *rest, f=f, **named: f(wrap_result(values), *rest, **named)) if callable(f) else f
-            for f in funclist
-        ]
-        return wrap_result(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))
-    tensor = as_tensor(x)
-    conditions = _conditions(condlist, tensor)
-    if len(funclist) == len(conditions) + 1:
-        otherwise = ~tf.reduce_any(tf.stack([tf.broadcast_to(c, tf.shape(tensor)) for c in conditions]), 0)
-        conditions.append(otherwise)
-    elif len(funclist) != len(conditions):
-        count = len(conditions)
-        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
-    result = tensor_array(tf.zeros_like(tensor))
-    values = tensor_array(tensor)
-    for condition, function in zip(conditions, funclist, strict=True):
-        mask = tensor_array(condition)
-        if not callable(function):
-            result[mask] = function  # type: ignore[index]
-        else:
-            picked = getitem(values, mask)
-            if picked.tensor.shape[0] != 0:
-                result[mask] = function(picked, *args, **kw)  # type: ignore[index]
-    return result
-
-
-def _known(value: Any) -> Any:
-    from np2tf.tnp._operands.conversion import to_numpy
-
-    return to_numpy(value)
-
-
-def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
-    """Return the conditions as boolean tensors; NumPy accepts one condition without a list around it."""
-    is_number = not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == 0
-    if is_number or (x.shape.rank != 0 and as_tensor(condlist[0]).shape.rank == 0):
-        condlist = [condlist]
-    return [truth(as_tensor(condition)) for condition in condlist]
 
 
 # -- indices ---------------------------------------------------------------------------------------

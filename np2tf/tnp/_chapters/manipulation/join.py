@@ -31,9 +31,7 @@ __all__ = [
     "concatenate",
     "dstack",
     "hstack",
-    "index_exp",
     "r_",
-    "s_",
     "stack",
     "vstack",
 ]
@@ -287,5 +285,3 @@ class Joiner:
 
 r_ = Joiner(np.r_, columns=False)
 c_ = Joiner(np.c_, columns=True)
-s_ = np.s_
-index_exp = np.index_exp

@@ -9,26 +9,20 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.counts import counts
 from np2tf.staging import StagingError
-from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import is_laid_out, lay_out_copy
-from np2tf.tnp._chapters.manipulation.views.parts import diagonal
-from np2tf.tnp._dispatch.eager_fast_path import converted
+from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
 from np2tf.tnp._dispatch.host_results import host_only
-from np2tf.tnp._dispatch.op import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
+from np2tf.tnp._dispatch.op import Array, Axis, Shape, op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, cast, promote, to_numpy
+from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
-    "astype",
     "broadcast_shapes",
     "delete",
     "insert",
-    "kron",
     "ndim",
     "pad",
     "repeat",
@@ -37,7 +31,6 @@ __all__ = [
     "shape",
     "size",
     "tile",
-    "trace",
 ]
 
 
@@ -280,37 +273,6 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
 # -- combined -----------------------------------------------------------------------------------------------
 
 
-@op(np.kron)
-def kron(a: Operand, b: Operand) -> Any:
-    """Return the Kronecker product of two arrays.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
-    """
-    left, right = promote(a, b)
-    rank = max(left.shape.rank, right.shape.rank)
-    left = left[(None,) * (rank - left.shape.rank) + (...,)]
-    right = right[(None,) * (rank - right.shape.rank) + (...,)]
-    outer = left[tuple(slice(None) if k % 2 == 0 else None for k in range(2 * rank))]
-    product = outer * right[tuple(None if k % 2 == 0 else slice(None) for k in range(2 * rank))]
-    if left.shape.is_fully_defined() and right.shape.is_fully_defined():
-        shape: Any = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
-    else:
-        shape = tf.shape(left, tf.int64) * tf.shape(right, tf.int64)
-    return tf.reshape(product, shape)
-
-
-@op(np.trace, method=True)
-def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
-    """Return sums along diagonals.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
-    """
-    picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
-    if dtype is None:
-        dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
-    return tf.reduce_sum(cast(picked, dtype), -1)
-
-
 # -- shapes and dtypes --------------------------------------------------------------------------------------
 
 
@@ -342,44 +304,5 @@ def size(a: Any, axis: Any = None) -> Any:
         picked = picked * lengths[k]
     return picked
 
-
-@op(np.astype)
-def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    """Return a copy in another dtype.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
-    """
-    if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
-        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
-    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
-    return made
-
-
-def _astype_method(
-    a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
-) -> Any:
-    if copy is True and casting == "unsafe" and order == "K":
-        direct = converted(a, dtype)
-        if direct is not None:
-            return direct
-    wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
-    have = a.dtype
-    if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]
-        raise TypeError(
-            f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
-        )
-    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
-        raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
-    letter = memory_order(order)
-    if not copy and have == wanted and is_laid_out(a, letter):
-        return a
-    if is_unsupported_dtype(wanted) or not wanted.isnative:
-        counts.host += 1
-        return np.array(a.numpy()).astype(wanted)
-    made = assigned(a, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else lay_out_copy(made, a, letter)
-
-
-attach("astype", _astype_method)
 
 broadcast_shapes = host_only(np.broadcast_shapes)

@@ -1,52 +1,24 @@
-"""Products of arrays in NumPy's main namespace: dot, inner, outer, tensordot."""
+"""Products of arrays: dot, inner, outer, tensordot, kron; and sums along diagonals."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._chapters.manipulation.views.parts import diagonal
+from np2tf.tnp._dispatch.op import Array, DType, Int, Operand, op
+from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.size_guards import agreeing
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
-__all__ = ["dot", "inner", "outer", "tensordot", "vdot"]
-
-
-def rank_of(x: tf.Tensor) -> int:
-    """Return the number of axes.
-
-    Raises:
-        StagingError: the number is not known while staging.
-    """
-    if x.shape.rank is None:
-        raise StagingError("the rank of an array is known only at run time")
-    return x.shape.rank
-
-
-def lengths(x: tf.Tensor, axes: Sequence[int]) -> list[Any]:
-    """Lengths of the given axes; a tensor for one that is known only at run time."""
-    sizes = x.shape.as_list()
-    return [tf.shape(x)[k] if sizes[k] is None else sizes[k] for k in axes]
-
-
-def product_of(sizes: Sequence[Any]) -> Any:
-    """The number of elements in a block of these lengths."""
-    if all(isinstance(size, int) for size in sizes):
-        return math.prod(sizes)
-    return tf.reduce_prod(tf.stack([tf.cast(size, tf.int32) for size in sizes]))
-
-
-def transposed(x: tf.Tensor, permutation: Sequence[int]) -> tf.Tensor:
-    """`x` with its axes in another order, untouched where the order is the same."""
-    return x if list(permutation) == list(range(len(permutation))) else tf.transpose(x, permutation)
+__all__ = ["dot", "inner", "kron", "outer", "tensordot", "trace", "vdot"]
 
 
 def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence[int]) -> tf.Tensor:
@@ -55,10 +27,10 @@ def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence
         a = agreeing(a, i, b, j)
     free_a = [k for k in range(rank_of(a)) if k not in axes_a]
     free_b = [k for k in range(rank_of(b)) if k not in axes_b]
-    inner_size = product_of(lengths(a, axes_a))
-    rows, columns = lengths(a, free_a), lengths(b, free_b)
-    left = tf.reshape(transposed(a, [*free_a, *axes_a]), [product_of(rows), inner_size])
-    right = tf.reshape(transposed(b, [*axes_b, *free_b]), [inner_size, product_of(columns)])
+    inner_size = product_of(lengths_of(a, axes_a))
+    rows, columns = lengths_of(a, free_a), lengths_of(b, free_b)
+    left = tf.reshape(permute_axes(a, [*free_a, *axes_a]), [product_of(rows), inner_size])
+    right = tf.reshape(permute_axes(b, [*axes_b, *free_b]), [inner_size, product_of(columns)])
     return tf.reshape(matmul(left, right), [*rows, *columns])
 
 
@@ -169,5 +141,36 @@ def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
     rows, columns = a.shape[-2], a.shape[-1]
     wanted = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
     if rows is not None and columns is not None and not -rows < offset < columns:
-        return tf.zeros(lengths(a, range(rank_of(a) - 2)), wanted)
+        return tf.zeros(lengths_of(a, range(rank_of(a) - 2)), wanted)
     return tf.reduce_sum(cast(tf.linalg.diag_part(a, k=offset), wanted), -1)
+
+
+@op(np.kron)
+def kron(a: Operand, b: Operand) -> Any:
+    """Return the Kronecker product of two arrays.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
+    """
+    left, right = promote(a, b)
+    rank = max(left.shape.rank, right.shape.rank)
+    left = left[(None,) * (rank - left.shape.rank) + (...,)]
+    right = right[(None,) * (rank - right.shape.rank) + (...,)]
+    outer = left[tuple(slice(None) if k % 2 == 0 else None for k in range(2 * rank))]
+    product = outer * right[tuple(None if k % 2 == 0 else slice(None) for k in range(2 * rank))]
+    if left.shape.is_fully_defined() and right.shape.is_fully_defined():
+        shape: Any = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
+    else:
+        shape = tf.shape(left, tf.int64) * tf.shape(right, tf.int64)
+    return tf.reshape(product, shape)
+
+
+@op(np.trace, method=True)
+def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
+    """Return sums along diagonals.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
+    """
+    picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
+    if dtype is None:
+        dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
+    return tf.reduce_sum(cast(picked, dtype), -1)

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp._chapters.reductions.primitives import accumulating, isnan, scan
 from np2tf.tnp._dispatch.op import Array, Axis, DType, op
-from np2tf.tnp._operands.axis_arguments import flattened, normalize_axis, rank
+from np2tf.tnp._operands.axis_arguments import flattened, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 
@@ -71,13 +71,13 @@ def nancumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None
 
 
 def _cumulative(name: str, x: tf.Tensor, axis: Any, dtype: Any, include_initial: bool) -> tf.Tensor:
-    if rank(x) == 0:
+    if rank_of(x) == 0:
         x = tf.reshape(x, (1,))
     if axis is None:
-        if rank(x) > 1:
+        if rank_of(x) > 1:
             raise ValueError("For arrays which have more than one dimension ``axis`` argument is required.")
         axis = 0
-    along = normalize_axis(axis, rank(x))
+    along = normalize_axis(axis, rank_of(x))
     result = running(name, x, along, dtype)
     if not include_initial:
         return result

@@ -21,7 +21,7 @@ from np2tf.tnp._chapters.reductions.reductions import (
     variance_of,
 )
 from np2tf.tnp._dispatch.op import Array, Axis, DType, op
-from np2tf.tnp._operands.axis_arguments import flattened, normalize_axes, rank
+from np2tf.tnp._operands.axis_arguments import flattened, normalize_axes, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
@@ -139,7 +139,7 @@ def nanstd(
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
     if initial is not None or where is not True:
         raise StagingError(f"nan{name[:3]} with initial or where", "NP2TF503")
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     require_elements(a, axes, "f" + name[:3])
     nan = isnan(a)
     if nan is None:
@@ -181,7 +181,7 @@ def nanmin(
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
-    given = rank(a)
+    given = rank_of(a)
     x, along = flattened(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")

@@ -28,7 +28,13 @@ from np2tf.tnp._chapters.reductions.primitives import (
     widened,
 )
 from np2tf.tnp._dispatch.op import Array, Axis, DType, attach, on_host, op
-from np2tf.tnp._operands.axis_arguments import flattened, length, normalize_axes, rank, refuse_axis_of_number
+from np2tf.tnp._operands.axis_arguments import (
+    flattened,
+    length,
+    normalize_axes,
+    rank_of,
+    refuse_axis_of_number,
+)
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -70,13 +76,13 @@ def _total(
     initial: Any,
     where: Any,
 ) -> tf.Tensor:
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     wanted = accumulating(a, dtype)
     wide = widened(wanted)
     result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
-        if rank(start) != 0:
+        if rank_of(start) != 0:
             raise ValueError("setting an array element with a sequence.")
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
             raise StagingError("a sum that may be -0", "NP2TF503")
@@ -127,7 +133,7 @@ def refuse_extended(a: tf.Tensor) -> None:
 
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
     """The mean over axes, accumulated and rounded as NumPy does."""
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     refuse_extended(a)
     if dtype is None:
         dtype = mean_dtype(a)
@@ -161,7 +167,7 @@ def variance_of(
 ) -> tf.Tensor:
     """The variance over axes, in the dtype in which NumPy accumulates."""
     refuse_extended(a)
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # The mean loses its imaginary part, the distances from it keep theirs.
         raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
@@ -272,7 +278,7 @@ attach("std", _spread_method(std))
 
 
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     if initial is None:
         if where is not True:
             raise ValueError(
@@ -358,7 +364,7 @@ amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 @op(np.ptp)
 def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
-    require_elements(a, normalize_axes(axis, rank(a)), "maximum")
+    require_elements(a, normalize_axes(axis, rank_of(a)), "maximum")
     if a.dtype == tf.bool:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
     return _extreme("maximum", a, axis, keepdims, None, True) - _extreme(
@@ -367,7 +373,7 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
-    given = rank(a)
+    given = rank_of(a)
     x, along = flattened(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
@@ -415,7 +421,7 @@ def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
-    return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank(a)), keepdims)
+    return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank_of(a)), keepdims)
 
 
 @op(np.all)
@@ -423,7 +429,7 @@ def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
-    return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank(a)), keepdims)
+    return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank_of(a)), keepdims)
 
 
 def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -453,7 +459,7 @@ attach("all", _truth_method(all))
 @op(np.count_nonzero)
 def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
-    count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
+    count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank_of(a)), keepdims)
     if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
         return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)
     return count

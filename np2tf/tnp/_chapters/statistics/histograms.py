@@ -12,7 +12,7 @@ from np2tf.staging import StagingError
 from np2tf.tnp._chapters.sorting.search import positions
 from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, opaque
@@ -85,7 +85,7 @@ def _number_of(bins: Any) -> int | None:
     """
     if isinstance(bins, str):
         raise StagingError("a number of bins that depends on the data", "NP2TF503")
-    if rank(as_tensor(bins)) != 0:
+    if rank_of(as_tensor(bins)) != 0:
         return None
     try:
         number = operator.index(to_numpy(bins))
@@ -98,7 +98,7 @@ def _number_of(bins: Any) -> int | None:
 
 def _given_edges(bins: Any) -> tf.Tensor:
     edges = as_tensor(bins)
-    if rank(edges) != 1:
+    if rank_of(edges) != 1:
         raise ValueError("`bins` must be 1d, when an array")
     known = tf.get_static_value(edges)
     if known is not None and np.any(known[:-1] > known[1:]):
@@ -184,10 +184,10 @@ def histogram(
 @op(np.bincount)
 def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.bincount.html"""
-    if rank(x) != 1:
+    if rank_of(x) != 1:
         raise ValueError(
             "object of too small depth for desired array"
-            if rank(x) == 0
+            if rank_of(x) == 0
             else "object too deep for desired array"
         )
     if not (x.dtype.is_integer or x.dtype == tf.bool) or x.dtype == tf.uint64:
@@ -224,7 +224,7 @@ def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.digitize.html"""
     if x.dtype in COMPLEX:
         raise TypeError("x may not be complex")
-    if rank(bins) != 1:
+    if rank_of(bins) != 1:
         raise ValueError("object of too small depth for desired array")
     common = result_type_of((_dtype(x), _dtype(bins)))
     values, edges = cast(x, common), cast(bins, common)

@@ -13,7 +13,7 @@ from np2tf.tnp._chapters.reductions.primitives import isnan
 from np2tf.tnp._chapters.reductions.reductions import refuse_extended
 from np2tf.tnp._dispatch.op import Array, Axis, op
 from np2tf.tnp._front.promotion_mode import unrefused
-from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank, refuse_axis_of_number
+from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank_of, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
@@ -48,13 +48,13 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
         StagingError: np2tf.jit stages the code, and the length is known only at run time.
     """
     refuse_axis_of_number(axis, a)
-    axes = normalize_axes(axis, rank(a))
-    kept = [k for k in range(rank(a)) if k not in axes]
+    axes = normalize_axes(axis, rank_of(a))
+    kept = [k for k in range(rank_of(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
     if None in lengths and current_scope() is not None:
         raise StagingError("a quantile along an axis of unknown length", "NP2TF503")
     n: Any = length(a, axes)
-    if axes and axes != (rank(a) - 1,):
+    if axes and axes != (rank_of(a) - 1,):
         a = tf.transpose(a, [*kept, *axes])
     shape = tf.shape(a)[: len(kept)]
     static = a.shape[: len(kept)]
@@ -138,9 +138,9 @@ def _quantiles(
         any_nan = any_nan[(..., *[None] * lead)]
         result = tf.where(any_nan, tf.constant(np.nan, result.dtype), result)
     if lead:
-        order = [*range(rank(result) - lead, rank(result)), *range(rank(result) - lead)]
+        order = [*range(rank_of(result) - lead, rank_of(result)), *range(rank_of(result) - lead)]
         result = tf.transpose(result, order)
-    return _restored(result, rank(a), axes, keepdims, lead)
+    return _restored(result, rank_of(a), axes, keepdims, lead)
 
 
 def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
@@ -245,7 +245,7 @@ def percentile(
 def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
     if not isinstance(n, int):
         # One more element, so that there is one to take of nothing.
-        row = tf.pad(ordered, [[0, 0]] * (rank(ordered) - 1) + [[0, 1]])
+        row = tf.pad(ordered, [[0, 0]] * (rank_of(ordered) - 1) + [[0, 1]])
         low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
         middle = tf.where(n % 2 == 1, cast(low, wanted), _mean_of_two(low, high, wanted))
         return tf.where(n == 0, tf.constant(np.nan, middle.dtype), middle)
@@ -274,12 +274,12 @@ def median(
     if isinstance(n, int) and n == 0:
         warn_where(True, EMPTY_MEAN)
         result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
-        return _restored(result, rank(a), axes, keepdims, 0)
+        return _restored(result, rank_of(a), axes, keepdims, 0)
     ordered, nan = _sorted(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
     result = _middle(ordered, wanted, n)
     if nan is not None:
         result = tf.where(tf.reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
-    return _restored(result, rank(a), axes, keepdims, 0)
+    return _restored(result, rank_of(a), axes, keepdims, 0)
 
 
 # -- without NaN ---------------------------------------------------------------------------------------------
@@ -313,18 +313,18 @@ def _of_the_rest(
     given = np.dtype(a.dtype.as_numpy_dtype)
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     wanted = result_type_of((given, float if weak else floating))
-    lead = rank(ordered) - 1
+    lead = rank_of(ordered) - 1
     before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
     after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
     result = _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
-    result = tf.transpose(result, [rank(result) - 1, *range(rank(result) - 1)])
+    result = tf.transpose(result, [rank_of(result) - 1, *range(rank_of(result) - 1)])
     result = (
         tf.reshape(result, tf.concat([fractions.shape, tf.shape(result)[1:]], 0))
         if fractions.ndim != 1
         else result
     )
-    return _restored(result, rank(a), axes, keepdims, fractions.ndim)
+    return _restored(result, rank_of(a), axes, keepdims, fractions.ndim)
 
 
 @op(np.nanquantile)
@@ -371,7 +371,7 @@ def nanmedian(
     ordered, last, axes = _sorted_without_nan(a, axis)
     known = tf.maximum(last, 0)
     low, high = (
-        tf.squeeze(tf.gather(ordered, place, batch_dims=rank(ordered) - 1), -1)
+        tf.squeeze(tf.gather(ordered, place, batch_dims=rank_of(ordered) - 1), -1)
         for place in (known // 2, (known + 1) // 2)
     )
     count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
@@ -380,4 +380,4 @@ def nanmedian(
             warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row
     result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
     result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
-    return _restored(result, rank(a), axes, keepdims, 0)
+    return _restored(result, rank_of(a), axes, keepdims, 0)

@@ -22,7 +22,7 @@ from np2tf.tnp._array.strides import (
     reshapes_in_place,
     resolve_order,
 )
-from np2tf.tnp._dispatch.op import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
+from np2tf.tnp._dispatch.op import OPS, Axis, Int, MemoryOrder, Shape, View, attach, op
 from np2tf.tnp._operands.axis_arguments import checked_rank
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape, Transpose
@@ -153,17 +153,17 @@ def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     return made
 
 
-def _reversed(a: ndarray) -> ndarray:
+def reverse_axes(a: ndarray) -> ndarray:
     """``a.T``, as a view."""
     return permuted(a, reversed(range(a.ndim)))
 
 
-def _goes_backwards(a: ndarray, order: str | None) -> bool:
+def runs_backwards(a: ndarray, order: str | None) -> bool:
     """Return whether `order` means that the first axis varies fastest."""
     return order == "F" or (order == "A" and resolve_order(layout_probe(a), "A") == "F")
 
 
-def _in_memory_order(a: ndarray) -> ndarray:
+def in_memory_order(a: ndarray) -> ndarray:
     """`a` with its axes in the order of NumPy's memory, as a view."""
     made = layout_probe(a)
     order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
@@ -175,11 +175,11 @@ def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = N
     """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
-    backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
+    backwards = runs_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
     source = lay_out_copy(a.tensor, a, "F" if backwards else "C") if copy else a
     if backwards:
-        flipped = reshaped(_reversed(source), tuple(reversed(shape)))
-        made = _reversed(flipped)
+        flipped = reshaped(reverse_axes(source), tuple(reversed(shape)))
+        made = reverse_axes(flipped)
         storage, chain = flipped.storage_and_chain()
         if storage.owner_chain and not chain:
             storage.owner_chain += (Transpose(tuple(reversed(range(a.ndim)))),)
@@ -201,25 +201,11 @@ attach("reshape", _reshape_method)
 def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
     if order == "K":
-        a = _in_memory_order(a)
-    elif _goes_backwards(a, order):
-        a = _reversed(a)
+        a = in_memory_order(a)
+    elif runs_backwards(a, order):
+        a = reverse_axes(a)
     # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
     return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
-
-
-def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
-    letter = memory_order(order)
-    if type(a) is scalar:
-        return tensor_array(tf.reshape(a.tensor, [-1]))
-    if letter == "K":
-        a = _in_memory_order(a)
-    elif _goes_backwards(a, letter):
-        a = _reversed(a)
-    return tensor_array(tf.reshape(a.tensor, [-1]))
-
-
-attach("flatten", _flatten_method)
 
 
 @view(np.squeeze, method=True, numbers=True)
