@@ -26,13 +26,13 @@ from np2tf.tnp._array.ndarray import (
     tensor_array,
 )
 from np2tf.tnp._slicing.view_transforms import (
-    Basic,
+    BasicIndexing,
     Bitcast,
+    BroadcastTo,
+    ComplexPart,
     Diagonal,
-    Part,
-    ReadOnly,
+    ReadOnlyFlag,
     Reshape,
-    Sealed,
     Transpose,
     ViewTransform,
     view_on_host,
@@ -60,7 +60,7 @@ def layout_probe(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray
     chain = chain_of(array)
     made = memory if memory is not None else memory_of(array)
     for transform in chain:
-        following = _through(transform, made)
+        following = _apply_to_probe(transform, made)
         if following is None:
             return None
         made = following
@@ -93,32 +93,32 @@ def strides_of(shape: Sequence[int], itemsize: int, order: Order | GappedLayout)
     return tuple(strides)
 
 
-def _through(transform: ViewTransform, base: np.ndarray) -> np.ndarray | None:
-    if isinstance(transform, Basic):
-        return base[(*map(_settled, transform.key), ...)]
+def _apply_to_probe(transform: ViewTransform, base: np.ndarray) -> np.ndarray | None:
+    if isinstance(transform, BasicIndexing):
+        return base[(*map(_substitute_index, transform.key), ...)]
     if isinstance(transform, Transpose):
         return base.transpose(transform.permutation)
     if isinstance(transform, Reshape):
-        return _reshaped(base, transform.shape)
-    if isinstance(transform, Part):
+        return _reshape_probe(base, transform.shape)
+    if isinstance(transform, ComplexPart):
         return base.imag if transform.imaginary else base.real
     if isinstance(transform, Diagonal):
         return np.diagonal(base, transform.offset, -2, -1)
     if isinstance(transform, Bitcast):
         return base.view(transform.dtype)
-    if isinstance(transform, Sealed):
+    if isinstance(transform, ReadOnlyFlag):
         return base
-    return np.broadcast_to(base, transform.shape) if isinstance(transform, ReadOnly) else None
+    return np.broadcast_to(base, transform.shape) if isinstance(transform, BroadcastTo) else None
 
 
-def _settled(item: Any) -> Any:
+def _substitute_index(item: Any) -> Any:
     """Return a known item of a key in place of a staged one; strides do not depend on the chosen element."""
     if type(item) is slice:
         return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
     return 0 if type(item) is SymInt else item
 
 
-def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
+def _reshape_probe(base: np.ndarray, shape: Any) -> np.ndarray | None:
     """Return the layout probe in another shape; None if NumPy would copy, or if that is not known."""
     if not isinstance(shape, (tuple, list)) or not all(isinstance(n, int) for n in shape):
         return None
@@ -144,7 +144,7 @@ def reshapes_in_place(array: ndarray, shape: Any) -> bool:
     made = layout_probe(array)
     if made is None:
         return False
-    return bool(made.flags.c_contiguous) or _reshaped(made, shape) is not None
+    return bool(made.flags.c_contiguous) or _reshape_probe(made, shape) is not None
 
 
 def is_contiguous(array: ndarray) -> bool:
@@ -177,7 +177,11 @@ def owns_memory(array: ndarray) -> bool:
     owner = storage.owner() if storage.owner is not None else None
     if owner is not None and owner.storage_and_chain()[0] is storage:
         return owner is array
-    while storage.owner is None and len(chain) > len(storage.owner_chain) and isinstance(chain[-1], Sealed):
+    while (
+        storage.owner is None
+        and len(chain) > len(storage.owner_chain)
+        and isinstance(chain[-1], ReadOnlyFlag)
+    ):
         chain = chain[:-1]
     return chain == storage.owner_chain
 
@@ -192,7 +196,7 @@ def lay_out(tensor: tf.Tensor, order: Order) -> ndarray:
     return made
 
 
-def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
+def rename_dtype(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
     """Return `array` with a dtype of the same size and another name, such as NumPy's long and long long."""
     if dtype is None or dtype.num == array.dtype.num:
         return array
@@ -285,7 +289,9 @@ def layout_of(value: Any) -> np.ndarray | None:
     return value if isinstance(value, np.ndarray) else None
 
 
-def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False) -> Any:
+def lay_out_like_operands(
+    made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False
+) -> Any:
     """Give the new arrays of an elementwise function the memory order that NumPy's arrays would have.
 
     Args:
@@ -307,7 +313,7 @@ def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, i
 
 
 def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", iterated: bool = False) -> Order:
-    """Return the memory order of an elementwise function's result; see `in_order_of`."""
+    """Return the memory order of an elementwise function's result; see `lay_out_like_operands`."""
     if letter in "CF":
         return order_of_new(rank, letter)
     known = []
@@ -326,7 +332,7 @@ def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", itera
             return None
         if in_f:
             return order_of_new(rank, "F")
-    order = _iterated(_few(known), letter) if known else None
+    order = _iterator_order(_layout_key(known), letter) if known else None
     return order if order is None or len(order) == rank else None
 
 
@@ -337,7 +343,7 @@ def _or_in_c_order(operand: Any) -> np.ndarray | None:
 
 
 @functools.lru_cache(1024)
-def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
+def _iterator_order(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
     """Return the memory order of the array that NumPy's iterator allocates for operands.
 
     Args:
@@ -373,7 +379,7 @@ def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] |
 _Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _few(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
+def _layout_key(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
     """Return shapes and strides as a key; lengths matter only as 0, 1 or more, so that few keys differ."""
     return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
 
@@ -416,7 +422,7 @@ def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str,
             for label in labels
         ]
         seen.append((tuple(min(n, 2) for n in shape), tuple(steps)))
-    return _iterated(tuple(seen), letter, tuple(range(len(result))))
+    return _iterator_order(tuple(seen), letter, tuple(range(len(result))))
 
 
 def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
@@ -449,7 +455,7 @@ def resolve_order(layout: np.ndarray | None, letter: str | None) -> str | None:
 
 def order_of_iteration(layout: np.ndarray) -> Order:
     """Return the order in which NumPy's iterator visits the axes of an array."""
-    return _iterated(_few([layout]), "K")
+    return _iterator_order(_layout_key([layout]), "K")
 
 
 def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:

@@ -17,7 +17,7 @@ from np2tf.tnp._operands.promotion import kind_of, promotion_kind, result_type_o
 __all__ = ["can_cast", "common_type", "promote_types", "result_type"]
 
 
-def _without_values(value: Any) -> Any:
+def _strip_values(value: Any) -> Any:
     """Return an operand as an empty np.ndarray of its dtype, or as a number if it is weak; a dtype stays."""
     if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         kind = kind_of(value)
@@ -31,7 +31,7 @@ def _without_values(value: Any) -> Any:
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype that promotion gives these arrays, numbers and dtypes."""
     if uses_numpy_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
-        return np.result_type(*map(_without_values, arrays_and_dtypes))
+        return np.result_type(*map(_strip_values, arrays_and_dtypes))
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
     return result_type_of(tuple(map(_kind, arrays_and_dtypes)))
@@ -40,7 +40,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 def promote_types(type1: Any, type2: Any, /) -> np.dtype[Any]:
     """The dtype that promotion gives arrays of these two; Python's int is weak where the rules are JAX's."""
     if uses_numpy_rules():
-        return np.promote_types(*map(_without_values, (type1, type2)))
+        return np.promote_types(*map(_strip_values, (type1, type2)))
     return result_type_of((_kind(type1), _kind(type2)))
 
 
@@ -56,12 +56,12 @@ def _kind(value: Any) -> Any:
 
 def common_type(*arrays: Any) -> Any:
     """The inexact type that arrays have in common."""
-    return np.common_type(*map(_without_values, arrays))
+    return np.common_type(*map(_strip_values, arrays))
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
     """Return whether values of a dtype may be converted to another dtype under a casting rule."""
-    return np.can_cast(_without_values(from_), _without_values(to), casting)
+    return np.can_cast(_strip_values(from_), _strip_values(to), casting)
 
 
 for _function in (result_type, promote_types, common_type, can_cast):

@@ -17,7 +17,7 @@ from np2tf.tnp._array.strides import layout_probe, memory_of
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
 from np2tf.tnp._dispatch.op import OPS, Array, Operand, op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
@@ -67,7 +67,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     result_type(a, b)  # whether they may meet
     if NUMPY >= (2, 3) and tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
         _complain(rtol, atol)
-    return _near(a, b, rtol, atol, equal_nan)
+    return _is_near(a, b, rtol, atol, equal_nan)
 
 
 def _is_finite(tolerance: Any) -> bool:
@@ -86,8 +86,8 @@ def _complain(rtol: Any, atol: Any) -> None:
     warn_where(True, f"One of rtol or atol is not valid, {given}")
 
 
-@unrefused
-def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
+@promote_in_any_mode
+def _is_near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     y = float(b) if type(b) is int else b
     if isinstance(y, tf.Tensor):
         y = cast(y, inexact_type(y))
@@ -108,7 +108,7 @@ def isclose(
     return _close(a, b, rtol, atol, equal_nan)
 
 
-def _all(x: tf.Tensor) -> tf.Tensor:
+def _reduce_all(x: tf.Tensor) -> tf.Tensor:
     return raw_all(x, tuple(range(rank_of(x))), False)
 
 
@@ -117,7 +117,7 @@ def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
-    return _answer(_all(_close(a, b, rtol, atol, equal_nan)))
+    return _answer(_reduce_all(_close(a, b, rtol, atol, equal_nan)))
 
 
 @op(np.array_equal)
@@ -127,8 +127,8 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
         same = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
-        return tf.cond(same, lambda: _all(_same(a1, a2, equal_nan)), lambda: tf.constant(False))
-    return _answer(_all(_same(a1, a2, equal_nan)))
+        return tf.cond(same, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False))
+    return _answer(_reduce_all(_is_same(a1, a2, equal_nan)))
 
 
 def _answer(all_of_them: tf.Tensor) -> Any:
@@ -136,7 +136,7 @@ def _answer(all_of_them: tf.Tensor) -> Any:
     return bool(all_of_them.numpy()) if tf.executing_eagerly() else all_of_them
 
 
-def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
+def _is_same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
     same = _apply("equal", a, b)
     if equal_nan and isnan(a) is not None and isnan(b) is not None:
         same |= isnan(a) & isnan(b)  # type: ignore[operator]
@@ -150,7 +150,7 @@ def array_equiv(a1: Array, a2: Array) -> Any:
         tf.broadcast_static_shape(a1.shape, a2.shape)
     except ValueError:
         return False
-    return _answer(_all(_apply("equal", a1, a2)))
+    return _answer(_reduce_all(_apply("equal", a1, a2)))
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------
@@ -234,7 +234,7 @@ def _positions(array: ndarray) -> np.ndarray:
     return read_chain(places, chain).numpy()
 
 
-def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
+def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
     if not (is_array(a) and is_array(b)):
         if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
             # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
@@ -257,12 +257,12 @@ def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Return whether two arrays have an element in common."""
-    return _compared(np.shares_memory, a, b)
+    return _compare_memory(np.shares_memory, a, b)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
     """Return whether the stretches of memory of two arrays overlap."""
-    return _compared(np.may_share_memory, a, b)
+    return _compare_memory(np.may_share_memory, a, b)
 
 
 OPS |= {np.iterable: iterable, np.shares_memory: shares_memory, np.may_share_memory: may_share_memory}

@@ -12,12 +12,12 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._chapters.creation.arrays import asarray
 from np2tf.tnp._dispatch.op import OPS, Array, Int, Operand, attach, op
-from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axes import difference_along, slice_along
 from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type, ufunc_loop
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, by_parts, constant
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, apply_to_parts, constant
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.comparison import EXTREMES
 from np2tf.tnp._ufuncs.real import remainder
@@ -38,7 +38,7 @@ __all__ = [
 ]
 
 
-def _rounded(x: tf.Tensor, decimals: int) -> tf.Tensor:
+def _round_tensor(x: tf.Tensor, decimals: int) -> tf.Tensor:
     if decimals == 0:
         return tf.round(x)
     factor = constant(10.0 ** abs(decimals), x)
@@ -54,10 +54,10 @@ def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
             raise StagingError("rounding truth values to decimals", "NP2TF503")
         return cast(a, np.float16)
     if a.dtype in COMPLEX:
-        return by_parts(lambda part: _rounded(part, decimals))(a)
+        return apply_to_parts(lambda part: _round_tensor(part, decimals))(a)
     if not a.dtype.is_integer:
-        return _rounded(a, decimals)
-    return a if decimals >= 0 else cast(_rounded(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
+        return _round_tensor(a, decimals)
+    return a if decimals >= 0 else cast(_round_tensor(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
 
 
 @op(np.round, method=True)
@@ -83,7 +83,7 @@ def fix(x: Array, out: Any = None) -> tf.Tensor:
 _CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 
 
-def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
+def _clip_tensor(a: Any, low: Any, high: Any) -> tf.Tensor:
     kind = kind_of(a)
     if isinstance(kind, np.dtype) and kind.kind in "iu":
         # A Python integer that no element can pass is no limit, and need not fit the dtype.
@@ -121,7 +121,7 @@ def clip(
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
-    return _clipped(a, *limits)
+    return _clip_tensor(a, *limits)
 
 
 def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
@@ -140,11 +140,11 @@ def _nan_to_num(
     See https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html.
     """
     if x.dtype in COMPLEX:
-        return by_parts(lambda part: _replaced(part, nan, posinf, neginf))(x)
-    return _replaced(x, nan, posinf, neginf) if x.dtype.is_floating else x
+        return apply_to_parts(lambda part: _replace_special(part, nan, posinf, neginf))(x)
+    return _replace_special(x, nan, posinf, neginf) if x.dtype.is_floating else x
 
 
-def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
+def _replace_special(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     dtype = x.dtype.as_numpy_dtype
     limits = np.finfo(dtype)
     high = as_tensor(limits.max if posinf is None else posinf, dtype)
@@ -227,7 +227,7 @@ def imag(val: Any) -> Any:
 
 
 @op(np.unwrap)
-@unrefused
+@promote_in_any_mode
 def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html"""
     along = normalize_axis(axis, rank_of(p))

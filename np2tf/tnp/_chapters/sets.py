@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 
-def _sorted(flat: tf.Tensor) -> tf.Tensor:
+def _sort_flat(flat: tf.Tensor) -> tf.Tensor:
     return tf.gather(flat, order_of(flat))
 
 
@@ -243,7 +243,7 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
     """
     refuse_under_xla()
     parts = _flat(ar1, ar2)
-    ordered = _sorted(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
+    ordered = _sort_flat(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
     if ordered.shape[0] == 0:
         return tensor_array(ordered)
     edges = tf.concat([_changes(ordered, equal_nan=False), [True]], 0)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.tnp._dispatch import host_fallback
-from np2tf.tnp._dispatch.unknown_ranks import knowing_ranks
+from np2tf.tnp._dispatch.unknown_ranks import call_for_known_ranks
 from np2tf.tnp._front import loading
 from np2tf.tnp._methods import operators, python_protocols  # noqa: F401
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS, Ufunc
@@ -111,7 +111,7 @@ def implementation(numpy: Callable[..., Any], qualified: str) -> Callable[..., A
 def route(entry: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call the implementation of a function of `front`."""
     function = implementation(entry.numpy, entry.qualified)
-    return knowing_ranks(intercepted(entry.qualified, function), args, kwargs)
+    return call_for_known_ranks(intercept(entry.qualified, function), args, kwargs)
 
 
 def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -119,14 +119,14 @@ def route_ufunc(entry: Any, method: str, args: tuple[Any, ...], kwargs: dict[str
     numpy = entry.numpy
     ours = UFUNCS.get(numpy) or Ufunc(numpy, host_fallback.refuse)
     name = entry.qualified if method == "__call__" else f"{entry.qualified}.{method}"
-    return knowing_ranks(intercepted(name, getattr(ours, method)), args, kwargs)
+    return call_for_known_ranks(intercept(name, getattr(ours, method)), args, kwargs)
 
 
 def route_indexer(entry: Any, key: Any) -> Any:
     """Index an object that makes arrays by being indexed (``mgrid`` and the like)."""
     public = entry.qualified.rpartition(".")[2]
     maker: Any = IMPLEMENTATIONS[f"numpy.{public}"]
-    return knowing_ranks(maker.__getitem__, (key,), {})
+    return call_for_known_ranks(maker.__getitem__, (key,), {})
 
 
 #: (name to show, function) -> what takes its place.
@@ -134,7 +134,7 @@ Make = Callable[[str, Callable[..., Any]], Callable[..., Any]]
 interceptors: list[Make] = []
 
 
-def intercepted(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def intercept(qualified: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Return `function` with all interceptors around it."""
     for make in interceptors:
         function = make(qualified.removeprefix("numpy."), function)

@@ -23,17 +23,17 @@ from np2tf.tnp._array.ndarray import (
 )
 from np2tf.tnp._array.strides import lay_out_copy, layout_probe, owns_memory
 from np2tf.tnp._chapters.indexing.flatiter import flatiter, write_flat
-from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, permuted, reshaped
+from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, permute_view, reshape_view
 from np2tf.tnp._dispatch.devices import device_put
 from np2tf.tnp._dispatch.op import attach
-from np2tf.tnp._dispatch.residency import lifted
-from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, over_ranks
+from np2tf.tnp._dispatch.residency import move_to_tensorflow
+from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, retry_for_each_rank
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._indexing.get_set import setitem
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._operands.python_scalars import is_weak
-from np2tf.tnp._slicing.view_transforms import Part, Sealed
+from np2tf.tnp._slicing.view_transforms import ComplexPart, ReadOnlyFlag
 from np2tf.tnp._tensor.storage import GappedLayout, is_from_outside
 
 
@@ -51,7 +51,7 @@ def _attribute(
         try:
             return get(self)
         except DOUBTFUL as error:
-            return over_ranks(get, (self,), {}, error)
+            return retry_for_each_rank(get, (self,), {}, error)
 
     setattr(ndarray, name, property(known, put, doc=getattr(np.ndarray, name).__doc__))
 
@@ -59,13 +59,13 @@ def _attribute(
 # -- views -----------------------------------------------------------------------------------------
 
 
-def _transposed(self: ndarray) -> ndarray:
+def _get_transpose(self: ndarray) -> ndarray:
     if type(self) is scalar:
         return self
-    return permuted(self, reversed(range(self.tensor.shape.rank)))
+    return permute_view(self, reversed(range(self.tensor.shape.rank)))
 
 
-def _matrix_transposed(self: ndarray) -> ndarray:
+def _get_matrix_transpose(self: ndarray) -> ndarray:
     if self.ndim < 2:
         raise ValueError("matrix transpose with ndim < 2 is undefined")
     return matrix_transpose(self)  # type: ignore[no-any-return]
@@ -82,7 +82,7 @@ def _imag(self: ndarray) -> ndarray:
     if not tensor.dtype.is_complex:
         if type(self) is scalar:
             return wrap_tensor(tf.zeros_like(tensor))
-        view = lay_out_copy(tf.zeros_like(tensor), self, "A").view_through(Sealed())
+        view = lay_out_copy(tf.zeros_like(tensor), self, "A").view_through(ReadOnlyFlag())
         # It has nothing that it is a view of: its memory is its own.
         view.storage_and_chain()[0].owner = weakref.ref(view)
         return view
@@ -93,7 +93,7 @@ def _part(self: ndarray, imaginary: bool) -> Any:
     if type(self) is scalar:
         value = tf.math.imag(self.tensor) if imaginary else tf.math.real(self.tensor)
         return weak_scalar(value, float) if is_weak(self) else wrap_tensor(value)
-    return self.view_through(Part(imaginary))
+    return self.view_through(ComplexPart(imaginary))
 
 
 def _set_real(self: ndarray, value: Any) -> None:
@@ -129,7 +129,7 @@ def _set_shape(self: ndarray, shape: Any) -> None:
     if is_from_outside(storage):
         raise StagingError("the shape of an array is set in a staged loop or branch", "NP2TF507")
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
-    view = reshaped(self, tuple(int(n) for n in wanted))
+    view = reshape_view(self, tuple(int(n) for n in wanted))
     if view.storage_and_chain()[0] is not self.storage_and_chain()[0]:
         raise AttributeError("Incompatible shape for in-place modification. Use `.reshape()` to make a copy")
     self.move_to(*view.storage_and_chain())
@@ -246,7 +246,7 @@ def _to_device(self: ndarray, device: str, /, *, stream: Any = None) -> ndarray:
     return self if device == _device(self) else device_put(self, device)
 
 
-def _remaining(self: ndarray, name: str) -> Any:
+def _get_numpy_attribute(self: ndarray, name: str) -> Any:
     """Return a public attribute of np.ndarray (for a number, of NumPy's numbers) not defined above."""
     public = not name.startswith("_") or name in _INTERFACES
     if (
@@ -258,11 +258,11 @@ def _remaining(self: ndarray, name: str) -> Any:
     held = self.numpy()
     value = getattr(held[()] if type(self) is scalar else held, name)
     if not callable(value) or isinstance(value, type):
-        return lifted(value)
+        return move_to_tensorflow(value)
 
     @wraps(value)
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = lifted(value(*map(to_numpy, args), **kwargs))
+        result = move_to_tensorflow(value(*map(to_numpy, args), **kwargs))
         if name in _WRITING:
             self.store(tf.constant(held))
         return result
@@ -293,8 +293,8 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
 
 
 def _install() -> None:
-    _attribute("T", _transposed)
-    _attribute("mT", _matrix_transposed)
+    _attribute("T", _get_transpose)
+    _attribute("mT", _get_matrix_transpose)
     _attribute("real", _real, _set_real)
     _attribute("imag", _imag, _set_imag)
     _attribute("strides", _strides)
@@ -309,7 +309,7 @@ def _install() -> None:
     ndarray.shape = property(read_shape, _set_shape, doc=ndarray.shape.__doc__)  # type: ignore[assignment]
     attach("__array_namespace__", _array_namespace)
     attach("__sizeof__", _sizeof)
-    ndarray.__getattr__ = _remaining  # type: ignore[method-assign, assignment]
+    ndarray.__getattr__ = _get_numpy_attribute  # type: ignore[method-assign, assignment]
 
 
 _install()

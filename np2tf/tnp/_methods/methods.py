@@ -14,17 +14,17 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._array.strides import is_contiguous, layout_probe, resolve_order
 from np2tf.tnp._chapters.manipulation.views.reshape import (
-    in_memory_order,
-    reshaped,
+    reshape_view,
     reverse_axes,
     runs_backwards,
+    to_memory_order,
 )
 from np2tf.tnp._dispatch.op import attach, memory_order, shape_of
 from np2tf.tnp._indexing.get_set import getitem, setitem
-from np2tf.tnp._methods.move_to_host import brought_to_host
-from np2tf.tnp._operands.conversion import assigned, cast, to_numpy
+from np2tf.tnp._methods.move_to_host import bring_to_host
+from np2tf.tnp._operands.conversion import cast, convert_assigned, to_numpy
 from np2tf.tnp._operands.value_range import refuse_unfit
-from np2tf.tnp._slicing.view_transforms import Basic, Bitcast, ReadOnly, Sealed
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, Bitcast, BroadcastTo, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Storage
 
@@ -35,18 +35,18 @@ def _view_method(self: ndarray, dtype: Any = None, type: Any = None) -> Any:
     elif dtype is ndarray:
         dtype = None
     if type not in (None, np.ndarray, ndarray):
-        held = brought_to_host(self)
+        held = bring_to_host(self)
         return held.view(type) if dtype is None else held.view(dtype, type)
     if type_of(self) is scalar:
         return self if dtype is None else wrap_tensor(_view_method(tensor_array(self.tensor), dtype).tensor)
     rank = self.tensor.shape.rank
     if dtype is None or np.dtype(dtype) == self.dtype:
-        return self.view_through(Basic((slice(None),) * rank))
+        return self.view_through(BasicIndexing((slice(None),) * rank))
     wanted = np.dtype(dtype)
     if wanted.itemsize not in (0, self.dtype.itemsize) and not _last_axis_is_contiguous(self, rank):
         raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
     if wanted.kind not in "iufc" or not wanted.isnative:
-        return brought_to_host(self).view(wanted)
+        return bring_to_host(self).view(wanted)
     if rank and self.shape[-1] * self.dtype.itemsize % wanted.itemsize:
         raise ValueError(
             "When changing to a larger dtype, its size must be a divisor of the total size in bytes of the "
@@ -97,15 +97,15 @@ def _tolist_method(self: ndarray) -> Any:
     if hasattr(tensor, "numpy"):
         return self.numpy().tolist()
     static = tf.get_static_value(tensor)
-    return static.tolist() if static is not None else _nested(tensor)
+    return static.tolist() if static is not None else _nested_list(tensor)
 
 
-def _nested(tensor: tf.Tensor) -> Any:
+def _nested_list(tensor: tf.Tensor) -> Any:
     if tensor.shape.rank == 0:
         return _number(tensor)
     if tensor.shape[0] is None:
         raise StagingError("a list whose length is known only at run time")
-    return [_nested(part) for part in tf.unstack(tensor)]
+    return [_nested_list(part) for part in tf.unstack(tensor)]
 
 
 def _tobytes_method(self: ndarray, order: Any = "C") -> bytes:
@@ -129,7 +129,7 @@ def _read_only(name: str) -> None:
 
 def _fill_method(self: ndarray, value: Any, /) -> None:
     refuse_unfit(value, self.dtype)
-    number = assigned(value, self.dtype)
+    number = convert_assigned(value, self.dtype)
     if number.shape.rank:
         raise ValueError("setting an array element with a sequence.")
     setitem(self, ..., number)
@@ -145,7 +145,7 @@ def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
         raise ValueError("negative dimensions not allowed")
     size = int(np.prod(wanted, dtype=np.int64))
     if size == self.size and is_contiguous(self):
-        self.move_to(*reshaped(self, wanted).storage_and_chain())
+        self.move_to(*reshape_view(self, wanted).storage_and_chain())
         return
     if self.storage_and_chain()[1]:
         raise ValueError("cannot resize this array: it does not own its data")
@@ -158,11 +158,11 @@ def _setflags_method(self: ndarray, write: Any = None, align: Any = None, uic: A
         raise ValueError("cannot set WRITEBACKIFCOPY flag to True")
     if write is not None:
         storage, chain = self.storage_and_chain()
-        while chain and isinstance(chain[-1], Sealed):
+        while chain and isinstance(chain[-1], ReadOnlyFlag):
             chain = chain[:-1]
-        if write and any(isinstance(transform, (Sealed, ReadOnly)) for transform in chain):
+        if write and any(isinstance(transform, (ReadOnlyFlag, BroadcastTo)) for transform in chain):
             raise ValueError("cannot set WRITEABLE flag to True of this array")
-        self.move_to(storage, chain if write else (*chain, Sealed()))
+        self.move_to(storage, chain if write else (*chain, ReadOnlyFlag()))
 
 
 def _round(self: scalar, ndigits: int | None = None) -> Any:
@@ -182,7 +182,7 @@ def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
     if type(a) is scalar:
         return tensor_array(tf.reshape(a.tensor, [-1]))
     if letter == "K":
-        a = in_memory_order(a)
+        a = to_memory_order(a)
     elif runs_backwards(a, letter):
         a = reverse_axes(a)
     return tensor_array(tf.reshape(a.tensor, [-1]))

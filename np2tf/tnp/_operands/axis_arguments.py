@@ -79,7 +79,7 @@ def refuse_axis_of_number(axis: Any, x: tf.Tensor) -> None:
         normalize_axis_tuple(axis, 0)
 
 
-def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
+def flatten_for_axis(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
     """Return the array and the axis to work along; for an axis of None, the flattened array and 0."""
     if axis is None or (rank_of(x) == 0 and axis in (0, -1)):
         return (x if rank_of(x) == 1 else tf.reshape(x, (-1,))), 0

@@ -56,7 +56,7 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 # -- quotients and products: NumPy's formulas, to the part that becomes infinite or NaN ---------------------
 
 
-def settled(
+def prefer_kernel(
     kernel: Function,
     formula: Function,
     limit: Callable[[float], float] | None = None,
@@ -210,9 +210,9 @@ def _powers(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.equal(b, zero), one, result)
 
 
-divide = settled(lambda a, b: tf.raw_ops.RealDiv(x=a, y=b), _quotient)
-square = settled(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
-power = settled(tf.pow, _powers)
+divide = prefer_kernel(lambda a, b: tf.raw_ops.RealDiv(x=a, y=b), _quotient)
+square = prefer_kernel(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
+power = prefer_kernel(tf.pow, _powers)
 
 
 # -- exponentials and logarithms, each part by itself -------------------------------------------------------
@@ -260,7 +260,7 @@ def _log_of_parts(z: tf.Tensor) -> Any:
     return tf.complex(length, tf.math.atan2(imag, real)), lambda upstream: upstream / tf.math.conj(z)
 
 
-_log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
+_log = prefer_kernel(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
 
 
 def log(z: tf.Tensor) -> tf.Tensor:
@@ -273,7 +273,7 @@ def log(z: tf.Tensor) -> tf.Tensor:
 
 def scaled_log(base: float) -> Function:
     """Logarithm to another base."""
-    return lambda z: _scaled(log(z), 1 / math.log(base))
+    return lambda z: _scale(log(z), 1 / math.log(base))
 
 
 def log1p(z: tf.Tensor) -> tf.Tensor:
@@ -283,7 +283,7 @@ def log1p(z: tf.Tensor) -> tf.Tensor:
     return tf.complex(tf.math.log(hypot(real, imag)), tf.math.atan2(imag, real))
 
 
-def _scaled(z: tf.Tensor, factor: float) -> tf.Tensor:
+def _scale(z: tf.Tensor, factor: float) -> tf.Tensor:
     real, imag = parts(z)
     return tf.complex(real * constant(factor, real), imag * constant(factor, imag))
 
@@ -304,12 +304,12 @@ def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
     )
 
 
-exp = settled(tf.exp, _exp_of_parts)
+exp = prefer_kernel(tf.exp, _exp_of_parts)
 
 
 def exp2(z: tf.Tensor) -> tf.Tensor:
     """``2 ** z``"""
-    return exp(_scaled(z, math.log(2)))
+    return exp(_scale(z, math.log(2)))
 
 
 def expm1(z: tf.Tensor) -> tf.Tensor:
@@ -323,27 +323,27 @@ def expm1(z: tf.Tensor) -> tf.Tensor:
 # -- where XLA has other limits than C's functions, which NumPy calls ---------------------------------------
 
 
-def in_graphs(formula: Function, kernel: Function) -> Function:
+def use_in_graphs(formula: Function, kernel: Function) -> Function:
     """`formula` in graphs, which XLA may compile; TensorFlow's `kernel` eagerly."""
     return lambda z: kernel(z) if tf.executing_eagerly() else formula(z)
 
 
-def _signed(x: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:
+def _with_sign(x: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:
     return tf.where(signbit(sign), -x, x)
 
 
-def _mirrored(function: Function) -> Function:
+def _mirror(function: Function) -> Function:
     """Return `function` evaluated by ``f(conj z) = conj f(z)``, as XLA takes -0 for 0."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
         real, imag = parts(z)
-        above, height = parts(function(tf.complex(real, _signed(imag, imag))))
-        return tf.complex(above, _signed(height, imag))
+        above, height = parts(function(tf.complex(real, _with_sign(imag, imag))))
+        return tf.complex(above, _with_sign(height, imag))
 
     return call
 
 
-def _odd(function: Function) -> Function:
+def _reflect_odd(function: Function) -> Function:
     """Return `function` evaluated by ``f(conj z) = conj f(z)`` and ``f(-z) = -f(z)``.
 
     The function itself only gets numbers whose parts are not negative.
@@ -351,8 +351,8 @@ def _odd(function: Function) -> Function:
 
     def call(z: tf.Tensor) -> tf.Tensor:
         real, imag = parts(z)
-        width, height = parts(function(tf.complex(_signed(real, real), _signed(imag, imag))))
-        return tf.complex(_signed(width, real), _signed(height, imag))
+        width, height = parts(function(tf.complex(_with_sign(real, real), _with_sign(imag, imag))))
+        return tf.complex(_with_sign(width, real), _with_sign(height, imag))
 
     return call
 
@@ -363,7 +363,7 @@ def _quarter(z: tf.Tensor) -> tf.Tensor:
     return tf.complex(-imag, real)
 
 
-def _turned(function: Function) -> Function:
+def _rotate(function: Function) -> Function:
     """Return ``z -> -i f(iz)``: a circular function from the corresponding hyperbolic one."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
@@ -373,7 +373,7 @@ def _turned(function: Function) -> Function:
     return call
 
 
-def _on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = True) -> Function:
+def _keep_on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = True) -> Function:
     """Return `function` with numbers on an axis mapped to numbers on that axis, also NaN and infinities."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
@@ -388,7 +388,7 @@ def _on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = 
     return call
 
 
-def _with_nan(function: Function) -> Function:
+def _propagate_nan(function: Function) -> Function:
     """Return NaN where one part of z is NaN and the other finite; XLA would keep the other's distance."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
@@ -411,7 +411,7 @@ def _sinh(z: tf.Tensor) -> tf.Tensor:
 
 
 def _sin(z: tf.Tensor) -> tf.Tensor:
-    width, height = parts(_turned(_on_axes(_sinh))(z))
+    width, height = parts(_rotate(_keep_on_axes(_sinh))(z))
     return tf.complex(width, tf.where(_is_endless(_quarter(z)), tf.abs(height), height))
 
 
@@ -420,7 +420,7 @@ def _cosh(z: tf.Tensor) -> tf.Tensor:
     zero = constant(0, real)
     height = times_sinh(real, tf.sin(imag))
     on_real, on_imaginary = tf.equal(imag, zero), tf.equal(real, zero) & ~tf.math.is_finite(imag)
-    height = tf.where(on_real & tf.math.is_inf(real), _signed(imag, real), height)
+    height = tf.where(on_real & tf.math.is_inf(real), _with_sign(imag, real), height)
     height = tf.where(on_imaginary, zero, tf.where(on_real & tf.math.is_nan(real), imag, height))
     width = tf.where(_is_endless(z), tf.abs(real), times_cosh(real, tf.cos(imag)))
     return tf.complex(width, height)
@@ -446,7 +446,7 @@ def _arctanh(z: tf.Tensor) -> tf.Tensor:
 
 
 def _arccos(z: tf.Tensor) -> tf.Tensor:
-    (real, imag), (width, height) = parts(z), parts(_mirrored(_with_nan(tf.math.acos))(z))
+    (real, imag), (width, height) = parts(z), parts(_mirror(_propagate_nan(tf.math.acos))(z))
     upright = tf.equal(real, constant(0, real)) & tf.math.is_nan(imag)
     return tf.complex(tf.where(upright, constant(math.pi / 2, real), width), height)
 
@@ -455,7 +455,7 @@ def _arccosh(z: tf.Tensor) -> tf.Tensor:
     """Return ``i arccos(z)`` or ``-i arccos(z)``, whichever has no negative real part."""
     imag = tf.math.imag(z)
     width, height = parts(_arccos(z))
-    return tf.complex(tf.abs(height), tf.where(tf.math.is_nan(imag), width, _signed(width, imag)))
+    return tf.complex(tf.abs(height), tf.where(tf.math.is_nan(imag), width, _with_sign(width, imag)))
 
 
 @tf.custom_gradient
@@ -479,18 +479,22 @@ def _root(z: tf.Tensor) -> Any:
     height = tf.where(above | (beside & ~is_right), infinity, tf.where(beside, rest, height))
     undefined = isnan(z) & ~isinf(z)
     width, height = (tf.where(undefined, nan, part) for part in (width, height))
-    result = tf.complex(width, _signed(height, imag))
+    result = tf.complex(width, _with_sign(height, imag))
     return result, lambda upstream: upstream / (constant(2, z) * tf.math.conj(result))
 
 
-sqrt = settled(tf.sqrt, _root, but_zero=True)
-absolute = in_graphs(_absolute, tf.abs)
-sinh, cosh = in_graphs(_on_axes(_sinh), tf.sinh), in_graphs(_cosh, tf.cosh)
-sin, cos = in_graphs(_sin, tf.sin), in_graphs(lambda z: _cosh(_quarter(z)), tf.cos)
-tanh, tan = (in_graphs(_on_axes(_odd(function)), function) for function in (tf.tanh, tf.tan))
-arcsin = in_graphs(_on_axes(_odd(_with_nan(tf.math.asin)), real_axis=False), tf.math.asin)
-arcsinh = in_graphs(_on_axes(_odd(_with_nan(tf.math.asinh)), imaginary_axis=False), tf.math.asinh)
-_arctanh_everywhere = _on_axes(_odd(_with_nan(_arctanh)), real_axis=False)
-arctanh = in_graphs(_arctanh_everywhere, tf.math.atanh)
-arctan = in_graphs(_turned(_arctanh_everywhere), tf.math.atan)
-arccos, arccosh = in_graphs(_arccos, tf.math.acos), in_graphs(_arccosh, tf.math.acosh)
+sqrt = prefer_kernel(tf.sqrt, _root, but_zero=True)
+absolute = use_in_graphs(_absolute, tf.abs)
+sinh, cosh = use_in_graphs(_keep_on_axes(_sinh), tf.sinh), use_in_graphs(_cosh, tf.cosh)
+sin, cos = use_in_graphs(_sin, tf.sin), use_in_graphs(lambda z: _cosh(_quarter(z)), tf.cos)
+tanh, tan = (use_in_graphs(_keep_on_axes(_reflect_odd(function)), function) for function in (tf.tanh, tf.tan))
+arcsin = use_in_graphs(
+    _keep_on_axes(_reflect_odd(_propagate_nan(tf.math.asin)), real_axis=False), tf.math.asin
+)
+arcsinh = use_in_graphs(
+    _keep_on_axes(_reflect_odd(_propagate_nan(tf.math.asinh)), imaginary_axis=False), tf.math.asinh
+)
+_arctanh_everywhere = _keep_on_axes(_reflect_odd(_propagate_nan(_arctanh)), real_axis=False)
+arctanh = use_in_graphs(_arctanh_everywhere, tf.math.atanh)
+arctan = use_in_graphs(_rotate(_arctanh_everywhere), tf.math.atan)
+arccos, arccosh = use_in_graphs(_arccos, tf.math.acos), use_in_graphs(_arccosh, tf.math.acosh)

@@ -11,7 +11,7 @@ from numpy.linalg import LinAlgError
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
-from np2tf.tnp._chapters.products.dot import contracted, diagonal_sum, multiply
+from np2tf.tnp._chapters.products.dot import contract_axes, diagonal_sum, multiply
 from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
 from np2tf.tnp._operands.axes import permute_axes
 from np2tf.tnp._operands.axis_arguments import rank_of
@@ -87,7 +87,7 @@ def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
     return tf.stack(parts, axis=axis)
 
 
-def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
+def _move_axis(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
     rank = rank_of(x)
     source = normalize_axis_index(source, rank)
     order = [k for k in range(rank) if k != source]
@@ -111,7 +111,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vecdot.html.
     """
     x1, x2 = promote(x1, x2)
-    return vector_product(_moved(x1, axis, -1), _moved(x2, axis, -1))
+    return vector_product(_move_axis(x1, axis, -1), _move_axis(x2, axis, -1))
 
 
 @op(np.linalg.tensordot)
@@ -120,7 +120,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensordot.html.
     """
-    return tensor_array(contracted(x1, x2, axes))
+    return tensor_array(contract_axes(x1, x2, axes))
 
 
 def _best_splits(sizes: list[int]) -> list[list[int]]:

@@ -103,6 +103,6 @@ def epsilon(x: tf.Tensor) -> float:
     return float(np.finfo(x.dtype.as_numpy_dtype).eps)
 
 
-def scaled(x: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
+def scale_by(x: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
     """`x` times real factors."""
     return x * tf.cast(factors, x.dtype)

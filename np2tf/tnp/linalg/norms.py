@@ -46,11 +46,11 @@ def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
 def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
     """Return the maximum of numbers that are not negative: 0 of no numbers, NaN if a number is NaN."""
     if NUMPY < (2, 3):
-        _refuse_nothing(x, axis)
+        _refuse_empty(x, axis)
     return tf.maximum(_extreme(tf.reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
 
 
-def _refuse_nothing(x: tf.Tensor, axis: Any) -> None:
+def _refuse_empty(x: tf.Tensor, axis: Any) -> None:
     """Refuse a maximum over an empty axis, as NumPy does without a least value to begin with.
 
     Raises:
@@ -160,10 +160,10 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
     if rows == columns:
         raise ValueError("Duplicate axes given.")
     result = norm_of_matrices(x, ord, rows, columns)
-    return _with_axes(result, x, (rows, columns)) if keepdims else result
+    return _restore_axes(result, x, (rows, columns)) if keepdims else result
 
 
-def _with_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
+def _restore_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
     shape = [1 if k in axes else size for k, size in enumerate(lengths_of(x, range(rank_of(x))))]
     return tf.reshape(result, shape)
 
@@ -180,7 +180,7 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
     outer = lengths_of(x, rest)
     flat = tf.reshape(permute_axes(x, [*axes, *rest]), [product_of(lengths_of(x, axes)), *outer])
     result = norm_of_vectors(flat, ord, 0, False)
-    return _with_axes(result, x, axes) if keepdims else result
+    return _restore_axes(result, x, axes) if keepdims else result
 
 
 @op(np.linalg.matrix_norm)
@@ -192,7 +192,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.
     x = _inexact(x)
     axes = (rank_of(x) - 2, rank_of(x) - 1)
     result = norm_of_matrices(x, ord, *axes)
-    return _with_axes(result, x, axes) if keepdims else result
+    return _restore_axes(result, x, axes) if keepdims else result
 
 
 @op(np.linalg.cond)
@@ -236,7 +236,7 @@ def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any
             )
         relative = as_tensor(rtol, values.dtype.as_numpy_dtype)[..., None]
         if NUMPY < (2, 4):
-            _refuse_nothing(values, -1)
+            _refuse_empty(values, -1)
         limit = tf.reduce_max(values, -1, keepdims=True) * relative
     else:
         limit = as_tensor(tol, values.dtype.as_numpy_dtype)[..., None]

@@ -21,7 +21,7 @@ from np2tf.tnp.linalg.checks import (
     matrix,
     real_dtype,
     require_square,
-    scaled,
+    scale_by,
     square,
 )
 from np2tf.tnp.linalg.factoring import svd_of
@@ -69,7 +69,7 @@ def slogdet(a: Array) -> SlogdetResult:
     return SlogdetResult(sign + tf.zeros((), sign.dtype), logarithm)
 
 
-def _stacked_alike(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Two stacks of matrices with their leading axes broadcast against each other."""
     if a.shape[:-2] == b.shape[:-2] and a.shape[:-2].is_fully_defined():
         return a, b
@@ -104,7 +104,7 @@ def solve(a: Array, b: Array) -> tf.Tensor:
             f"(m,m),(m,n)->(m,n) (size {right.shape[-2] if rank_of(right) > 1 else 0} "
             f"is different from {a.shape[-1]})"
         )
-    found = solve_systems(*_stacked_alike(a, right))
+    found = solve_systems(*_broadcast_stacks(a, right))
     return found[..., 0] if vector else found
 
 
@@ -113,7 +113,7 @@ def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
     left, values, right = svd_of(a, full_matrices=False)
     large = values > cutoff[..., None] * tf.reduce_max(values, axis=-1, keepdims=True)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
-    return matmul(tf.linalg.adjoint(right), scaled(tf.linalg.adjoint(left), inverse[..., None]))
+    return matmul(tf.linalg.adjoint(right), scale_by(tf.linalg.adjoint(left), inverse[..., None]))
 
 
 @op(np.linalg.pinv)
@@ -156,7 +156,7 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
     large = values > cutoff * tf.reduce_max(values)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
     solution = matmul(
-        tf.linalg.adjoint(adjoint), scaled(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
+        tf.linalg.adjoint(adjoint), scale_by(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
     )
     rank = tf.reduce_sum(tf.cast(large, tf.int32))
     return solution, _residuals(a, b, solution, rank), rank, values

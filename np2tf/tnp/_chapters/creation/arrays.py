@@ -12,9 +12,9 @@ from np2tf.tnp._array.ndarray import array_over, is_array, ndarray, scalar, tens
 from np2tf.tnp._array.strides import (
     is_laid_out,
     lay_out_copy,
-    named,
+    rename_dtype,
 )
-from np2tf.tnp._chapters.manipulation.views.shared_memory import made_over
+from np2tf.tnp._chapters.manipulation.views.shared_memory import view_of_buffer
 from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import (
     OPS,
@@ -23,16 +23,16 @@ from np2tf.tnp._dispatch.op import (
     MemoryOrder,
     View,
     attach,
+    call_numpy,
     checked_device,
     copy_mode,
     memory_order,
-    on_host,
     op,
 )
 from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, wrap_result
 from np2tf.tnp._masked.selection import selected_array, selection_of
-from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, is_numpy_subclass, to_numpy
-from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape
+from np2tf.tnp._operands.conversion import as_tensor, as_view, convert_assigned, is_numpy_subclass, to_numpy
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, BroadcastTo, Reshape
 from np2tf.tnp._tensor.storage import current_scope
 
 __all__ = [
@@ -52,7 +52,7 @@ __all__ = [
 
 
 @op(np.array)
-def _made(
+def _make_array(
     object: Any,
     dtype: DType = None,
     *,
@@ -71,25 +71,25 @@ def _made(
     if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
         raise StagingError("an array in another byte order", "NP2TF503")
     object = np.asarray(object) if is_numpy_subclass(object) else object
-    tensor = as_tensor(object) if dtype is None else assigned(object, dtype)
+    tensor = as_tensor(object) if dtype is None else convert_assigned(object, dtype)
     wanted = dtype if dtype is not None else _dtype_of(object)
     missing = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
         order = "K"  # as NumPy does where it does not simply copy
     if missing <= 0:
-        return named(lay_out_copy(tensor, object, order), wanted)
+        return rename_dtype(lay_out_copy(tensor, object, order), wanted)
     made = lay_out_copy(tensor[(None,) * missing + (...,)], object, order)
     if tensor.shape.is_fully_defined():
         # It is a view of an array of fewer axes.
         made.storage_and_chain()[0].owner_chain = (Reshape(tuple(tensor.shape.as_list())),)
-    return named(made, wanted)
+    return rename_dtype(made, wanted)
 
 
 def _dtype_of(value: Any) -> Any:
     return value.dtype if isinstance(value, (np.ndarray, np.generic)) else None
 
 
-def _unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
+def _share_unchanged(a: Any, dtype: Any, order: Any) -> ndarray | None:
     """Return the array on TensorFlow that `a` is or stands for, if NumPy would not copy it; else None."""
     if type(a) is scalar or not (is_array(a) or (current_scope() is not None and isinstance(a, np.ndarray))):
         return None
@@ -124,18 +124,18 @@ def array(
         shares = isinstance(object, np.ndarray) and np.may_share_memory(made, object)
         return made if shares else wrap_result(made)  # type: ignore[return-value,no-any-return]
     if not copy:
-        shared = _unchanged(object, dtype, order)
+        shared = _share_unchanged(object, dtype, order)
         if shared is not None and shared.ndim >= ndmin:
             return shared
         if shared is not None:
             added, shape = ndmin - shared.ndim, shared.tensor.shape
             if shape.is_fully_defined():
                 return shared.view_through(Reshape((*[1] * added, *shape.as_list())))
-            return shared.view_through(Basic((None,) * added + (slice(None),) * shape.rank))
+            return shared.view_through(BasicIndexing((None,) * added + (slice(None),) * shape.rank))
         if copy is False and is_array(object):
             np.array([], copy=False)  # raises
     extra = {} if ndmax is None else {"ndmax": ndmax}
-    return _made(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
+    return _make_array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **extra)
 
 
 def asarray(
@@ -179,7 +179,7 @@ def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
     """`a` as an array that fulfils `requirements`."""
     if like is not None and not is_array(like):
-        return on_host(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
+        return call_numpy(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
     wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()}
     shared = asarray(a, dtype) if "E" in wanted else asanyarray(a, dtype)
     if not is_array(shared):
@@ -219,15 +219,15 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 @op(np.copy)
 def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.copy.html"""
-    return _copied(a, order)
+    return _copy_array(a, order)
 
 
 def _copy_method(a: ndarray, order: Any = "C") -> Any:
     letter = memory_order(order) or "C"
-    return a if type(a) is scalar else _copied(a, letter)
+    return a if type(a) is scalar else _copy_array(a, letter)
 
 
-def _copied(a: ndarray, order: Any) -> ndarray:
+def _copy_array(a: ndarray, order: Any) -> ndarray:
     part = selection_of(a)
     if part is not None and len(part.parts) == 1:  # of which there is one order only
         return selected_array(part)
@@ -241,12 +241,12 @@ _from_others_memory = host_only(np.frombuffer)
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
     """Return an array of one axis over a buffer; over the memory of an array on TensorFlow it is a view."""
-    view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
+    view = view_of_buffer(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
     if view is not None:
         return view
     made = _from_others_memory(buffer, dtype, count, offset, like=like)
     if type(made) is ndarray and memoryview(buffer).readonly:
-        return made.view_through(ReadOnly(tuple(made.tensor.shape.as_list())))
+        return made.view_through(BroadcastTo(tuple(made.tensor.shape.as_list())))
     return made
 
 

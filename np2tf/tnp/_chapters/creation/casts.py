@@ -10,9 +10,9 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, wrap_tensor
 from np2tf.tnp._array.strides import is_laid_out, lay_out_copy
-from np2tf.tnp._dispatch.eager_fast_path import converted
+from np2tf.tnp._dispatch.eager_fast_path import convert
 from np2tf.tnp._dispatch.op import DType, attach, memory_order, op
-from np2tf.tnp._operands.conversion import as_view, assigned
+from np2tf.tnp._operands.conversion import as_view, convert_assigned
 
 __all__ = ["astype"]
 
@@ -33,7 +33,7 @@ def _astype_method(
     a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
 ) -> Any:
     if copy is True and casting == "unsafe" and order == "K":
-        direct = converted(a, dtype)
+        direct = convert(a, dtype)
         if direct is not None:
             return direct
     wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
@@ -50,7 +50,7 @@ def _astype_method(
     if is_unsupported_dtype(wanted) or not wanted.isnative:
         counts.host += 1
         return np.array(a.numpy()).astype(wanted)
-    made = assigned(a, wanted)
+    made = convert_assigned(a, wanted)
     return wrap_tensor(made) if type(a) is not ndarray else lay_out_copy(made, a, letter)
 
 

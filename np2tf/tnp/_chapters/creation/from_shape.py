@@ -37,11 +37,11 @@ def fill(shape: tuple[Any, ...], value: tf.Tensor, order: str | None = None) -> 
         ValueError: a length is negative.
     """
     if any(isinstance(n, SymInt) for n in shape):
-        return _bounded(shape, value, order)
-    return lay_out(_filled(shape, value), order_of_new(len(shape), order))
+        return _fill_bounded(shape, value, order)
+    return lay_out(_fill_tensor(shape, value), order_of_new(len(shape), order))
 
 
-def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
+def _fill_bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
     """Return an array of run-time lengths, as a part of an array of the greatest possible lengths."""
     for n in shape:
         if isinstance(n, SymInt) and (n.low is None or n.low < 0):
@@ -53,7 +53,7 @@ def _bounded(shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> nda
     return part_of_whole(fill(most, value, order), shape)
 
 
-def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
+def _fill_like(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str | None) -> ndarray:
     """Return an array filled with one value, in the memory layout of `source`.
 
     If `shape` has another number of axes than the source, the array is in C order.
@@ -62,10 +62,10 @@ def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str
         return fill(shape, value, order if order in ("C", "F") else "C")
     if order in (None, "A", "K") and source.tensor.shape.rank != len(shape):
         return fill(shape, value, resolve_order(layout_probe(source), order))
-    return lay_out_copy(_filled(shape, value), source, order)
+    return lay_out_copy(_fill_tensor(shape, value), source, order)
 
 
-def _filled(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
+def _fill_tensor(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
     if any(isinstance(n, int) and n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
     return (
@@ -158,7 +158,7 @@ def zeros_like(
     device: Any = None,
 ) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
-    return _alike(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
+    return _fill_like(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
 
 
 @op(np.empty_like)
@@ -173,7 +173,7 @@ def empty_like(
     device: Any = None,
 ) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html"""
-    return _alike(
+    return _fill_like(
         prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
     )
 
@@ -189,7 +189,7 @@ def ones_like(
     device: Any = None,
 ) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
-    return _alike(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
+    return _fill_like(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
 
 
 @op(np.full_like)
@@ -205,4 +205,4 @@ def full_like(
 ) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
     value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
-    return _alike(a, _shape_like(a, shape), value, order)
+    return _fill_like(a, _shape_like(a, shape), value, order)

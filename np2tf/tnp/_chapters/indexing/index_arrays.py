@@ -32,7 +32,7 @@ def diag_indices_from(arr: Any) -> Any:
     return diag_indices(arr.shape[0], arr.ndim)
 
 
-def _from(function: Any) -> Any:
+def _indices_like(function: Any) -> Any:
     def call(arr: Any, k: int = 0) -> Any:
         arr = asarray(arr)
         if arr.ndim != 2:
@@ -56,10 +56,10 @@ tril_indices = host_only(np.tril_indices)
 triu_indices = host_only(np.triu_indices)
 
 
-tril_indices_from = _from(tril_indices)
+tril_indices_from = _indices_like(tril_indices)
 
 
-triu_indices_from = _from(triu_indices)
+triu_indices_from = _indices_like(triu_indices)
 
 
 s_ = np.s_

@@ -17,16 +17,23 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._chapters.indexing.flatiter import cycled, flat_view, flatiter
-from np2tf.tnp._chapters.indexing.take import along, axis_length, indices_of, reshaped_index, truth, within
+from np2tf.tnp._chapters.indexing.flatiter import flat_view, flatiter, repeat_to_length
+from np2tf.tnp._chapters.indexing.take import (
+    axis_length,
+    bring_into_bounds,
+    indices_of,
+    prepare_along_axis,
+    reshaped_index,
+    truth,
+)
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, positional_only
 from np2tf.tnp._indexing.boolean_masks import where_mask
 from np2tf.tnp._indexing.get_set import setitem
 from np2tf.tnp._operands.conversion import (
     as_tensor,
     as_view,
-    assigned,
     cast,
+    convert_assigned,
     refuse_to_lose_gradient,
     to_numpy,
 )
@@ -104,12 +111,12 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
         return
     if a.tensor.shape.num_elements() == 0:
         raise IndexError("cannot replace elements of an empty array")
-    values = assigned(v, a.dtype)
+    values = convert_assigned(v, a.dtype)
     if values.shape.num_elements() == 0:
         return
     flat = flat_view(a)
-    place = within(index, _static_size(a), 0, mode)
-    setitem(flat, tensor_array(place), tensor_array(cycled(values, index.shape[0])))
+    place = bring_into_bounds(index, _static_size(a), 0, mode)
+    setitem(flat, tensor_array(place), tensor_array(repeat_to_length(values, index.shape[0])))
 
 
 def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
@@ -121,7 +128,7 @@ def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
 @writes(np.put_along_axis)
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
     target = flat_view(arr) if axis is None else arr
-    tensor, index, along_axis = along(target.tensor, indices, 0 if axis is None else axis)
+    tensor, index, along_axis = prepare_along_axis(target.tensor, indices, 0 if axis is None else axis)
     rank = tensor.shape.rank
     key = tuple(
         tensor_array(index)
@@ -134,7 +141,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 @writes(np.place)
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
-    values = tf.reshape(assigned(vals, arr.dtype), [-1])
+    values = tf.reshape(convert_assigned(vals, arr.dtype), [-1])
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
         none = tf.get_static_value(~tf.reduce_any(chosen))
@@ -163,7 +170,7 @@ def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
             raise TypeError(
                 f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
             )
-    return assigned(values, dtype)
+    return convert_assigned(values, dtype)
 
 
 @writes(np.putmask)
@@ -176,7 +183,7 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     if given.shape.num_elements() == 0:
         return
     flat = flat_view(a)
-    flat.store(tf.where(chosen, cycled(cast(given, a.dtype), size), flat.tensor))
+    flat.store(tf.where(chosen, repeat_to_length(cast(given, a.dtype), size), flat.tensor))
 
 
 @writes(np.copyto)
@@ -194,7 +201,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         # Elements that are not copied are not converted either.
         whole = as_tensor(src)
         src = tf.where(mask, whole, tf.zeros((), whole.dtype))
-    given = assigned(src, dst.dtype)
+    given = convert_assigned(src, dst.dtype)
     while given.shape.rank > target.shape.rank and given.shape[0] == 1:
         given = given[0]
     value = tf.where(mask, given, target)
@@ -223,7 +230,7 @@ def _fill_matrix(a: ndarray, val: Any) -> None:
     rows, columns = tensor.shape.as_list()
     if rows is None or columns is None:
         raise StagingError("fill_diagonal of a matrix whose shape is known only at run time")
-    values = cycled(assigned(val, a.dtype), min(rows, columns))
+    values = repeat_to_length(convert_assigned(val, a.dtype), min(rows, columns))
     wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
     on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))
     a.store(tf.where(on_diagonal, wide, tensor))

@@ -13,11 +13,11 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.op import Array, Axis, COrF, Operand, Operands, Shape, attach, op
 from np2tf.tnp._indexing.advanced import positions
-from np2tf.tnp._indexing.boolean_masks import masked, true_places
-from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array
+from np2tf.tnp._indexing.boolean_masks import get_masked, true_places
+from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array
 from np2tf.tnp._operands.conversion import as_tensor, promote
 from np2tf.tnp._operands.promotion import result_type
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
@@ -60,7 +60,7 @@ def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
     return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
 
 
-def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
+def bring_into_bounds(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
     """Return indices brought into the bounds of an axis by NumPy's `mode`.
 
     Args:
@@ -94,10 +94,10 @@ def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str =
     if mode == "raise" and 0 in a.shape.as_list()[:axis]:
         # Of nothing, NumPy does not look at the indices.
         return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
-    return gathered(a, within(index, axis_length(a, axis), axis, mode), axis)
+    return gather_parts(a, bring_into_bounds(index, axis_length(a, axis), axis, mode), axis)
 
 
-def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
+def prepare_along_axis(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
     """Return the operands of take_along_axis: the array, indices of the same rank, and the axis.
 
     Raises:
@@ -122,21 +122,21 @@ def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor
 @op(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
-    return tensor_array(gather_along(*along(arr, indices, axis)))
+    return tensor_array(gather_along(*prepare_along_axis(arr, indices, axis)))
 
 
 def gather_along(arr: tf.Tensor, index: tf.Tensor, axis: int) -> tf.Tensor:
     """``take_along_axis`` for positions that are in bounds."""
     rank = arr.shape.rank
     order = [k for k in range(rank) if k != axis] + [axis]
-    last, index = _moved(arr, order), _moved(index, order)
+    last, index = _permute(arr, order), _permute(index, order)
     common = _common(last.shape.as_list()[:-1], index.shape.as_list()[:-1])
-    last = _widened(last, common)
-    index = _widened(index, common)
-    return _moved(tf.gather(last, index, batch_dims=rank - 1, axis=rank - 1), list(np.argsort(order)))
+    last = _broadcast_leading(last, common)
+    index = _broadcast_leading(index, common)
+    return _permute(tf.gather(last, index, batch_dims=rank - 1, axis=rank - 1), list(np.argsort(order)))
 
 
-def _moved(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
+def _permute(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
     return tensor if order == sorted(order) else tf.transpose(tensor, order)
 
 
@@ -151,7 +151,7 @@ def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
         raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
 
 
-def _widened(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
+def _broadcast_leading(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
     if common is None or tensor.shape.as_list()[:-1] == common:
         return tensor
     return tf.broadcast_to(tensor, [*common, axis_length(tensor, -1)])
@@ -179,10 +179,10 @@ def compress_axis(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
         selection = mask_selection(a, truth(condition)) if staging_for_xla() and not axis else None
         if selection is not None:
-            return selected_array(guarded(selection))
-        return tensor_array(masked(a, truth(condition), axis))
+            return selected_array(guard_gradient(selection))
+        return tensor_array(get_masked(a, truth(condition), axis))
     found = true_places(truth(condition))[:, 0]
-    return tensor_array(gathered(a, positions(found, axis_length(a, axis), axis), axis))
+    return tensor_array(gather_parts(a, positions(found, axis_length(a, axis), axis), axis))
 
 
 def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -200,7 +200,9 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
     """https://numpy.org/doc/stable/reference/generated/numpy.choose.html"""
     count = len(choices)
     picks = (
-        _checked_choice(indices_of(a), count) if mode == "raise" else within(indices_of(a), count, 0, mode)
+        _checked_choice(indices_of(a), count)
+        if mode == "raise"
+        else bring_into_bounds(indices_of(a), count, 0, mode)
     )
     tensors = promote(*choices)
     result = tensors[0]
@@ -315,6 +317,6 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
             if static is None and current_scope() is not None:
                 record_violation(violated)
         else:
-            part = within(part, length, 0, how)
+            part = bring_into_bounds(part, length, 0, how)
         total = total + part * int(step)
     return total

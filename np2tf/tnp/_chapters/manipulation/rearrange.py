@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def _known(value: Any) -> Any:
+def _known_value(value: Any) -> Any:
     """Return `value` as NumPy's; None if it is not known while staging."""
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
@@ -63,7 +63,7 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
-    counts = _known(repeats)
+    counts = _known_value(repeats)
     length = a.shape[axis]
     if counts is not None and length is not None:
         return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
@@ -113,7 +113,7 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
     See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
     """
     if axis is None:
-        turned = _rolled(tf.reshape(a, [-1]), shift, 0)
+        turned = _roll_axis(tf.reshape(a, [-1]), shift, 0)
         return tensor_array(tf.reshape(turned, tf.shape(a) if None in a.shape.as_list() else a.shape))
     axes = normalize_axis_tuple(axis, a.shape.rank, allow_duplicate=True)
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
@@ -124,13 +124,13 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
     elif len(shifts) != len(axes):
         raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
     for amount, k in zip(shifts, axes, strict=True):
-        a = _rolled(a, amount, k)
+        a = _roll_axis(a, amount, k)
     return tensor_array(a)
 
 
-def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
+def _roll_axis(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
     length = a.shape[axis]
-    amount = _known(shift)
+    amount = _known_value(shift)
     if amount is None or length is None:
         return tf.roll(a, as_tensor(shift, np.int64), axis)
     amount = int(amount) % length if length else 0
@@ -154,7 +154,7 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known(obj)
+    length, where = arr.shape[axis], _known_value(obj)
     if length is None or where is None:
         raise StagingError(
             "insert at places, or into an array of a length, known only at run time", "NP2TF503"
@@ -201,7 +201,7 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known(obj)
+    length, where = arr.shape[axis], _known_value(obj)
     if length is None:
         raise StagingError("delete from an axis whose length is known only at run time", "NP2TF503")
     if where is not None:
@@ -239,7 +239,7 @@ def pad(
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
         raise StagingError("pad with the keywords of its other modes", "NP2TF503")
-    width = _known(pad_width)
+    width = _known_value(pad_width)
     if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
         raise StagingError("pad by widths known only at run time, or given as a dict", "NP2TF503")
     if np.asarray(width).dtype.kind not in "iu":
@@ -259,7 +259,7 @@ def pad(
 
 
 def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
-    known = _known(values)
+    known = _known_value(values)
     if known is None or np.ndim(known) == 0:
         return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
     each = np.broadcast_to(known, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)

@@ -51,7 +51,7 @@ def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
     return tf.reshape(matmul(windows, v), (outputs,))
 
 
-def _promoted(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+def _promote_pair(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     dtype = result_type(a, v)
     return as_tensor(a, dtype), as_tensor(v, dtype)
 
@@ -68,7 +68,7 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
     _refuse_number(v)
     a = _row(a, "correlate", "first array argument cannot be empty")
     v = _row(v, "correlate", "second array argument cannot be empty")
-    a, v = _promoted(a, v)
+    a, v = _promote_pair(a, v)
     v = tf.math.conj(v) if v.dtype in COMPLEX else v
     if a.shape[0] >= v.shape[0]:
         return _slide(a, v, mode)
@@ -79,7 +79,7 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
 def convolve(a: Array, v: Array, mode: str = "full") -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.convolve.html"""
     a, v = _row(a, "convolve", "a cannot be empty"), _row(v, "convolve", "v cannot be empty")
-    a, v = _promoted(a, v)
+    a, v = _promote_pair(a, v)
     if v.shape[0] > a.shape[0]:
         a, v = v, a
     return _slide(a, tf.reverse(v, [0]), mode)

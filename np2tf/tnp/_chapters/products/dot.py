@@ -14,7 +14,7 @@ from np2tf.tnp._dispatch.op import Array, DType, Int, Operand, op
 from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
-from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
@@ -24,7 +24,7 @@ __all__ = ["dot", "inner", "kron", "outer", "tensordot", "trace", "vdot"]
 def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence[int]) -> tf.Tensor:
     """Sum of products over pairs of axes, as one product of matrices; both have one dtype."""
     for i, j in zip(axes_a, axes_b):
-        a = agreeing(a, i, b, j)
+        a = assert_same_size(a, i, b, j)
     free_a = [k for k in range(rank_of(a)) if k not in axes_a]
     free_b = [k for k in range(rank_of(b)) if k not in axes_b]
     inner_size = product_of(lengths_of(a, axes_a))
@@ -39,7 +39,7 @@ def multiply(a: Any, b: Any) -> tf.Tensor:
     return UFUNCS[np.multiply].compute((a, b))
 
 
-def _aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
+def _check_aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
     size_a, size_b = a.shape[axis_a], b.shape[axis_b]
     if size_a is not None and size_b is not None and size_a != size_b:
         raise ValueError(
@@ -59,7 +59,7 @@ def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
         return multiply(a, b)
     a, b = promote(a, b)
     axis_b = max(rank_b - 2, 0)
-    _aligned(a, b, rank_a - 1, axis_b)
+    _check_aligned(a, b, rank_a - 1, axis_b)
     if rank_a <= 2 and rank_b <= 2:
         return matmul(a, b)
     return contract(a, b, [rank_a - 1], [axis_b])
@@ -86,7 +86,7 @@ def inner(a: Array, b: Array, /) -> tf.Tensor:
     if rank_of(a) == 0 or rank_of(b) == 0:
         return multiply(a, b)
     a, b = promote(a, b)
-    _aligned(a, b, rank_of(a) - 1, rank_of(b) - 1)
+    _check_aligned(a, b, rank_of(a) - 1, rank_of(b) - 1)
     return contract(a, b, [rank_of(a) - 1], [rank_of(b) - 1])
 
 
@@ -107,7 +107,7 @@ def _pairs(axes: Any, rank_a: int) -> tuple[list[int], list[int]]:
     return list(np.atleast_1d(first)), list(np.atleast_1d(second))
 
 
-def contracted(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
+def contract_axes(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
     """``tensordot(a, b, axes)``."""
     a, b = promote(a, b)
     axes_a, axes_b = _pairs(axes, rank_of(a))
@@ -128,7 +128,7 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html.
     """
-    return tensor_array(contracted(a, b, axes))
+    return tensor_array(contract_axes(a, b, axes))
 
 
 def summed_dtype(dtype: Any) -> Any:

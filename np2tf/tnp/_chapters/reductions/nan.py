@@ -21,7 +21,7 @@ from np2tf.tnp._chapters.reductions.reductions import (
     variance_of,
 )
 from np2tf.tnp._dispatch.op import Array, Axis, DType, op
-from np2tf.tnp._operands.axis_arguments import flattened, normalize_axes, rank_of
+from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axes, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
@@ -182,7 +182,7 @@ def nanmin(
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     given = rank_of(a)
-    x, along = flattened(a, axis)
+    x, along = flatten_for_axis(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     nan = isnan(x)

@@ -14,22 +14,22 @@ from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._chapters.reductions.nan_extrema import reduce_extreme
 from np2tf.tnp._chapters.reductions.primitives import (
     Reducer,
-    accumulating,
+    accumulator_dtype,
+    apply_where,
     count,
-    divided,
+    divide_by_count,
     isnan,
-    masked,
     mean_dtype,
     raw_all,
     raw_any,
     raw_prod,
     raw_sum,
+    sum_dtype,
     tree_reduce,
-    widened,
 )
-from np2tf.tnp._dispatch.op import Array, Axis, DType, attach, on_host, op
+from np2tf.tnp._dispatch.op import Array, Axis, DType, attach, call_numpy, op
 from np2tf.tnp._operands.axis_arguments import (
-    flattened,
+    flatten_for_axis,
     length,
     normalize_axes,
     rank_of,
@@ -77,9 +77,9 @@ def _total(
     where: Any,
 ) -> tf.Tensor:
     axes = normalize_axes(axis, rank_of(a))
-    wanted = accumulating(a, dtype)
-    wide = widened(wanted)
-    result = reducer(masked(cast(a, wide), where, identity), axes, keepdims)
+    wanted = accumulator_dtype(a, dtype)
+    wide = sum_dtype(wanted)
+    result = reducer(apply_where(cast(a, wide), where, identity), axes, keepdims)
     if initial is not None:
         start = as_tensor(initial, wide)
         if rank_of(start) != 0:
@@ -137,14 +137,14 @@ def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> t
     refuse_extended(a)
     if dtype is None:
         dtype = mean_dtype(a)
-    wide = widened(dtype) if a.dtype == dtype else dtype
-    total = raw_sum(masked(cast(a, wide), where, 0), axes, keepdims)
+    wide = sum_dtype(dtype) if a.dtype == dtype else dtype
+    total = raw_sum(apply_where(cast(a, wide), where, 0), axes, keepdims)
     number = count(a, axes, keepdims, where)
     if where is not True or _is_zero(number):
         warn_where(number == 0, EMPTY_MEAN)
     if wide.kind not in "fc":
-        return cast(divided(cast(total, np.float64), number), dtype)
-    return cast(divided(total, number), dtype)
+        return cast(divide_by_count(cast(total, np.float64), number), dtype)
+    return cast(divide_by_count(total, number), dtype)
 
 
 @op(np.mean, method=True)
@@ -171,24 +171,24 @@ def variance_of(
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # The mean loses its imaginary part, the distances from it keep theirs.
         raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
-    wide = widened(dtype if dtype is not None else mean_dtype(a))
+    wide = sum_dtype(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)
     if mean is None:
         keep = count(a, axes, True, where)
-        center = divided(raw_sum(masked(x, where, 0), axes, True), keep)
+        center = divide_by_count(raw_sum(apply_where(x, where, 0), axes, True), keep)
     else:
         center = as_tensor(mean, wide)
     off = x - center
     squares = tf.square(tf.math.real(off)) + tf.square(tf.math.imag(off)) if x.dtype in COMPLEX else off * off
-    total = raw_sum(masked(squares, where, 0), axes, keepdims)
+    total = raw_sum(apply_where(squares, where, 0), axes, keepdims)
     if isinstance(number, tf.Tensor):
         left = tf.cast(number, tf.float64) - tf.cast(ddof, tf.float64)
         warn_where(left <= 0, TOO_FEW)
-        return divided(total, tf.maximum(left, tf.zeros((), left.dtype)))
+        return divide_by_count(total, tf.maximum(left, tf.zeros((), left.dtype)))
     left = number - ddof
     warn_where(left <= 0, TOO_FEW)
-    return divided(total, left if left > 0 else 0)
+    return divide_by_count(total, left if left > 0 else 0)
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
@@ -287,7 +287,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
             )
         require_elements(a, axes, name)
     else:
-        a = masked(a, where, initial)
+        a = apply_where(a, where, initial)
         if _is_zero(length(a, axes)):
             # TensorFlow's extremum of nothing is infinite, or none at all.
             made = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
@@ -374,7 +374,7 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     given = rank_of(a)
-    x, along = flattened(a, axis)
+    x, along = flatten_for_axis(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     if x.shape[along] is None:
@@ -421,7 +421,7 @@ def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
-    return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank_of(a)), keepdims)
+    return raw_any(apply_where(truth(a), where, False), normalize_axes(axis, rank_of(a)), keepdims)
 
 
 @op(np.all)
@@ -429,7 +429,7 @@ def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
-    return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank_of(a)), keepdims)
+    return raw_all(apply_where(truth(a), where, True), normalize_axes(axis, rank_of(a)), keepdims)
 
 
 def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -447,7 +447,7 @@ def _truth_method(function: Callable[..., Any]) -> Callable[..., Any]:
     ) -> Any:
         if dtype is None:
             return function(a, axis, out, keepdims, where=where)
-        return on_host(numpy, (a, axis, dtype, out, keepdims), {"where": where})
+        return call_numpy(numpy, (a, axis, dtype, out, keepdims), {"where": where})
 
     return method
 

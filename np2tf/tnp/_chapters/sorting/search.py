@@ -38,7 +38,7 @@ def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
     return tf.where(nan, tf.shape(edges, out_type=tf.int64)[0], before)
 
 
-def known(x: tf.Tensor) -> np.ndarray | None:
+def static_value(x: tf.Tensor) -> np.ndarray | None:
     """Return the value of x, or None if it is not known now."""
     return tf.get_static_value(x)
 

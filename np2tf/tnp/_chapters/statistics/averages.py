@@ -19,7 +19,7 @@ from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp._warnings.value_warnings import EMPTY_MEAN, TOO_FEW, warn_arithmetic, warn_where
 
@@ -39,7 +39,7 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
     """
     if a.shape.is_compatible_with(weights.shape) and rank_of(a) == rank_of(weights):
         for k in range(rank_of(a)):
-            weights = agreeing(weights, k, a, k)
+            weights = assert_same_size(weights, k, a, k)
         return weights
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
@@ -49,7 +49,7 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
     order = sorted(range(len(axes)), key=axes.__getitem__)
     weights = tf.transpose(weights, order)
     for k, place in enumerate(sorted(axes)):
-        weights = agreeing(weights, k, a, place)
+        weights = assert_same_size(weights, k, a, place)
     sizes = tf.shape(weights)
     placed = iter(range(len(axes)))
     return tf.reshape(weights, [sizes[next(placed)] if k in axes else 1 for k in range(rank_of(a))])

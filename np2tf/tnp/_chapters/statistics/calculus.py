@@ -20,7 +20,7 @@ from np2tf.tnp._ufuncs.real import remainder
 __all__ = ["diff", "gradient", "interp", "trapezoid"]
 
 
-def _along(x: tf.Tensor, axis: int, ndim: int) -> tf.Tensor:
+def _lay_along(x: tf.Tensor, axis: int, ndim: int) -> tf.Tensor:
     """Return a row shaped to lie along one of `ndim` axes."""
     return tf.reshape(x, [-1 if k == axis else 1 for k in range(ndim)])
 
@@ -84,7 +84,7 @@ def _spacings(f: tf.Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> li
     return steps
 
 
-def _weighted(weights: tuple[Any, ...], parts: tuple[tf.Tensor, ...], dtype: np.dtype[Any]) -> tf.Tensor:
+def _weighted_sum(weights: tuple[Any, ...], parts: tuple[tf.Tensor, ...], dtype: np.dtype[Any]) -> tf.Tensor:
     total: Any = None
     for weight, values in zip(weights, parts):
         term = cast(values, dtype) * as_tensor(weight, dtype)
@@ -110,13 +110,13 @@ def _edge(
         parts = slice_along(f, axis, 0, 1), slice_along(f, axis, 1, 2), slice_along(f, axis, 2, 3)
     if even:
         weights = (0.5 / h, -2.0 / h, 1.5 / h) if last else (-1.5 / h, 2.0 / h, -0.5 / h)
-        return _weighted(weights, parts, dtype)
+        return _weighted_sum(weights, parts, dtype)
     a, b = (h[-2], h[-1]) if last else (h[0], h[1])
     if last:
         weights = b / (a * (a + b)), -(b + a) / (a * b), (2.0 * b + a) / (b * (a + b))
     else:
         weights = -(2.0 * a + b) / (a * (a + b)), (a + b) / (a * b), -a / (b * (a + b))
-    return _weighted(weights, parts, dtype)
+    return _weighted_sum(weights, parts, dtype)
 
 
 def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtype[Any]) -> tf.Tensor:
@@ -138,8 +138,8 @@ def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtyp
     else:
         a, b = h[:-1], h[1:]
         weights = -b / (a * (a + b)), (b - a) / (a * b), a / (b * (a + b))
-        laid = tuple(_along(weight, axis, rank_of(f)) for weight in weights)
-        inner = _weighted(laid, (before, here, after), dtype)
+        laid = tuple(_lay_along(weight, axis, rank_of(f)) for weight in weights)
+        inner = _weighted_sum(laid, (before, here, after), dtype)
     ends = [_edge(f, axis, h, even, edge_order, dtype, last) for last in (False, True)]
     return tf.concat([ends[0], inner, ends[1]], axis)
 
@@ -171,7 +171,7 @@ def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1
     steps = dx
     if x is not None:
         if rank_of(x) == 1:
-            steps = _along(difference_along(x, 0), along, rank_of(y))
+            steps = _lay_along(difference_along(x, 0), along, rank_of(y))
         else:
             steps = difference_along(x, normalize_axis(axis, rank_of(x)))
     pairs = ufuncs.add.compute((slice_along(y, along, 1, None), slice_along(y, along, None, -1)))

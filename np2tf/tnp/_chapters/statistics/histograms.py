@@ -15,7 +15,7 @@ from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type_of
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, opaque
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
@@ -67,7 +67,7 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
         # Compilers multiply by the reciprocal of a divisor that they know, and so round otherwise than NumPy.
         divisor = tf.where(first <= last, divisor, tf.constant(np.nan, first.dtype))
     step = (last - first) / divisor
-    edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
+    edges = hide_from_optimiser(tf.cast(tf.range(bins), first.dtype)) * step + first
     edges = tf.concat([edges, last[None]], 0)
     if NUMPY >= (2, 2):
         too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."

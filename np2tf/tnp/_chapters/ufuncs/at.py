@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
-from np2tf.tnp._indexing.advanced import Advanced
+from np2tf.tnp._indexing.advanced import AdvancedKey
 from np2tf.tnp._indexing.boolean_masks import leading_mask
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._indexing.keys import expand, is_parted
@@ -53,17 +53,19 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
     combine = _SCATTER.get(ufunc.__name__)
     value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
     stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
-    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
+    picked = AdvancedKey(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
     picked.check_value(value)
     if value.shape.rank > picked.rank:
         raise ValueError("array is not broadcastable to correct shape")
     if stepwise:
-        array.store(picked.scatter(value, functools.partial(_one_by_one, ufunc, loop)))
+        array.store(picked.scatter(value, functools.partial(_apply_one_by_one, ufunc, loop)))
     else:
         array.store(cast(picked.scatter(value, combine), array.dtype))
 
 
-def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
+def _apply_one_by_one(
+    ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor
+) -> tf.Tensor:
     """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
     if tf.executing_eagerly():
         raise StagingError("a loop over the indices, one operation at a time", "NP2TF503")

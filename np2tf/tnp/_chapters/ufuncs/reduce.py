@@ -100,7 +100,7 @@ def _refuse_number(array: Any) -> None:
         raise TypeError("cannot accumulate on a scalar")
 
 
-def _of_axes(function: Callable[..., Any]) -> Callable[..., Any]:
+def _refusing_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a running sum or product as a method of the ufunc, which refuses numbers."""
 
     def accumulate(array: Any, **kwargs: Any) -> Any:
@@ -125,8 +125,8 @@ def _install() -> None:
     }
     Ufunc.segments = staticmethod(reduceat)
     Ufunc.accumulators |= {
-        "add": _of_axes(cumulative.cumsum),
-        "multiply": _of_axes(cumulative.cumprod),
+        "add": _refusing_numbers(cumulative.cumsum),
+        "multiply": _refusing_numbers(cumulative.cumprod),
     }
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray
 from np2tf.tnp._array.strides import host_view
-from np2tf.tnp._chapters.manipulation.views.reshape import permuted
+from np2tf.tnp._chapters.manipulation.views.reshape import permute_view
 from np2tf.tnp._operands.promotion import has_tf_dtype
-from np2tf.tnp._slicing.view_transforms import Basic, Bitcast, Reshape
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, Bitcast, Reshape
 
 
 class _Memory(np.ndarray):
@@ -43,7 +43,7 @@ ndarray.ctypes = property(_ctypes, doc=np.ndarray.ctypes.__doc__)  # type: ignor
 ndarray.data = property(_data, doc=np.ndarray.data.__doc__)  # type: ignore[attr-defined]
 
 
-def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
+def view_of_buffer(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
     """Return the array that `make` makes over a buffer, as a view if it is an array on TensorFlow's memory.
 
     Args:
@@ -70,11 +70,11 @@ def made_over(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any:
         raise StagingError("memory seen otherwise than in whole elements, one after the other", "NP2TF503")
     source = memory.source
     if memory.flags.fnc:
-        source = permuted(source, reversed(range(memory.ndim)))
+        source = permute_view(source, reversed(range(memory.ndim)))
     part = slice(start // size, (start + wanted.nbytes) // size)
-    view = source.view_through(Reshape((memory.size,))).view_through(Basic((part,)))
+    view = source.view_through(Reshape((memory.size,))).view_through(BasicIndexing((part,)))
     if wanted.dtype != memory.dtype:
         view = view.view_through(Bitcast(wanted.dtype))
     if in_c:
         return view.view_through(Reshape(wanted.shape))
-    return permuted(view.view_through(Reshape(wanted.shape[::-1])), reversed(range(wanted.ndim)))
+    return permute_view(view.view_through(Reshape(wanted.shape[::-1])), reversed(range(wanted.ndim)))
