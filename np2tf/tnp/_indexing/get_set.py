@@ -1,8 +1,8 @@
 """``x[key]`` and ``x[key] = value`` for arrays on TensorFlow, with every form of key that NumPy has.
 
 A key is expanded to one item per axis (`keys`). Without index arrays the result is a view
-(`view_transforms.BasicIndexing`). With index arrays the key picks elements (`boolean_masks`, `advanced`), and the
-result is a copy.
+(`view_transforms.BasicIndexing`). With index arrays the key selects elements (`boolean_masks`, `advanced`),
+and the result is a copy.
 """
 
 from __future__ import annotations

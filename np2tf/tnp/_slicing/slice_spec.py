@@ -37,7 +37,7 @@ class SliceSpec:
 
 
 def axes_of(base: tf.Tensor, key: BasicKey) -> list[SliceSpec] | None:
-    """Return one canonical `SliceSpec` for each axis of `base`; None if a length is not known while staging."""
+    """Return a canonical `SliceSpec` for each axis of `base`; None if a length is not known while staging."""
     lengths = base.shape.as_list()
     axes: list[SliceSpec] = []
     for item in key:

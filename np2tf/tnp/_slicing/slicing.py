@@ -1,7 +1,7 @@
 """Basic indexing of tensors: reading and writing with integers, slices and newaxis.
 
-Every axis of a key is first brought to one canonical `SliceSpec`. Reading and writing then choose the cheapest
-TensorFlow op that fits: for constants, for run-time starts with static sizes, or for dynamic sizes.
+Every axis of a key is first brought to one canonical `SliceSpec`. Reading and writing then choose the
+cheapest TensorFlow op that fits: for constants, for run-time starts with static sizes, or for dynamic sizes.
 """
 
 from __future__ import annotations

@@ -96,7 +96,7 @@ def loops(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         made.append(elements)
         return over(length, elements, step, state)
 
-    monkeypatch.setattr(chunked_loops, "over", counted)
+    monkeypatch.setattr(chunked_loops, "run_rounds", counted)
     return made
 
 
