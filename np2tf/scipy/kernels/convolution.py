@@ -12,7 +12,7 @@ from scipy.fft import next_fast_len
 
 from np2tf.scipy.kernels.declare import native, refusal
 from np2tf.tnp._chapters.products.convolution import convolve as along_one_axis
-from np2tf.tnp._dispatch.op import Array, Int, OptionalInt
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._operands.promotion import inexact_type

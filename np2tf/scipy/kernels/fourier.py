@@ -7,7 +7,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refusal
-from np2tf.tnp._dispatch.op import Array, Axis, Int, OptionalInt
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, OptionalInt
 from np2tf.tnp.fft import helper, many, one
 
 

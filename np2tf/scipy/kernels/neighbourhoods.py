@@ -14,7 +14,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.scipy.kernels.declare import discard_unless, native, refusal
-from np2tf.tnp._dispatch.op import Array, Int
+from np2tf.tnp._dispatch.argument_types import Array, Int
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts, maximum, minimum

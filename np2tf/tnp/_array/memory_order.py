@@ -8,15 +8,9 @@ from typing import Any
 import numpy as np
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import Order, layout_of
 from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, storage_of
-from np2tf.tnp._array.strides import (
-    Order,
-    lay_out_like_operands,
-    layout_of,
-    order_of_copy,
-    order_of_joined,
-    order_of_reduced,
-)
+from np2tf.tnp._array.strides import lay_out_like_operands, order_of_copy, order_of_joined, order_of_reduced
 from np2tf.tnp._tensor.storage import current_scope
 
 #: (result, arguments, arguments by keyword) -> the result in NumPy's memory order.

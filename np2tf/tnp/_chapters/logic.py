@@ -12,10 +12,11 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import layout_probe, memory_of
 from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, scalar, storage_of
-from np2tf.tnp._array.strides import layout_probe, memory_of
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
-from np2tf.tnp._dispatch.op import OPS, Array, Operand, op
+from np2tf.tnp._dispatch.argument_types import Array, Operand
+from np2tf.tnp._dispatch.op import OPS, op
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import rank_of

@@ -11,7 +11,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._chapters.creation.arrays import asarray
-from np2tf.tnp._dispatch.op import OPS, Array, Int, Operand, attach, op
+from np2tf.tnp._dispatch.argument_types import Array, Int, Operand
+from np2tf.tnp._dispatch.op import OPS, attach, op
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axes import difference_along, slice_along
 from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of

@@ -10,7 +10,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.sorting.sort import keys, order_of
-from np2tf.tnp._dispatch.op import Array, OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import Array, OptionalArray
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.storage import staging_for_xla

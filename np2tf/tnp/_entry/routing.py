@@ -25,6 +25,7 @@ _CHAPTERS = (
     "_chapters.constants",
     "_ufuncs.table",
     "_chapters.reductions.reductions",
+    "_chapters.reductions.extremes",
     "_chapters.reductions.nan",
     "_chapters.reductions.cumulative",
     "_chapters.ufuncs.reduce",

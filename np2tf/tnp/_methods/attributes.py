@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import layout_probe, owns_memory
 from np2tf.tnp._array.ndarray import (
     array_over,
     ndarray,
@@ -21,7 +22,7 @@ from np2tf.tnp._array.ndarray import (
     weak_scalar,
     wrap_tensor,
 )
-from np2tf.tnp._array.strides import lay_out_copy, layout_probe, owns_memory
+from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._chapters.indexing.flatiter import flatiter, write_flat
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, permute_view, reshape_view
 from np2tf.tnp._dispatch.devices import device_put

@@ -11,15 +11,16 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import is_contiguous, layout_probe, resolve_order
 from np2tf.tnp._array.ndarray import ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp._array.strides import is_contiguous, layout_probe, resolve_order
 from np2tf.tnp._chapters.manipulation.views.reshape import (
     reshape_view,
     reverse_axes,
     runs_backwards,
     to_memory_order,
 )
-from np2tf.tnp._dispatch.op import attach, memory_order, shape_of
+from np2tf.tnp._dispatch.argument_types import memory_order, shape_of
+from np2tf.tnp._dispatch.op import attach
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._methods.move_to_host import bring_to_host
 from np2tf.tnp._operands.conversion import cast, convert_assigned, to_numpy

@@ -27,6 +27,7 @@ from np2tf.tnp._tensor.dtype_dispatch import (
     real,
 )
 from np2tf.tnp._ufuncs import complex as of_complex
+from np2tf.tnp._ufuncs import complex_functions
 from np2tf.tnp._ufuncs import integer as integers
 from np2tf.tnp._ufuncs import matrix as matrices
 from np2tf.tnp._ufuncs import real as floats
@@ -68,8 +69,8 @@ _ARITHMETIC: dict[str, Callable[..., Any]] = {
         signed=integers.divmod,
     ),
     "fmod": kernel(real(floats.fmod), signed=integers.fmod),
-    "power": kernel(real(tf.pow), signed=integers.power, complex=of_complex.power),
-    "float_power": kernel(tf.pow, complex=of_complex.power),
+    "power": kernel(real(tf.pow), signed=integers.power, complex=complex_functions.power),
+    "float_power": kernel(tf.pow, complex=complex_functions.power),
     "negative": kernel(tf.negative, unsigned=integers.negative),
     "positive": identity,
     "absolute": kernel(tf.abs, boolean=identity, unsigned=identity, complex=of_complex.absolute),
@@ -125,24 +126,27 @@ _ROUNDING: dict[str, Callable[..., Any]] = {
 }
 _MATHS: dict[str, Callable[..., Any]] = {
     **{
-        name: real(getattr(tf.math, name), complex=getattr(of_complex, name))
+        name: real(getattr(tf.math, name), complex=getattr(complex_functions, name))
         for name in ("sqrt", "exp", "expm1", "tanh")
     },
     **{
-        name: real(getattr(elementary, name), complex=getattr(of_complex, name))
+        name: real(getattr(elementary, name), complex=getattr(complex_functions, name))
         for name in ("log", "log1p", "sin", "cos", "tan", "arcsin", "arccos", "arctan")
     },
-    **{name: real(getattr(floats, name), complex=getattr(of_complex, name)) for name in ("sinh", "cosh")},
     **{
-        f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(of_complex, f"arc{name}"))
+        name: real(getattr(floats, name), complex=getattr(complex_functions, name))
+        for name in ("sinh", "cosh")
+    },
+    **{
+        f"arc{name}": real(getattr(tf.math, f"a{name}"), complex=getattr(complex_functions, f"arc{name}"))
         for name in ("sinh", "cosh", "tanh")
     },
     "arctan2": real(elementary.arctan2),
     "hypot": real(floats.hypot),
     "cbrt": real(floats.cbrt),
-    "exp2": real(floats.exp2, complex=of_complex.exp2),
-    "log2": real(floats.log2, complex=of_complex.scaled_log(2.0)),
-    "log10": real(floats.log10, complex=of_complex.scaled_log(10.0)),
+    "exp2": real(floats.exp2, complex=complex_functions.exp2),
+    "log2": real(floats.log2, complex=complex_functions.scaled_log(2.0)),
+    "log10": real(floats.log10, complex=complex_functions.scaled_log(10.0)),
     "logaddexp": real(floats.logaddexp),
     "logaddexp2": real(floats.logaddexp2),
     "deg2rad": _scale_by(math.pi / 180),

@@ -13,9 +13,10 @@ from np2tf.counts import counts
 from np2tf.staging import PromotionError, StagingError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._array.strides import lay_out_like_operands
+from np2tf.tnp._dispatch.argument_types import memory_order
 from np2tf.tnp._dispatch.eager_fast_path import UFUNCS as DIRECT
 from np2tf.tnp._dispatch.eager_fast_path import apply_to_bases
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, call_numpy, leave_to_numpy, memory_order
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, call_numpy, leave_to_numpy
 from np2tf.tnp._dispatch.out_argument import check_output, check_shape, store_into
 from np2tf.tnp._dispatch.residency import runs_on_host
 from np2tf.tnp._front.fast_flags import fast_flags

@@ -9,7 +9,8 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.tnp._chapters.products.dot import multiply
-from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, Operand
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import lengths_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS

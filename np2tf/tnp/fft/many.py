@@ -11,7 +11,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._dispatch.op import Array, Axis, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._warnings.value_warnings import warn_where

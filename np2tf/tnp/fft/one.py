@@ -11,7 +11,8 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
-from np2tf.tnp._dispatch.op import Array, Int, OptionalInt, op
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import permute_axes
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast

@@ -12,7 +12,8 @@ from numpy.linalg import LinAlgError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
 from np2tf.tnp._chapters.products.dot import contract_axes, diagonal_sum, multiply
-from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operands, View
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import permute_axes
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import promote

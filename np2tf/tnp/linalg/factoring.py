@@ -10,7 +10,8 @@ from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
 from np2tf.staging import StagingError
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
 

@@ -11,7 +11,8 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from np2tf.tnp._chapters.reductions.primitives import raw_sum
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
 from np2tf.tnp._operands.axis_arguments import rank_of

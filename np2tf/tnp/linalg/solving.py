@@ -10,7 +10,8 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
-from np2tf.tnp._dispatch.op import Array, Int, op
+from np2tf.tnp._dispatch.argument_types import Array, Int
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import lengths_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast

@@ -15,7 +15,8 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._dispatch.op import Int, op
+from np2tf.tnp._dispatch.argument_types import Int
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote, to_numpy

@@ -9,7 +9,8 @@ import tensorflow as tf
 from numpy.polynomial import polynomial
 
 from np2tf.staging import StagingError
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refusal, require_finite
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import discard_unless, native, refusal
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.scipy.versions import SCIPY
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import gather_parts

@@ -8,7 +8,7 @@ import tensorflow as tf
 from np2tf.scipy.kernels.declare import discard_unless, native, refusal
 from np2tf.scipy.kernels.special.gammas import binomial, gamma
 from np2tf.scipy.kernels.special.series import broadcast_together, choose
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import constant
 

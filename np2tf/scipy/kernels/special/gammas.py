@@ -17,7 +17,7 @@ from np2tf.scipy.kernels.special.series import (
     is_whole,
     polynomial,
 )
-from np2tf.tnp._dispatch.op import Array, Int
+from np2tf.tnp._dispatch.argument_types import Array, Int
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 from np2tf.tnp._ufuncs.real import signbit

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native, refusal
-from np2tf.tnp._dispatch.op import Array, Axis
+from np2tf.tnp._dispatch.argument_types import Array, Axis
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type

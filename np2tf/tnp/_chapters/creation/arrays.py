@@ -8,27 +8,21 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import is_laid_out
 from np2tf.tnp._array.ndarray import array_over, is_array, ndarray, scalar, tensor_array
-from np2tf.tnp._array.strides import (
-    is_laid_out,
-    lay_out_copy,
-    rename_dtype,
-)
+from np2tf.tnp._array.strides import lay_out_copy, rename_dtype
 from np2tf.tnp._chapters.manipulation.views.shared_memory import view_of_buffer
-from np2tf.tnp._dispatch.host_results import host_only
-from np2tf.tnp._dispatch.op import (
-    OPS,
+from np2tf.tnp._dispatch.argument_types import (
     DType,
     Int,
     MemoryOrder,
     View,
-    attach,
-    call_numpy,
     checked_device,
     copy_mode,
     memory_order,
-    op,
 )
+from np2tf.tnp._dispatch.host_results import host_only
+from np2tf.tnp._dispatch.op import OPS, attach, call_numpy, op
 from np2tf.tnp._dispatch.residency import eager_on_host, has_tensor, wrap_result
 from np2tf.tnp._masked.selection import selected_array, selection_of
 from np2tf.tnp._operands.conversion import as_tensor, as_view, convert_assigned, is_numpy_subclass, to_numpy

@@ -8,10 +8,12 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
+from np2tf.tnp._array.layout_probes import is_laid_out
 from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, wrap_tensor
-from np2tf.tnp._array.strides import is_laid_out, lay_out_copy
+from np2tf.tnp._array.strides import lay_out_copy
+from np2tf.tnp._dispatch.argument_types import DType, memory_order
 from np2tf.tnp._dispatch.eager_fast_path import convert
-from np2tf.tnp._dispatch.op import DType, attach, memory_order, op
+from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._operands.conversion import as_view, convert_assigned
 
 __all__ = ["astype"]

@@ -9,9 +9,11 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import layout_probe, resolve_order
 from np2tf.tnp._array.ndarray import ndarray
-from np2tf.tnp._array.strides import lay_out, lay_out_copy, layout_probe, order_of_new, resolve_order
-from np2tf.tnp._dispatch.op import BoundedShape, COrF, DType, MemoryOrder, bounded_shape_of, op
+from np2tf.tnp._array.strides import lay_out, lay_out_copy, order_of_new
+from np2tf.tnp._dispatch.argument_types import BoundedShape, COrF, DType, MemoryOrder, bounded_shape_of
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, as_view
 from np2tf.tnp._operands.promotion import tf_dtype

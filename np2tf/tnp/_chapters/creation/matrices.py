@@ -10,8 +10,9 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._array.strides import lay_out, order_of_new
+from np2tf.tnp._dispatch.argument_types import Array, COrF, DType, Int, Shape, shape_of
 from np2tf.tnp._dispatch.host_results import SMALL
-from np2tf.tnp._dispatch.op import Array, COrF, DType, Int, Shape, op, shape_of
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import tf_dtype
 

@@ -10,8 +10,9 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operand, shape_of
 from np2tf.tnp._dispatch.host_results import SMALL, host_only, known_value
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, op, repeatable
 from np2tf.tnp._dispatch.residency import has_tensor, move_to_tensorflow, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole

@@ -10,8 +10,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import is_contiguous
 from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
-from np2tf.tnp._array.strides import is_contiguous
 from np2tf.tnp._chapters.manipulation.views.reshape import lengths
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._operands.conversion import convert_assigned, to_numpy

@@ -11,7 +11,8 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.op import Array, Axis, COrF, Operand, Operands, Shape, attach, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, COrF, Operand, Operands, Shape
+from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._indexing.advanced import positions
 from np2tf.tnp._indexing.boolean_masks import get_masked, true_places
 from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array

@@ -15,8 +15,9 @@ from np2tf.tnp._array.memory_order import blocks_within
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._chapters.creation.ranges import arange, linspace
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType, Int, Operands
 from np2tf.tnp._dispatch.host_results import known_value
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, op, repeatable
 from np2tf.tnp._dispatch.residency import has_tensor, move_to_tensorflow, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._operands.conversion import as_tensor, convert_assigned

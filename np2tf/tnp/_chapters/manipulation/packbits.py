@@ -9,7 +9,8 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.op import Array, Axis, OptionalInt, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, OptionalInt
+from np2tf.tnp._dispatch.op import op
 
 __all__ = ["packbits", "unpackbits"]
 

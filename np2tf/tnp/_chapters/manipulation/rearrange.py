@@ -11,8 +11,9 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
 from np2tf.tnp._dispatch.host_results import host_only
-from np2tf.tnp._dispatch.op import Array, Axis, Shape, op
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy

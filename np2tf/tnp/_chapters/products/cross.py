@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from np2tf.tnp._dispatch.op import Array, Int, OptionalInt, op
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import slice_along
 from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import promote

@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.parts import diagonal
-from np2tf.tnp._dispatch.op import Array, DType, Int, Operand, op
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operand
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote

@@ -9,10 +9,12 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import layout_of
 from np2tf.tnp._array.ndarray import is_array, is_c_ordered, ndarray
-from np2tf.tnp._array.strides import lay_out, layout_of, order_of_products
+from np2tf.tnp._array.strides import lay_out, order_of_products
 from np2tf.tnp._chapters.manipulation.views.reshape import is_viewed_on_host
-from np2tf.tnp._dispatch.op import OPS, DType, MemoryOrder, op
+from np2tf.tnp._dispatch.argument_types import DType, MemoryOrder
+from np2tf.tnp._dispatch.op import OPS, op
 from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, promote
 from np2tf.tnp._operands.promotion import default_dtype, kind_of

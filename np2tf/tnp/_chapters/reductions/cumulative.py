@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp._chapters.reductions.primitives import accumulator_dtype, isnan, scan
-from np2tf.tnp._dispatch.op import Array, Axis, DType, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX

@@ -8,19 +8,17 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._chapters.reductions.extremes import complex_extreme, extreme_of, position_of, require_elements
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all, raw_prod, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import (
     _result_of_variance,
     _total,
-    complex_extreme,
     degrees,
-    extreme_of,
     mean_of,
-    position_of,
-    require_elements,
     variance_of,
 )
-from np2tf.tnp._dispatch.op import Array, Axis, DType, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axes, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX

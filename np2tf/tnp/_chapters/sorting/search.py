@@ -10,7 +10,8 @@ import tensorflow as tf
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.indexing.take import compress_axis, truth
 from np2tf.tnp._chapters.reductions.primitives import isnan
-from np2tf.tnp._dispatch.op import Array, Operand, op
+from np2tf.tnp._dispatch.argument_types import Array, Operand
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._indexing.boolean_masks import true_places
 from np2tf.tnp._indexing.selection_keys import true_places_of
 from np2tf.tnp._operands.conversion import promote

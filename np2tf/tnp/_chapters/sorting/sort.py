@@ -16,7 +16,8 @@ from numpy.lib.array_utils import normalize_axis_index
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.indexing.take import axis_length, bring_into_bounds, gather_along
-from np2tf.tnp._dispatch.op import Array, Axis, Operands, attach, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Operands
+from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope

@@ -11,7 +11,8 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.reductions.primitives import count, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import mean_of
-from np2tf.tnp._dispatch.op import Array, Axis, DType, OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType, OptionalArray
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.axis_arguments import normalize_axes, rank_of, refuse_axis_of_number

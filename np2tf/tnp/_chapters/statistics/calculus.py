@@ -9,7 +9,8 @@ import tensorflow as tf
 
 from np2tf.staging import StagingError
 from np2tf.tnp._chapters.sorting.search import positions
-from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, Operand, OptionalArray
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axes import difference_along, slice_along
 from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote

@@ -11,7 +11,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._chapters.statistics.histograms import _dtype, _ends, _even_edges, _flat, _places
-from np2tf.tnp._dispatch.op import OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import OptionalArray
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of

@@ -11,7 +11,8 @@ import tensorflow as tf
 from np2tf.staging import StagingError
 from np2tf.tnp._chapters.reductions.primitives import isnan
 from np2tf.tnp._chapters.reductions.reductions import refuse_extended
-from np2tf.tnp._dispatch.op import Array, Axis, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank_of, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import cast, to_numpy

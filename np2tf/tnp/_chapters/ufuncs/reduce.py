@@ -11,7 +11,7 @@ from tensorflow.python.eager import record
 
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import wrap_tensor
-from np2tf.tnp._chapters.reductions import cumulative, reductions
+from np2tf.tnp._chapters.reductions import cumulative, extremes, reductions
 from np2tf.tnp._chapters.reductions.primitives import scan, tree_reduce
 from np2tf.tnp._chapters.ufuncs.reduceat import reduceat
 from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
@@ -118,8 +118,8 @@ def _install() -> None:
     Ufunc.reducers |= {
         "add": reductions.sum,
         "multiply": reductions.prod,
-        "maximum": reductions.max,
-        "minimum": reductions.min,
+        "maximum": extremes.max,
+        "minimum": extremes.min,
         "logical_and": reductions.all,
         "logical_or": reductions.any,
     }

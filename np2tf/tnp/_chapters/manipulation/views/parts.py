@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import ndarray, tensor_scalar
 from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permute_view, swapaxes, view
-from np2tf.tnp._dispatch.op import Axis, Int, View
+from np2tf.tnp._dispatch.argument_types import Axis, Int, View
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, Diagonal, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import refuse_where
 from np2tf.tnp._tensor.storage import current_scope

@@ -13,16 +13,11 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import is_contiguous, layout_probe, reshapes_in_place, resolve_order
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import (
-    is_contiguous,
-    lay_out_copy,
-    layout_probe,
-    order_of_iteration,
-    reshapes_in_place,
-    resolve_order,
-)
-from np2tf.tnp._dispatch.op import OPS, Axis, Int, MemoryOrder, Shape, View, attach, op
+from np2tf.tnp._array.strides import lay_out_copy, order_of_iteration
+from np2tf.tnp._dispatch.argument_types import Axis, Int, MemoryOrder, Shape, View
+from np2tf.tnp._dispatch.op import OPS, attach, op
 from np2tf.tnp._operands.axis_arguments import checked_rank
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._slicing.view_transforms import BasicIndexing, BroadcastTo, Reshape, Transpose
