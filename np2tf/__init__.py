@@ -9,8 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-# Loaded at once, and after its module of the same name, so that `np2tf.config` is the object and not the
-# module.
+# `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the object
+# and not the module.
 from np2tf.config import config as config
 from np2tf.runtime.operators.table import OPERATORS as _OPERATORS
 from np2tf.runtime.operators.table import python_operators as _python_operators
@@ -36,6 +36,12 @@ _LAZY: dict[str, tuple[str, str]] = {
     "TranslationWarning": ("np2tf.imports.reporting.findings", "TranslationWarning"),
     "use_backend": ("np2tf.backend", "use_backend"),
     "warn": ("np2tf.runtime.introspection.user_frames", "warn"),
+}
+
+#: What IPython asks for at `%load_ext np2tf` and `%unload_ext np2tf`.
+_IPYTHON = {
+    "load_ipython_extension": ("np2tf.imports.ipython_extension", "load"),
+    "unload_ipython_extension": ("np2tf.imports.ipython_extension", "unload"),
 }
 
 __all__ = ["__version__", "config", *_LAZY, *_OPERATORS]
@@ -72,7 +78,7 @@ def __getattr__(name: str) -> Any:
         value = _staging_operator(name)
     else:
         try:
-            module, attribute = _LAZY[name]
+            module, attribute = _LAZY.get(name) or _IPYTHON[name]
         except KeyError:
             raise AttributeError(f"module 'np2tf' has no attribute {name!r}") from None
         loaded = importlib.import_module(module)

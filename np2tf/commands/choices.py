@@ -21,6 +21,8 @@ _KEYS = {
     "jit": "jit",
     "line_length": "line-length",
 }
+#: Endings of pages with code that --docs looks for.
+PAGES = (".md", ".markdown", ".rst")
 _OPTIONS = (
     click.option("--select", multiple=True, metavar="CODES", help=f"Show these findings only. {_CODES}"),
     click.option("--ignore", multiple=True, metavar="CODES", help="Do not show these findings."),
@@ -28,6 +30,9 @@ _OPTIONS = (
     click.option("--exclude", multiple=True, metavar="PATTERN", help="Pass over these instead of the usual."),
     click.option("--extend-exclude", multiple=True, metavar="PATTERN", help="Pass over these as well."),
     click.option("--force-exclude", is_flag=True, help="Pass over excluded files also where they are named."),
+    click.option(
+        "--docs", is_flag=True, help="Also code in Markdown and reStructuredText, and doctests in docstrings."
+    ),
     click.option(
         "--respect-gitignore/--no-respect-gitignore",
         default=True,
@@ -63,6 +68,7 @@ def search_of(choices: dict[str, Any], configurations: Configurations) -> Search
     """How files are looked for where these options are given."""
     return Search(
         configurations,
+        pages=PAGES if choices["docs"] else (),
         gitignore=choices["respect_gitignore"],
         force_exclude=choices["force_exclude"],
     )

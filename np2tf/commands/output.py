@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 import click
 
+from np2tf.commands.tables.console import WIDTH
+from np2tf.commands.tables.console import wide_console as wide_console
 from np2tf.diagnostics import CLEAN, FINDINGS, INTERNAL, Diagnostic
 from np2tf.disk.outcome import Outcome
-
-if TYPE_CHECKING:
-    from rich.console import Console
-
-WIDTH = 150
-"""Columns of a table that goes to a file or a pipe."""
 
 
 def findings(found: Iterable[Diagnostic], *, to_stderr: bool) -> None:
@@ -74,6 +71,23 @@ def columns() -> int:
     return shutil.get_terminal_size((WIDTH, 24)).columns if sys.stdout.isatty() else WIDTH
 
 
+def prose(text: str, indent: int = 0) -> None:
+    """Print text for people: on a terminal, lines that are longer are broken between words.
+
+    What follows a break is `indent` columns in, counted from where the line itself begins.
+    """
+    if sys.stdout.isatty():
+        text = "\n".join(_broken(line, columns(), indent) for line in text.split("\n"))
+    click.echo(text)
+
+
+def _broken(line: str, width: int, indent: int) -> str:
+    margin = " " * (indent + len(line) - len(line.lstrip()))
+    return textwrap.fill(
+        line, width, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )
+
+
 def status(outcomes: Iterable[Outcome]) -> int:
     """The exit status that a set of outcomes calls for."""
     all_of = list(outcomes)
@@ -116,16 +130,3 @@ def files_told(number: int, changed: int, failed: int, verb: str) -> str:
 def many(number: int, name: str) -> str:
     """A number of things: `1 file`, `2 files`."""
     return f"{number} {name}{'s' * (number != 1)}"
-
-
-def wide_console() -> Console:
-    """A console for tables: where it is no terminal, wide enough for them."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=WIDTH)
-
-
-def number(value: float | None, form: str = "{:.3f}") -> str:
-    """A number as a table has it; nothing for None."""
-    return "" if value is None else form.format(value)

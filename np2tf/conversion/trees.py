@@ -7,14 +7,14 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from np2tf.disk.discovery import Found
+from np2tf.disk.discovery import FoundFile
 
 
 class TargetError(ValueError):
     """A folder that translations cannot be written to without a loss."""
 
 
-def targets(found: Sequence[Found], out: Path) -> dict[Path, Path]:
+def targets(found: Sequence[FoundFile], out: Path) -> dict[Path, Path]:
     """File -> where it goes: to the same place below `out` that it has below its root.
 
     Raises:

@@ -18,7 +18,7 @@ from np2tf.configuration.patterns import spec_of, verdict
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundFile:
     """A file that is to be looked at."""
 
     path: Path
@@ -57,6 +57,7 @@ class Search:
         every_name: whether a file is to be found under each of its names, and not under the first one only.
         others: whether files are given that are not Python.
         apart_from: a folder that is not looked into.
+        pages: endings of names that are taken besides what `include` says.
     """
 
     configurations: Configurations = field(default_factory=Configurations)
@@ -65,9 +66,10 @@ class Search:
     every_name: bool = False
     others: bool = False
     apart_from: Path | None = None
+    pages: tuple[str, ...] = ()
     _seen: set[str] = field(default_factory=set, init=False, repr=False)
 
-    def files(self, paths: Iterable[Path]) -> Iterator[Found]:
+    def files(self, paths: Iterable[Path]) -> Iterator[FoundFile]:
         """The files, in the order of the arguments, each once; in a folder by name, folders last."""
         self._seen = set()
         for path in paths:
@@ -76,7 +78,7 @@ class Search:
             if path.is_dir():
                 yield from self._below(path)
             elif self._is_new(path):
-                yield Found(path, path.parent)
+                yield FoundFile(path, path.parent)
 
     def excludes(self, path: Path) -> bool:
         """Whether a path would be taken out if it was found: itself, or a folder above it."""
@@ -86,7 +88,7 @@ class Search:
         base = str(settings.folder)
         if settings.relative(whole) is None:  # no configuration, and not below the current folder
             base = _repository(above[-1]) or Path(whole).anchor
-        excluding, ignoring = [_Patterns(base, _excluding(settings))], self._gitignores(above[-1])
+        excluding, ignoring = [_Patterns(base, _exclusions(settings))], self._gitignores(above[-1])
         for folder in above:
             if _relative(folder, base) is not None and os.path.exists(os.path.join(folder, "pyvenv.cfg")):
                 return True
@@ -94,23 +96,23 @@ class Search:
                 return True
         return self._is_taken_out(whole + "/" * path.is_dir(), excluding, ignoring)
 
-    def _below(self, root: Path) -> Iterator[Found]:
+    def _below(self, root: Path) -> Iterator[FoundFile]:
         whole = os.path.abspath(root)
         ignoring: list[_Patterns] = []
         if not os.path.lexists(os.path.join(whole, ".git")):  # a repository is not ignored by one around it
             ignoring = self._gitignores(os.path.dirname(whole))
         yield from self._in(root, root, whole, ignoring)
 
-    def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[Found]:
+    def _in(self, folder: Path, root: Path, whole_root: str, above: list[_Patterns]) -> Iterator[FoundFile]:
         whole, real = os.path.abspath(folder), os.path.realpath(folder)
         settings = self.configurations.of_folder(whole)
         ignoring = [*above, *(_gitignore(whole) if self.gitignore else ())]
-        excluding = [_Patterns(str(settings.folder), _excluding(settings)).beneath(whole_root)]
+        excluding = [_Patterns(str(settings.folder), _exclusions(settings)).beneath(whole_root)]
         including = _Patterns(str(settings.folder), settings.include).beneath(whole_root)
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
-            yield Found(folder, root)  # who reads it is told why that does not work
+            yield FoundFile(folder, root)  # who reads it is told why that does not work
             return
         folders = []
         for entry in entries:
@@ -121,10 +123,10 @@ class Search:
                 continue
             if not _is_regular(entry) or self._is_taken_out(shown, excluding, ignoring):
                 continue
-            is_source = including.says(shown) is True
+            is_source = including.says(shown) is True or entry.name.endswith(self.pages)
             known = None if entry.is_symlink() else os.path.join(real, entry.name)
             if (is_source or self.others) and self._is_new(path, known):
-                yield Found(path, root, is_source)
+                yield FoundFile(path, root, is_source)
         for inner in folders:
             if not (inner / "pyvenv.cfg").exists() and not self._is_apart(inner):
                 yield from self._in(inner, root, whole_root, ignoring)
@@ -190,7 +192,7 @@ def _relative(path: str, base: str) -> str | None:
     return path[len(top) :].replace(os.sep, "/") if path.startswith(top) and len(path) > len(top) else None
 
 
-def _excluding(settings: Settings) -> tuple[str, ...]:
+def _exclusions(settings: Settings) -> tuple[str, ...]:
     return (*settings.exclude, *settings.extend_exclude)
 
 

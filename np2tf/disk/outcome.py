@@ -1,4 +1,13 @@
-"""What became of one file."""
+"""The translation of one file.
+
+Attributes:
+    text: the translated source, or the source itself if nothing was translated.
+    diagnostics: the findings, in the order of their places.
+    changed: whether the translation differs from the source.
+    suppressed: the findings that comments of the file hide.
+
+The other attributes serve np2tf's own import machinery.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +26,16 @@ _OWN_FAULTS = frozenset({"NP2TF905", "NP2TF908"})
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of one file."""
+    """The translation of one file.
+
+    Attributes:
+        text: the translated source, or the source itself if nothing was translated.
+        diagnostics: the findings, in the order of their places.
+        changed: whether the translation differs from the source.
+        suppressed: the findings that comments of the file hide.
+
+    The other attributes serve np2tf's own import machinery.
+    """
 
     path: Path
     root: Path
@@ -29,7 +47,7 @@ class Outcome:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     facts: Facts | None = field(default=None, repr=False, compare=False)
     suppressed: list[Diagnostic] = field(default_factory=list)
-    """What the comments of the file ask to hide."""
+    """The findings that comments of the file hide."""
 
     @property
     def changed(self) -> bool:

@@ -18,22 +18,13 @@ _LOGGED = re.compile(
     r"[IWEF]\d{4} \d\d:\d\d:\d\d|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+: [IWEF] |"
     r"WARNING: All log messages before absl"
 )
-#: np2tf's own warnings; the line of source below each goes with it.
+#: np2tf's own warnings.
 _WARNED = re.compile(r"\S.*:\d+: (?:TranslationWarning|UnjittedWarning): ")
 
 
 def own_lines(text: str) -> list[str]:
     """The lines of a program's output that are its own: none of TensorFlow's log, no warnings of np2tf."""
-    lines: list[str] = []
-    below_warning = False
-    for line in text.splitlines():
-        if below_warning and line.startswith("  "):
-            below_warning = False
-            continue
-        below_warning = bool(_WARNED.match(line))
-        if not below_warning and not _LOGGED.match(line):
-            lines.append(line)
-    return lines
+    return [line for line in text.splitlines() if not _WARNED.match(line) and not _LOGGED.match(line)]
 
 
 def text_difference(expected: list[str], actual: list[str], rtol: float) -> str | None:

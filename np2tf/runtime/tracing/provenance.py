@@ -1,4 +1,4 @@
-"""What is known of where an array came from that a staged loop or branch gives: is it an argument?"""
+"""The provenance of an array that a staged loop or branch returns: whether it may be an argument."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import AliasingError
 from np2tf.tnp._array.ndarray import chain_of, is_array, storage_of
 from np2tf.tnp._tensor.storage import Storage, aliases, is_outside, link_aliases
 
 
 def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[Storage]) -> None:
-    """Refuse to return an array that may share memory with an argument or another result, nobody knows which.
+    """Refuse to return an array that may or may not share memory with an argument or another result.
 
     Raises:
-        StagingError: it may.
+        StagingError: if it may.
     """
     storage = storage_of(leaf)
     rest = [other for other in leaves if is_array(other) and storage_of(other) is not storage]
@@ -24,35 +24,35 @@ def refuse_hidden_sharing(leaf: Any, leaves: Sequence[Any], arguments: Sequence[
     if not _is_known(leaf):
         refused = not {*others, *arguments}.isdisjoint(aliases(storage))
     else:
-        # The same new array as another result of which it is known when it is an argument.
+        # Other results that may be the same new array, and for which a number tells when they are an
+        # argument.
         twins = [
             other for other in rest if _is_known(other) and not storage.is_distinct_from(storage_of(other))
         ]
-        others.update(one for other in twins for one in _unknown_ones(other, arguments))
-        suspects = _unknown_ones(leaf, arguments)
+        others.update(one for other in twins for one in _unknown_aliases(other, arguments))
+        suspects = _unknown_aliases(leaf, arguments)
         suspects += [one for one in storage.may_alias if any(one is storage_of(other) for other in twins)]
         hidden = any(_may_be_unseen(one, arguments) for one in suspects)
         refused = hidden or not others.isdisjoint(suspects)
     if refused:
-        raise StagingError(
+        raise AliasingError(
             "an array is returned that may or may not be the same memory as an argument or another result",
-            "NP2TF513",
         )
 
 
 def _is_known(leaf: Any) -> bool:
-    """Whether it is known at run time which storage an array is."""
+    """Return whether a run-time number tells which storage an array is."""
     return storage_of(leaf).identity is not None and not chain_of(leaf)
 
 
-def _unknown_ones(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
+def _unknown_aliases(leaf: Any, arguments: Sequence[Storage]) -> list[Storage]:
     identity = storage_of(leaf).identity
     assert identity is not None
     return [one for one in identity[1] if one not in arguments]
 
 
 def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
-    """Whether a storage may be an argument, and no number tells when."""
+    """Return whether a storage may be an argument without a number that tells when."""
     seen: set[Storage] = set()
     pending = [storage]
     while pending:
@@ -65,74 +65,78 @@ def _may_be_unseen(storage: Storage, arguments: Sequence[Storage]) -> bool:
     return False
 
 
-#: Storages, and which of them an array is (-1: none); None where that cannot be told.
+#: Storages, and the number of the storage that an array has (-1: none of them); None if unknown.
 Origin = tuple[tuple[Storage, ...], Any] | None
 _NEW: tuple[tuple[Storage, ...], Any] = ((), -1)
 
 
-def origin(leaf: Any) -> Origin:
-    """Which of the storages from outside of the innermost scope `leaf` is."""
+def provenance_of(leaf: Any) -> Origin:
+    """Return which storage from outside of the innermost scope `leaf` has."""
     if not is_array(leaf):
         return _NEW
     storage = storage_of(leaf)
     if chain_of(leaf):
-        return None if suspects(leaf) else _NEW
+        return None if possible_aliases(leaf) else _NEW
     if is_outside(storage):
-        return with_itself(storage)
+        return storages_with_itself(storage)
     if storage.identity is not None:
         return storage.identity[1], storage.identity[0]
-    return None if suspects(leaf) else _NEW
+    return None if possible_aliases(leaf) else _NEW
 
 
-def with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
-    """The storages that a storage is one of, and last itself, which it is where it is none of the others."""
+def storages_with_itself(storage: Storage) -> tuple[tuple[Storage, ...], Any]:
+    """Return the storages that a storage may be, with the storage itself last, and the number of the storage
+    that it is.
+    """
     if storage.identity is None:
         return (storage,), 0
     number, storages = storage.identity
     return (*storages, storage), tf.where(number < 0, len(storages), number)
 
 
-def suspects(leaf: Any) -> set[Storage]:
-    """The storages from outside of the innermost scope that `leaf` may share memory with."""
+def possible_aliases(leaf: Any) -> set[Storage]:
+    """Return the storages from outside of the innermost scope that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
     return {storage for storage in (storage_of(leaf), *aliases(storage_of(leaf))) if is_outside(storage)}
 
 
 def new_storages(leaf: Any) -> set[Storage]:
-    """The storages made in the innermost scope that `leaf` may share memory with."""
+    """Return the storages made in the innermost scope that `leaf` may share memory with."""
     if not is_array(leaf):
         return set()
     return {storage for storage in (storage_of(leaf), *aliases(storage_of(leaf))) if not is_outside(storage)}
 
 
 def merged_storages(a: Origin, b: Origin) -> tuple[Storage, ...] | None:
-    """The storages that an array from either side may be; None if that cannot be told, or it is new."""
+    """Return the storages that an array from either branch may be; None if that is unknown, or the array is
+    new.
+    """
     if a is None or b is None or not a[0] + b[0]:
         return None
     return tuple(dict.fromkeys(a[0] + b[0]))
 
 
 def number_among(storages: Sequence[Storage], leaf: Any) -> tf.Tensor:
-    """Which of `storages` the array is."""
-    found = origin(leaf)
+    """Return the number of the array's storage among `storages`."""
+    found = provenance_of(leaf)
     assert found is not None
     places = [*map(list(storages).index, found[0]), -1]
     return tf.gather(tf.constant(places, tf.int32), found[1] % len(places))
 
 
-def after_a_loop(
+def note_loop_result(
     leaf: Any, entry: Any, exit_storage: Storage | None, is_new: bool, ran: tf.Tensor, once: bool
 ) -> None:
-    """Note what is known about a loop's variable: the array that it was before if the loop has not run.
+    """Record the provenance of a loop's variable, which is the array before the loop if the loop has not run.
 
     Args:
         leaf: the array after the loop.
-        entry: the array before it.
-        exit_storage: what it was at the end of an iteration.
-        is_new: whether that was made in the iteration.
+        entry: the array before the loop.
+        exit_storage: the array's storage at the end of an iteration.
+        is_new: whether the iteration made that array.
         ran: whether the loop has run.
-        once: whether that is certain.
+        once: whether it certainly has run.
     """
     sources = set()
     if exit_storage is not None and not is_new:
@@ -140,6 +144,6 @@ def after_a_loop(
     if not once and is_array(entry) and storage_of(entry) is not None:
         sources |= {storage_of(entry), *aliases(storage_of(entry))}
         if is_new and not chain_of(entry):
-            storages, number = with_itself(storage_of(entry))
+            storages, number = storages_with_itself(storage_of(entry))
             storage_of(leaf).identity = tf.where(ran, -1, tf.cast(number, tf.int32)), storages
     link_aliases(storage_of(leaf), sources)

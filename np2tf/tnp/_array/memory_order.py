@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError
 from np2tf.tnp._array.layout_probes import Order, layout_of
 from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, storage_of
 from np2tf.tnp._array.strides import lay_out_like_operands, order_of_copy, order_of_joined, order_of_reduced
@@ -106,7 +106,7 @@ def _blocks(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     if size is None or any(one is None for one in layouts.values()):
         if current_scope() is None:
             return result
-        raise StagingError("np.block of arrays that are not in C order", "NP2TF503")
+        raise MemoryLayoutError("np.block of arrays that are not in C order")
     depth = _depth(nested)
     if depth * size <= _JOINED_BLOCKS:
         return _lay_out_result(result, order_of_copy(_joined_blocks(nested, layouts, rank, depth), "K"))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from np2tf.lazy import LazyModule, tf
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.subclasses import SubclassBase
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._tensor.storage import Storage, current_scope, is_stand_in, write_lock
@@ -167,7 +167,7 @@ class ndarray(metaclass=_ArrayType):
         if isinstance(tensor, tf.Tensor) and not hasattr(tensor, "numpy"):
             static = tf.get_static_value(tensor)
             if static is None:
-                raise StagingError("the value of a staged array is needed while staging")
+                raise ValueNeededError("the value of a staged array is needed while staging")
             return np.array(static)
         value = tensor.numpy() if tensor.shape.rank else np.asarray(tensor.numpy())
         if value.ndim > 1 and not is_c_ordered(self):
@@ -201,7 +201,7 @@ class ndarray(metaclass=_ArrayType):
         if tensor.shape.is_fully_defined():
             return tuple(tensor.shape.as_list())
         if tensor.shape.rank is None:
-            raise StagingError("the shape of an array of unknown rank is needed while staging")
+            raise ShapeNeededError("the shape of an array of unknown rank is needed while staging")
         lengths = view_transforms.lengths(self._storage.value, self._chain)
         if lengths is None:
             sizes = tf.shape(tensor, out_type=tf.int64)

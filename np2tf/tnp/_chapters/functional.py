@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, tensor_array
 from np2tf.tnp._chapters.indexing.take import truth
 from np2tf.tnp._chapters.manipulation.views.reshape import expand_dims
@@ -39,9 +39,7 @@ def apply_along_axis(func1d: Callable[..., Any], axis: int, arr: Any, *args: Any
     last = tf.transpose(tensor, [k for k in range(rank) if k != axis] + [axis])
     outer = last.shape.as_list()[:-1]
     if None in outer or np.prod(outer) > _UNROLLED:
-        raise StagingError(
-            "apply_along_axis over very many slices, or a number known only at run time", "NP2TF503"
-        )
+        raise NoGraphFormError("apply_along_axis over very many slices, or a number known only at run time")
     if 0 in outer:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     rows = tf.unstack(

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError, NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.layout_probes import layout_probe, memory_of
 from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, scalar, storage_of
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
@@ -82,7 +82,7 @@ def _complain(rtol: Any, atol: Any) -> None:
         StagingError: ``np.errstate`` asks for anything but a warning.
     """
     if np.geterr()["invalid"] != "warn":
-        raise StagingError("a tolerance that is not finite", "NP2TF503")
+        raise NoGraphFormError("a tolerance that is not finite")
     given = f"atol: {to_numpy(atol)}, rtol: {to_numpy(rtol)}"
     warn_where(True, f"One of rtol or atol is not valid, {given}")
 
@@ -216,7 +216,7 @@ def iterable(y: Any) -> bool:
     """Return whether `y` can be iterated over."""
     if isinstance(y, (tf.Tensor, tf.Variable)):
         if y.shape.rank is None:
-            raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")
+            raise ShapeNeededError.of(what="the rank of a tensor")
         return y.shape.rank > 0
     return y.ndim > 0 if is_array(y) else np.iterable(y)
 
@@ -228,7 +228,7 @@ def _positions(array: ndarray) -> np.ndarray:
         StagingError: the positions are not known while staging.
     """
     if not tf.executing_eagerly():
-        raise StagingError("which parts of an array overlap is asked while staging", "NP2TF503")
+        raise MemoryLayoutError("which parts of an array overlap is asked while staging")
     storage, chain = array.storage_and_chain()
     shape = storage.value.shape
     places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
@@ -245,7 +245,7 @@ def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
     storage = storage_of(a)
     if storage is not storage_of(b):
         if storage_of(b) in storage.may_alias:
-            raise StagingError("whether two staged arrays share memory is known only at run time", "NP2TF503")
+            raise MemoryLayoutError("whether two staged arrays share memory is known only at run time")
         return False
     if a is b or not (chain_of(a) or chain_of(b)):
         return a.size > 0  # type: ignore[no-any-return]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._chapters.creation.arrays import asarray
 from np2tf.tnp._dispatch.argument_types import Array, Int, Operand
@@ -52,7 +52,7 @@ def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
     decimals = 0 if decimals is None else int(decimals)
     if a.dtype == tf.bool:
         if decimals != 0:
-            raise StagingError("rounding truth values to decimals", "NP2TF503")
+            raise NoGraphFormError("rounding truth values to decimals")
         return cast(a, np.float16)
     if a.dtype in COMPLEX:
         return apply_to_parts(lambda part: _round_tensor(part, decimals))(a)
@@ -179,7 +179,7 @@ def real_if_close(a: Array, tol: Any = 100) -> tf.Tensor:
         return a
     parts = tf.get_static_value(tf.math.imag(a))
     if parts is None:
-        raise StagingError("whether complex numbers are real is known only at run time", "NP2TF503")
+        raise ValueNeededError("whether complex numbers are real is known only at run time")
     close = tol if tol <= 1 else tol * np.finfo(a.dtype.as_numpy_dtype).eps
     return tf.math.real(a) if np.all(np.absolute(parts) < close) else a
 
@@ -235,7 +235,7 @@ def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2
     steps = difference_along(p, along)
     dtype = result_type(steps, period)
     if dtype.kind != "f":
-        raise StagingError("unwrapping integers", "NP2TF503")
+        raise NoGraphFormError("unwrapping integers")
     steps, whole = cast(steps, dtype), as_tensor(period, dtype)
     half = whole / tf.constant(2, whole.dtype)
     limit = half if discont is None else as_tensor(discont, dtype)

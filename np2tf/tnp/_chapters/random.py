@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import RandomUseError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._dispatch.op import write_back
 from np2tf.tnp._dispatch.residency import wrap_result
@@ -29,7 +29,7 @@ def require_eager(name: str) -> None:
         StagingError: code is being staged.
     """
     if current_scope() is not None or not tf.executing_eagerly():
-        raise StagingError(f"numpy.random.{name} draws from a stream of random numbers", "NP2TF506")
+        raise RandomUseError(f"numpy.random.{name} draws from a stream of random numbers")
 
 
 def _draws() -> Any:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._front.operand_kinds import surroundings
@@ -46,7 +46,7 @@ def _dtype(value: Any) -> np.dtype[Any] | None:
         return None
     dtype = np.dtype(value.as_numpy_dtype if isinstance(value, tf.DType) else value)
     if not has_tf_dtype(dtype) or not dtype.isnative:
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     return dtype
 
 

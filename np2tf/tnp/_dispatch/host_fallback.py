@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._dispatch.op import OPS, write_back
 from np2tf.tnp._dispatch.residency import has_tensor, keep_kind
 from np2tf.tnp._front.front import WRITES
@@ -80,9 +80,9 @@ def host_arguments(
     """
     if current_scope() is not None:
         if qualified in _EFFECTS or qualified.startswith(_EFFECT_PREFIXES):
-            raise StagingError(f"{qualified} runs on the host only", "NP2TF503")
+            raise NoGraphFormError.of(name=qualified)
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):
-            raise StagingError(f"{qualified} needs the values of an array while staging", "NP2TF503")
+            raise ValueNeededError(f"{qualified} needs the values of an array while staging")
     if has_tensor(args) or has_tensor(kwargs.values()):
         counts.host += 1
     return tuple(map(to_numpy, args)), {name: to_numpy(value) for name, value in kwargs.items()}
@@ -94,4 +94,4 @@ def refuse(*operands: Any) -> Any:
     Raises:
         StagingError: always.
     """
-    raise StagingError("this universal function runs on the host only", "NP2TF503")
+    raise NoGraphFormError("this universal function runs on the host only")

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._dispatch.residency import has_array, has_tensor, wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
@@ -27,7 +27,7 @@ def known_value(value: Any) -> Any:
     if isinstance(value, tuple):
         return tuple(map(known_value, value))
     if current_scope() is not None and has_array((value,)) and not has_tensor((value,)):
-        raise StagingError("the value of an array is needed while staging", "NP2TF503")
+        raise ValueNeededError("the value of an array is needed while staging")
     return to_numpy(value)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import ArrayClassError, PromotionError, StagingError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
 from np2tf.tnp._array.ndarray import is_array, ndarray, wrap_tensor
 from np2tf.tnp._dispatch.argument_types import checked_device
@@ -283,7 +283,7 @@ def _call_implementation(
         if out is not None:
             given = _take_dtype_of_output(numpy, out, args, given)
         if given.get("like") is not None and not is_array(given["like"]):
-            raise StagingError("like= what NumPy is to ask", "NP2TF503")
+            raise ArrayClassError("like= what NumPy is to ask")
         values, extra = plan.bind(args, given)
         values = flatten_unknown_rank(plan.name, plan.order, values) if staging else values
         result = wrap_tensor(implementation(*values, **extra))

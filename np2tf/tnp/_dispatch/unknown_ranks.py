@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, StagingError
 from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._tensor.storage import current_scope
 
@@ -266,7 +266,7 @@ class _Cases:
             # A value given for a number may have a type of its own.
             if outcomes[0].error or all(outcome.error for outcome in outcomes[1:]):
                 raise error from None
-            outcomes[0] = _Outcome(StagingError("of an array of no axes the result has another type"))
+            outcomes[0] = _Outcome(ShapeNeededError("of an array of no axes the result has another type"))
             try:
                 self._join(outcomes)
             except _Differs:
@@ -300,7 +300,7 @@ class _Cases:
         if written := [pair for pair in before if pair[0].value is not pair[1]]:
             for storage, value in written:
                 storage.rebase(value)
-            raise StagingError("an array is written, and how depends on the rank of another")
+            raise ShapeNeededError("an array is written, and how depends on the rank of another")
         outline = tf.nest.map_structure(lambda _: 0, result)
         changed = is_array(operand) and operand.tensor is not tensor
         return _Outcome(None, values, leaves, outline, operand.tensor if changed else None)
@@ -394,6 +394,6 @@ class RankDependentView:
 
 
 def _result(function: Callable[[Any], tf.Tensor], base: tf.Tensor) -> tf.Tensor:
-    unknown = StagingError("a view of an array of unknown rank")
+    unknown = ShapeNeededError("a view of an array of unknown rank")
     result: tf.Tensor = retry_for_each_rank(function, (tensor_array(base),), {}, unknown)
     return result

@@ -21,7 +21,7 @@ from np2tf.tnp._front.operand_kinds import HOST, are_host, is_host, new_arrays_a
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 
 _routing: Any = LazyModule("np2tf.tnp._entry.routing")
-# Read at every call.
+# This name is read at every call.
 _modules = sys.modules
 
 FUNCTIONS = (

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import DuplicateIndicesError
 from np2tf.tnp._indexing.boolean_masks import check_mask, true_places
 from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._slicing import slicing
@@ -144,8 +144,8 @@ class AdvancedKey:
         value = self._in_front(value, front)
         width = self.indices[0].shape.rank
         if combine is None and staging_for_xla() and width and not one_value and not self._distinct():
-            raise StagingError(
-                "an index array that may hold duplicates is assigned through under XLA", "NP2TF505"
+            raise DuplicateIndicesError(
+                "an index array that may hold duplicates is assigned through under XLA"
             )
         front = (combine or tf.tensor_scatter_nd_update)(front, places_of, value)
         cut = tf.transpose(front, np.argsort(self._to_front()))

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError, ShapeChangeError, ShapeNeededError
 from np2tf.tnp._array.layout_probes import layout_probe, owns_memory
 from np2tf.tnp._array.ndarray import (
     array_over,
@@ -126,9 +126,9 @@ def _set_shape(self: ndarray, shape: Any) -> None:
     """``x.shape = …``: this object sees the same memory in another shape."""
     storage, chain = self.storage_and_chain()
     if storage.argument and not chain:
-        raise StagingError("the shape of an argument is set", "NP2TF507")
+        raise ShapeChangeError("the shape of an argument is set")
     if is_from_outside(storage):
-        raise StagingError("the shape of an array is set in a staged loop or branch", "NP2TF507")
+        raise ShapeChangeError("the shape of an array is set in a staged loop or branch")
     wanted = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
     view = reshape_view(self, tuple(int(n) for n in wanted))
     if view.storage_and_chain()[0] is not self.storage_and_chain()[0]:
@@ -139,7 +139,7 @@ def _set_shape(self: ndarray, shape: Any) -> None:
 def _layout(self: ndarray) -> np.ndarray:
     made = layout_probe(self)
     if made is None or not self.tensor.shape.is_fully_defined():
-        raise StagingError("the memory layout of an array whose shape is known only at run time")
+        raise ShapeNeededError("the memory layout of an array whose shape is known only at run time")
     made = made.view()
     made.flags.writeable = not self.is_read_only
     return made
@@ -147,7 +147,7 @@ def _layout(self: ndarray) -> np.ndarray:
 
 def _strides(self: ndarray) -> tuple[int, ...]:
     if isinstance(storage_of(self).order, GappedLayout):
-        raise StagingError("the strides of an argument that is a part of a larger array", "NP2TF501")
+        raise MemoryLayoutError("the strides of an argument that is a part of a larger array")
     return _layout(self).strides
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.layout_probes import is_contiguous, layout_probe, resolve_order
 from np2tf.tnp._array.ndarray import ndarray, scalar, tensor_array, weak_scalar, wrap_tensor
 from np2tf.tnp._chapters.manipulation.views.reshape import (
@@ -105,7 +105,7 @@ def _nested_list(tensor: tf.Tensor) -> Any:
     if tensor.shape.rank == 0:
         return _number(tensor)
     if tensor.shape[0] is None:
-        raise StagingError("a list whose length is known only at run time")
+        raise ShapeNeededError("a list whose length is known only at run time")
     return [_nested_list(part) for part in tf.unstack(tensor)]
 
 
@@ -172,7 +172,7 @@ def _round(self: scalar, ndigits: int | None = None) -> Any:
         number: Any = self.numpy()[()]
         return round(number) if ndigits is None else round(number, ndigits)
     if ndigits is not None:
-        raise StagingError("round(x, digits) of a number known only at run time", "NP2TF503")
+        raise ValueNeededError("round(x, digits) of a number known only at run time")
     if self.dtype.kind == "f":
         record_violation(tf.logical_not(tf.abs(tf.cast(self.tensor, tf.float64)) < 2.0**62))
     return weak_scalar(tf.cast(tf.round(self.tensor), tf.int64), int)

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError
 from np2tf.tnp._array.ndarray import ndarray, storage_of, tensor_array
 from np2tf.tnp._tensor.storage import current_scope
 
@@ -32,7 +32,7 @@ def bring_to_host(array: ndarray) -> np.ndarray:
         StagingError: the value is not known while staging.
     """
     if current_scope() is not None or not tf.executing_eagerly():
-        raise StagingError("NumPy is to see the memory of a staged array", "NP2TF503")
+        raise MemoryLayoutError("NumPy is to see the memory of a staged array")
     references = getrefcount(array), getrefcount(storage_of(array))
     counts.host += 1
     held = np.array(array.numpy())

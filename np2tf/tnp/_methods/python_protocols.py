@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, scalar
 from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._dispatch.devices import device_put
@@ -79,7 +79,7 @@ def _len(self: ndarray) -> int:
     if not shape:
         raise TypeError("len() of unsized object")
     if not isinstance(shape[0], int):
-        raise StagingError("the length of an array is known only at run time")
+        raise ShapeNeededError.of(what="the length of an array")
     return shape[0]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import StagingError
+from np2tf.staging import ArrayClassError, GradientLostError, UnsupportedDtypeError, ValueNeededError
 from np2tf.tnp._array.ndarray import (
     array_over,
     is_array,
@@ -52,7 +52,7 @@ def to_numpy(value: Any, depth: int = MOST_AXES) -> Any:
         return {key: to_numpy(item) for key, item in value.items()}
     if isinstance(value, (tf.Tensor, tf.Variable)):
         if not tf.executing_eagerly():
-            raise StagingError("the value of a staged tensor is needed while staging")
+            raise ValueNeededError("the value of a staged tensor is needed while staging")
         return value.numpy()
     return value
 
@@ -96,7 +96,7 @@ def as_view(value: Any) -> ndarray:
         return tensor_array(as_tensor(value)) if type(value) is scalar else value
     scope = current_scope()
     if scope is not None and isinstance(value, np.ndarray) and not is_numpy_subclass(value):
-        return array_over(scope.trace.captured(value))
+        return array_over(scope.trace.capture(value))
     return tensor_array(as_tensor(value)) if is_c_ordered(value) else lay_out_copy(as_tensor(value), value)
 
 
@@ -111,10 +111,9 @@ def refuse_to_lose_gradient(values: Any) -> None:
     tensors = [value.tensor for value in values if is_array(value)]
     tensors += [value for value in values if isinstance(value, tf.Tensor)]
     if tensors and record.should_record_backprop(tensors):
-        raise StagingError(
+        raise GradientLostError(
             "a tensor that a gradient tape follows is written into an array on the host, where its gradient "
             "would be lost; make the array under the tape, or with np2tf.device_put",
-            "NP2TF535",
         )
 
 
@@ -163,15 +162,15 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
     if kind in (int, float, complex, bool) or isinstance(value, np.generic):
         exact = np.asarray(value, dtype) if dtype is not None else np.asarray(value)
         if is_unsupported_dtype(exact.dtype):
-            raise StagingError(f"TensorFlow has no dtype {exact.dtype}", "NP2TF504")
+            raise UnsupportedDtypeError.of(dtype=exact.dtype)
         return tf.constant(exact, tf_dtype(exact.dtype))
     if isinstance(value, np.ndarray):
         if is_numpy_subclass(value):
-            raise StagingError(f"an array of class {kind.__name__}, for NumPy", "NP2TF503")
+            raise ArrayClassError(f"an array of class {kind.__name__}, for NumPy")
         if is_unsupported_dtype(value.dtype):
-            raise StagingError(f"TensorFlow has no dtype {value.dtype}", "NP2TF504")
+            raise UnsupportedDtypeError.of(dtype=value.dtype)
         if current_scope() is not None:
-            tensor = current_scope().trace.captured(value).value  # type: ignore[union-attr]
+            tensor = current_scope().trace.capture(value).value  # type: ignore[union-attr]
             return tensor if dtype is None else cast(tensor, dtype)
         return tf.constant(np.asarray(value, dtype), tf_dtype(dtype or value.dtype))
     if isinstance(value, StackableSequence):
@@ -182,10 +181,10 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
             refuse_unfit(item, np.dtype(wanted))
         return tf.stack([convert_assigned(item, wanted) for item in value])
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
-        raise StagingError(f"a {kind.__name__}, which NumPy asks what to do", "NP2TF503")
+        raise ArrayClassError.of(kind=kind.__name__)
     array = np.asarray(to_numpy(value), dtype)
     if is_unsupported_dtype(array.dtype):
-        raise StagingError(f"TensorFlow has no dtype {array.dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=array.dtype)
     return tf.constant(array, tf_dtype(array.dtype))
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import PathTypeError, StagingError
 from np2tf.tnp._array.ndarray import scalar, tensor_scalar
 
 #: The dtypes that hold Python's numbers.
@@ -72,8 +72,7 @@ def single_kind(kind: Any) -> Any:
 
 def path_dependence_error(kind: PathDependentKind) -> StagingError:
     """Return the error to raise if a path-dependent number leads to different types."""
-    return StagingError(
+    return PathTypeError(
         f"a number is Python's {kind.weak.__name__} on one path and NumPy's {kind.dtype} on another, "
         "and what is computed of it has another type on each",
-        "NP2TF534",
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import PathTypeError
 from np2tf.tnp._array.ndarray import scalar, tensor_scalar
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
@@ -31,7 +31,7 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
         StagingError: the result has several types, or Python's meaning of the operator cannot be kept.
     """
     if name == "divmod":
-        raise StagingError("divmod of a number that may be Python's or NumPy's", "NP2TF503")
+        raise PathTypeError("divmod of a number that may be Python's or NumPy's")
     kinds = {one.path_dependent for one in operands if not is_weak(one)}
     narrow = {kind for kind in kinds if kind.narrow}
     if narrow and len(kinds) > 1:
@@ -98,6 +98,6 @@ def _is_other(name: str, operands: tuple[Any, ...], result: tf.Tensor) -> tf.Ten
         finite = [tf.math.is_finite(tf.abs(one)) for one in (left, right, result)]
         return finite[0] & finite[1] & tf.logical_not(finite[2])
     if (name == "power" and not (type(operands[1]) is int and operands[1] >= 0)) or "shift" in name:
-        raise StagingError(f"{name} of an integer that may be Python's or NumPy's", "NP2TF503")
+        raise PathTypeError(f"{name} of an integer that may be Python's or NumPy's")
     steps = name in ("add", "subtract") and any(type(one) is int and abs(one) < _STEP for one in operands)
     return overflows(name, left, right, result) if result.dtype.is_integer and not steps else None

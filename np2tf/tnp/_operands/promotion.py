@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.config import config
-from np2tf.staging import StagingError
+from np2tf.staging import ArrayClassError, UnsupportedDtypeError
 from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, scalar
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._front.promotion_mode import current_mode, in_force, uses_numpy_rules
@@ -129,7 +129,7 @@ def promotion_kind(operand: Any) -> Kind:
     if isinstance(operand, (list, tuple)) and operand:
         return result_type_of(kinds_of_items(operand))
     if hasattr(cls, "__array_ufunc__") or hasattr(cls, "__array_function__"):
-        raise StagingError(f"a {cls.__name__}, which NumPy asks what to do", "NP2TF503")
+        raise ArrayClassError.of(kind=cls.__name__)
     if isinstance(operand, (int, float, complex)) and not isinstance(operand, bool):
         return next(base for base in (int, float, complex) if isinstance(operand, base))
     return np.asarray(operand).dtype
@@ -235,7 +235,7 @@ def ufunc_loop(
 def _refuse_foreign(dtypes: Iterable[np.dtype[Any]]) -> None:
     for dtype in dtypes:
         if is_unsupported_dtype(dtype):
-            raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+            raise UnsupportedDtypeError.of(dtype=dtype)
 
 
 def tf_dtype(dtype: Any) -> tf.DType:
@@ -248,7 +248,7 @@ def tf_dtype(dtype: Any) -> tf.DType:
         return dtype
     dtype = np.dtype(dtype)
     if dtype.kind not in "biufcV" or dtype.fields is not None or dtype in _MISSING:
-        raise StagingError(f"TensorFlow has no dtype {dtype}", "NP2TF504")
+        raise UnsupportedDtypeError.of(dtype=dtype)
     return tf.as_dtype(dtype.newbyteorder("=") if dtype.kind != "V" else dtype)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._array.ndarray import scalar, weak_scalar
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.symint import Int, SymInt, combine, distance, lower_bound, upper_bound
@@ -99,11 +99,11 @@ def weak_binary(name: str, left: Any, right: Any) -> Any:
     if name in BITWISE and kind in (bool, int):
         return _bits(name, left, right, kind)
     if name not in _ARITHMETIC:
-        raise StagingError(f"the operator {name} between Python numbers known only at run time", "NP2TF503")
+        raise ValueNeededError(f"the operator {name} between Python numbers known only at run time")
     if kind is bool:
         kind = int
     if name == "power" and kind is int and not (isinstance(right, int) and right >= 0):
-        raise StagingError("an integer power whose exponent is known only at run time", "NP2TF503")
+        raise ValueNeededError("an integer power whose exponent is known only at run time")
     if name == "divide" and kind is int:
         kind = float
     tensors = weak_tensor(left, kind), weak_tensor(right, kind)
@@ -134,7 +134,7 @@ def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
     """Compute a bitwise operation in int64, whose bits agree with the infinite two's complement of Python."""
     if "shift" in name:
         if (lower_bound(known_int(right)) or 0) < 0 or lower_bound(known_int(right)) is None:
-            raise StagingError("a shift by a number that may be negative", "NP2TF503")
+            raise ValueNeededError("a shift by a number that may be negative")
         kind = int
     tensors = weak_tensor(left, int), weak_tensor(right, int)
     if name == "left_shift":

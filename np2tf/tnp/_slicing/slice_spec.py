@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ValueNeededError
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import check_index
 from np2tf.tnp._tensor.symint import Int, SymInt
@@ -61,12 +61,12 @@ def _index_axis(index: Int, length: int, axis: int) -> SliceSpec:
 def _slice_axis(item: slice, length: int) -> SliceSpec:
     step = 1 if item.step is None else item.step
     if not isinstance(step, int):
-        raise StagingError("a slice with a step that is known only at run time")
+        raise ValueNeededError("a slice with a step that is known only at run time")
     if not isinstance(item.start, SymInt) and not isinstance(item.stop, SymInt):
         known = range(*item.indices(length))
         return SliceSpec(known.start, known.stop, known.step, len(known), length, dropped=False)
     if step != 1:
-        raise StagingError("a slice with a step whose bounds are known only at run time")
+        raise ValueNeededError("a slice with a step whose bounds are known only at run time")
     start = _slice_end(item.start, 0, length)
     stop = _slice_end(item.stop, length, length)
     size = symint.distance(start, stop)

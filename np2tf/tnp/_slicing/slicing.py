@@ -12,9 +12,14 @@ from typing import Any
 import tensorflow as tf
 from tensorflow.python.ops import gen_array_ops
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._slicing.slice_spec import BasicKey, SliceSpec, axes_of, axis_per_item, span, stop_of, vector
-from np2tf.tnp._slicing.slice_updates import slice_under_xla, update_dynamic_size, update_under_xla
+from np2tf.tnp._slicing.slice_updates import (
+    part_before_updates,
+    slice_under_xla,
+    update_dynamic_size,
+    update_under_xla,
+)
 from np2tf.tnp._tensor.pfor_converters import gather_many
 from np2tf.tnp._tensor.small_constants import constant
 from np2tf.tnp._tensor.storage import staging_at_once, staging_for_xla
@@ -27,6 +32,10 @@ def read(base: tf.Tensor, key: BasicKey) -> tf.Tensor:
     if axes is None:
         return base[tuple(_native(item) for item in key)]
     if not any(axis.dynamic or axis.size is None for axis in axes):
+        if staging_for_xla():
+            base, is_part = part_before_updates(base, axes)
+            if is_part:
+                return gen_array_ops.reshape(base, constant(_shape(key, axes)))
         return _read_at_once(base, key, axes)
     taken = _slices_of(base, [_is_whole_axis(axis) if axis.size is None else axis for axis in axes])
     finish = _reshaping_key(key)
@@ -168,7 +177,7 @@ def _to_full_rank(value: tf.Tensor, key: BasicKey) -> tf.Tensor:
     visible = sum(1 for item in key if item is None or isinstance(item, slice))
     rank = value.shape.rank
     if rank is None:
-        raise StagingError("assignment of a value of unknown rank")
+        raise ShapeNeededError("assignment of a value of unknown rank")
     if rank > visible:
         extra = rank - visible
         if any(size not in (1, None) for size in value.shape.as_list()[:extra]):
@@ -227,7 +236,7 @@ def _strided_update(
 def _update_unknown_shape(base: tf.Tensor, key: BasicKey, value: tf.Tensor) -> tf.Tensor:
     """Write where some length is known at run time only: TensorFlow's own op resolves the ends."""
     if staging_for_xla():
-        raise StagingError("assignment into an array whose shape depends on data")
+        raise ShapeNeededError("assignment into an array whose shape depends on data")
     value = _to_full_rank(value, key)
     items = [item for item in key if item is not None]
     finish = _reshaping_key(tuple(items))

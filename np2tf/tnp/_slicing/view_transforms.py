@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ReturnedViewError
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla
@@ -212,7 +212,7 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
     """
     other = tf.reduce_any(tensor > 1)
     if tf.executing_eagerly() and bool(other):
-        raise StagingError("a byte other than 0 and 1 is written into a boolean", "NP2TF503")
+        raise NoGraphFormError("a byte other than 0 and 1 is written into a boolean")
     record_violation(other)
     return tf.not_equal(tensor, 0)
 
@@ -366,11 +366,11 @@ def check_host_view(chain: Sequence[ViewTransform]) -> None:
     for transform in chain:
         shape = transform.shape if isinstance(transform, (Reshape, BroadcastTo)) else ()
         if not isinstance(shape, (tuple, list, tf.TensorShape)):
-            raise StagingError("a view whose shape is known only at run time is returned", "NP2TF507")
+            raise ReturnedViewError("a view whose shape is known only at run time is returned")
         if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(
             transform, _ON_HOST
         ):
-            raise StagingError("a view of a kind that cannot be returned", "NP2TF507")
+            raise ReturnedViewError("a view of a kind that cannot be returned")
 
 
 def _ends(item: Any) -> tuple[Any, ...]:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from np2tf.lazy import tf
-from np2tf.staging import StagingError
+from np2tf.staging import AliasingError, MissedExceptionError, RecursionLimitError
 from np2tf.tnp._front.fast_flags import count_scopes
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.foreign_graphs import ForeignValue, warn
@@ -93,7 +93,7 @@ def _refuse_open_shape(value: tf.Tensor | None) -> None:
     """
     if value is None or not value.shape.is_fully_defined():
         message = "exceptions are handled, and an array whose shape depends on data may raise one unseen"
-        raise StagingError(message, "NP2TF533")
+        raise MissedExceptionError(message)
 
 
 def current_scope() -> StagingScope | None:
@@ -144,7 +144,7 @@ def staging_scope(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Stag
         StagingError: too many scopes lie within one another.
     """
     if len(_stack.scopes) >= MOST_NESTED:
-        raise StagingError("branches and loops are staged too deep within one another", "NP2TF523")
+        raise RecursionLimitError("branches and loops are staged too deep within one another")
     if trace is not None:
         trace.check_deadline()
     scope = StagingScope(trace, counter)
@@ -221,7 +221,7 @@ class Storage:
                 written to.
         """
         if self.poisoned:
-            raise StagingError(
+            raise AliasingError(
                 "an array is read that a staged loop or branch may have written under another name"
             )
         scopes = _stack.scopes

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import (
@@ -25,7 +25,7 @@ from np2tf.tnp._tensor.dtype_dispatch import (
 def signbit(x: tf.Tensor) -> tf.Tensor:
     """Return whether the sign bit is set, also for zeros and NaN."""
     if x.dtype not in BITS:
-        raise StagingError(f"the sign bit of {x.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"the sign bit of {x.dtype.name}")
     bits = tf.bitcast(x, BITS[x.dtype])
     return tf.less(bits, constant(0, bits))
 

@@ -10,7 +10,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import PromotionError, StagingError
+from np2tf.staging import NoGraphFormError, PromotionError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._array.strides import lay_out_like_operands
 from np2tf.tnp._dispatch.argument_types import memory_order
@@ -134,7 +134,7 @@ class Ufunc:
         **rest: Any,
     ) -> Any:
         if rest.keys() - {"subok"}:
-            raise StagingError(f"{min(rest)}=", "NP2TF503")
+            raise NoGraphFormError(f"{min(rest)}=")
         operands = args
         if current_scope() is not None and dtype is None:
             operands = accept_either_dtype(self.numpy, operands)
@@ -186,7 +186,7 @@ class Ufunc:
 
     def _masked(self, result: Any, where: Any, out: Any) -> Any:
         if self.nout != 1:
-            raise StagingError("where= with several results", "NP2TF503")
+            raise NoGraphFormError("where= with several results")
         before = (
             tf.zeros((), result.dtype)
             if out is None
@@ -260,7 +260,7 @@ class Ufunc:
         staging = not tf.executing_eagerly()
         try:
             if function is None or _answers(args[0]):
-                raise StagingError(f"{self.__name__}.{name}", "NP2TF503")
+                raise NoGraphFormError(f"{self.__name__}.{name}")
             result = function(*args, **(kwargs if name == "outer" else {"axis": 0, **kwargs}))
             if out is None:
                 return result

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError, NoGraphFormError
 from np2tf.tnp._array.layout_probes import is_laid_out
 from np2tf.tnp._array.ndarray import array_over, is_array, ndarray, scalar, tensor_array
 from np2tf.tnp._array.strides import lay_out_copy, rename_dtype
@@ -61,9 +61,9 @@ def _make_array(
     if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax is not None:
-        raise StagingError("ndmax=", "NP2TF503")
+        raise NoGraphFormError("ndmax=")
     if isinstance(object, np.ndarray) and dtype is None and not object.dtype.isnative:
-        raise StagingError("an array in another byte order", "NP2TF503")
+        raise MemoryLayoutError("an array in another byte order")
     object = np.asarray(object) if is_numpy_subclass(object) else object
     tensor = as_tensor(object) if dtype is None else convert_assigned(object, dtype)
     wanted = dtype if dtype is not None else _dtype_of(object)

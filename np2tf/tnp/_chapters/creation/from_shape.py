@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError
 from np2tf.tnp._array.layout_probes import layout_probe, resolve_order
 from np2tf.tnp._array.ndarray import ndarray
 from np2tf.tnp._array.strides import lay_out, lay_out_copy, order_of_new
@@ -142,7 +142,7 @@ def _prototype(value: Any) -> ndarray:
         StagingError: the new array would be in another byte order.
     """
     if isinstance(value, np.ndarray) and not value.dtype.isnative:
-        raise StagingError("an array in another byte order", "NP2TF503")
+        raise MemoryLayoutError("an array in another byte order")
     return as_view(value)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operand, shape_of
 from np2tf.tnp._dispatch.host_results import SMALL, host_only, known_value
@@ -197,7 +197,7 @@ def logspace(
     if _is_known(start, stop, base) and num <= SMALL:
         return _constants(np.logspace(start, stop, num, endpoint, base, dtype, axis))
     if not _is_known(base):
-        raise StagingError("logspace with a base that is an array", "NP2TF503")
+        raise NoGraphFormError("logspace with a base that is an array")
     exponents = as_tensor(linspace(start, stop, num, endpoint, axis=axis))
     made = tf.pow(as_tensor(base, exponents.dtype.as_numpy_dtype), exponents)
     return tensor_array(made if dtype is None else cast(made, dtype))
@@ -215,7 +215,7 @@ def geomspace(
         return _constants(np.geomspace(start, stop, num, endpoint, dtype, axis))
     result = inexact_type(start, stop)
     if result.kind != "f" or axis != 0:
-        raise StagingError("geomspace of complex numbers, or along another axis", "NP2TF503")
+        raise NoGraphFormError("geomspace of complex numbers, or along another axis")
     begin, end = as_tensor(start, result), as_tensor(stop, result)
     if tf.get_static_value(tf.reduce_any(tf.equal(begin, 0)) | tf.reduce_any(tf.equal(end, 0))):
         raise ValueError("Geometric sequence cannot include zero")
@@ -263,7 +263,7 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
     rank = len(dimensions)
     wanted = tf_dtype(dtype or int)
     if wanted == tf.bool:
-        raise StagingError("indices as truth values", "NP2TF503")
+        raise NoGraphFormError("indices as truth values")
     grids = [
         tf.reshape(tf.cast(tf.range(n), wanted), [-1 if k == j else 1 for k in range(rank)])
         for j, n in enumerate(dimensions)

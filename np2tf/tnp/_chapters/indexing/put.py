@@ -15,7 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
 from np2tf.tnp._chapters.indexing.flatiter import flat_view, flatiter, repeat_to_length
 from np2tf.tnp._chapters.indexing.take import (
@@ -98,7 +98,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
 def _static_size(array: ndarray) -> int:
     size = array.tensor.shape.num_elements()
     if size is None:
-        raise StagingError("a write by position into an array whose size is known only at run time")
+        raise ShapeNeededError("a write by position into an array whose size is known only at run time")
     return size
 
 
@@ -106,7 +106,7 @@ def _static_size(array: ndarray) -> int:
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
     index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
-        raise StagingError("put at places whose number is known only at run time")
+        raise ShapeNeededError("put at places whose number is known only at run time")
     if index.shape[0] == 0:
         return
     if a.tensor.shape.num_elements() == 0:
@@ -146,7 +146,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     if values.shape[0] == 0:
         none = tf.get_static_value(~tf.reduce_any(chosen))
         if none is None:
-            raise StagingError("place of no values, with a mask known only at run time", "NP2TF503")
+            raise ValueNeededError("place of no values, with a mask known only at run time")
         if not none:
             raise ValueError("Cannot insert from an empty array!")
         return
@@ -229,7 +229,7 @@ def _fill_matrix(a: ndarray, val: Any) -> None:
     tensor = a.tensor
     rows, columns = tensor.shape.as_list()
     if rows is None or columns is None:
-        raise StagingError("fill_diagonal of a matrix whose shape is known only at run time")
+        raise ShapeNeededError("fill_diagonal of a matrix whose shape is known only at run time")
     values = repeat_to_length(convert_assigned(val, a.dtype), min(rows, columns))
     wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
     on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._dispatch.argument_types import Array, Axis, COrF, Operand, Operands, Shape
 from np2tf.tnp._dispatch.op import attach, op
@@ -144,7 +144,7 @@ def _permute(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
 def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
     if None in left or None in right:
         if any(1 in (n, m) and n != m for n, m in zip(left, right, strict=True)):
-            raise StagingError("broadcasting of lengths known only at run time")
+            raise ShapeNeededError("broadcasting of lengths known only at run time")
         return None
     try:
         return list(np.broadcast_shapes(tuple(left), tuple(right)))

@@ -10,7 +10,7 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.counts import counts
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.memory_order import blocks_within
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._array.sequences import StackableSequence
@@ -142,7 +142,7 @@ def joined_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarra
     sizes = [size if size is not None else -1 for size in tensor.shape]
     if sizes.count(-1) == 0 or sizes[axis] == -1:
         return tensor_array(tf.reshape(tensor, [*sizes[:axis], -1, *sizes[axis + 2 :]]))
-    raise StagingError("arrays of a shape that depends on data are joined", "NP2TF503")
+    raise ShapeNeededError("arrays of a shape that depends on data are joined")
 
 
 def _rows_of_vectors(rows: StackableSequence, numpy: Callable[..., Any], dtype: Any) -> ndarray:
@@ -268,7 +268,7 @@ class Joiner:
 
     def _joined(self, parts: tuple[Any, ...]) -> ndarray:
         if any(isinstance(part, str) for part in parts):
-            raise StagingError("a directive string in r_ or c_", "NP2TF503")
+            raise NoGraphFormError("a directive string in r_ or c_")
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]
         dtype = result_type_of(tuple(map(kind_of, made)))
         tensors = [expand_to_rank(1, as_tensor(part, dtype)) for part in made]

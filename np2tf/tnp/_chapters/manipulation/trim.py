@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
 from np2tf.tnp._chapters.manipulation.views.reshape import view
 from np2tf.tnp._dispatch.argument_types import Axis, View
@@ -41,7 +41,7 @@ def _trim_array(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
             return filt
         if rows and (values.shape[1:].num_elements() or 0) > 1:
             raise ValueError(_AMBIGUOUS)
-        raise StagingError("trim_zeros of several axes", "NP2TF503")
+        raise NoGraphFormError("trim_zeros of several axes")
     axes = tuple(range(rank)) if axis is None else normalize_axis_tuple(axis, rank, argname="axis")
     if not axes:
         return filt

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.axis_arguments import rank_of
@@ -28,7 +28,7 @@ def _row(x: tf.Tensor, name: str, why: str) -> tf.Tensor:
         raise ValueError("object too deep for desired array")
     x = tf.reshape(x, (-1,)) if rank_of(x) == 0 else x
     if x.shape[0] is None:
-        raise StagingError(f"{name} of a row of unknown length", "NP2TF503")
+        raise ShapeNeededError(f"{name} of a row of unknown length")
     if x.shape[0] == 0:
         raise ValueError(why)
     return x

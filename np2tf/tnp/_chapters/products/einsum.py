@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.layout_probes import layout_of
 from np2tf.tnp._array.ndarray import is_array, is_c_ordered, ndarray
 from np2tf.tnp._array.strides import lay_out, order_of_products
@@ -106,7 +106,7 @@ def _drop_unit_axes(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[
     for operand, term in zip(_guard_lengths(operands, labels), labels):
         drop = [k for k, letter in enumerate(term) if operand.shape[k] == 1 and size[letter] != 1]
         if any(term.count(term[k]) > 1 for k in drop):
-            raise StagingError("einsum that broadcasts along a diagonal", "NP2TF503")
+            raise NoGraphFormError("einsum that broadcasts along a diagonal")
         squeezed.append(tf.squeeze(operand, drop) if drop else operand)
         shorter.append("".join(letter for k, letter in enumerate(term) if k not in drop))
     return squeezed, shorter
@@ -132,9 +132,7 @@ def _guard_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tens
 def _check_square(x: tf.Tensor, letter: str) -> None:
     rows, columns = x.shape[-2:]
     if rows is None or columns is None:
-        raise StagingError(
-            "einsum that makes a view of the diagonal of an array of unknown shape", "NP2TF503"
-        )
+        raise ShapeNeededError("einsum that makes a view of the diagonal of an array of unknown shape")
     if rows != columns:
         raise ValueError(
             f"dimensions in single operand for collapsing index '{letter}' don't match ({rows} != {columns})"
@@ -241,7 +239,7 @@ def _stand_in(operand: Any) -> Any:
     if not is_array(operand) and not isinstance(operand, (np.ndarray, tf.Tensor, tf.Variable)):
         return operand
     if None in operand.shape:
-        raise StagingError("a path for operands of unknown shape", "NP2TF503")
+        raise ShapeNeededError("a path for operands of unknown shape")
     return np.broadcast_to(np.zeros(()), tuple(operand.shape))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.primitives import accumulator_dtype, isnan, scan
 from np2tf.tnp._dispatch.argument_types import Array, Axis, DType
 from np2tf.tnp._dispatch.op import op
@@ -31,7 +31,7 @@ def accumulate_axis(name: str, a: tf.Tensor, axis: int, dtype: Any) -> tf.Tensor
 
 def _accumulate_tensor(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     if x.dtype == tf.bool:
-        raise StagingError(f"cum{name} in bool", "NP2TF503")
+        raise NoGraphFormError(f"cum{name} in bool")
     if x.dtype not in COMPLEX:
         function = tf.raw_ops.Cumsum if name == "sum" else tf.raw_ops.Cumprod
         return function(x=x, axis=axis, exclusive=False, reverse=False)
@@ -40,7 +40,7 @@ def _accumulate_tensor(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
             _accumulate_tensor(name, tf.math.real(x), axis), _accumulate_tensor(name, tf.math.imag(x), axis)
         )
     if x.shape[axis] is None:
-        raise StagingError("cumprod of complex numbers along an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("cumprod of complex numbers along an axis of unknown length")
     return scan(tf.multiply, x, axis)
 
 

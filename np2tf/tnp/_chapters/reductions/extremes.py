@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.nan_extrema import reduce_extreme
 from np2tf.tnp._chapters.reductions.primitives import apply_where, isnan, raw_all, raw_any, tree_reduce
 from np2tf.tnp._dispatch.argument_types import Array, Axis
@@ -61,7 +61,7 @@ def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: An
     """The maximum, minimum, fmax or fmin of complex numbers over axes."""
     for axis in sorted(axes, reverse=True):
         if a.shape[axis] is None:
-            raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
+            raise ShapeNeededError(f"{name} of complex numbers along an axis of unknown length")
         a = tree_reduce(EXTREMES[name], a, axis, keepdims)
     return a
 
@@ -134,7 +134,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
 def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     """The first position of the extreme along an axis; the first NaN, if there is one."""
     if x.dtype in COMPLEX:
-        raise StagingError(f"{name} of complex numbers", "NP2TF503")
+        raise NoGraphFormError(f"{name} of complex numbers")
     if x.dtype == tf.bool:
         x = tf.cast(x, tf.int32)
     function = tf.argmax if name == "argmax" else tf.argmin

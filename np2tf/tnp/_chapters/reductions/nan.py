@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._chapters.reductions.extremes import complex_extreme, extreme_of, position_of, require_elements
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all, raw_prod, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import (
@@ -136,7 +136,7 @@ def nanstd(
 
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
     if initial is not None or where is not True:
-        raise StagingError(f"nan{name[:3]} with initial or where", "NP2TF503")
+        raise NoGraphFormError(f"nan{name[:3]} with initial or where")
     axes = normalize_axes(axis, rank_of(a))
     require_elements(a, axes, "f" + name[:3])
     nan = isnan(a)
@@ -187,7 +187,7 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
     if nan is not None:
         hopeless = tf.get_static_value(tf.reduce_any(tf.reduce_all(nan, along)))
         if hopeless is None:
-            raise StagingError(f"nan{name} of numbers known only at run time, maybe all NaN", "NP2TF503")
+            raise ValueNeededError(f"nan{name} of numbers known only at run time, maybe all NaN")
         if hopeless:
             raise ValueError("All-NaN slice encountered")
         x = tf.where(nan, tf.constant(-np.inf if name == "argmax" else np.inf, x.dtype), x)

@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow.python.eager import record
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import weak_scalar
 from np2tf.tnp._chapters.reductions.extremes import _is_zero
 from np2tf.tnp._chapters.reductions.primitives import (
@@ -65,7 +65,7 @@ def _total(
         if rank_of(start) != 0:
             raise ValueError("setting an array element with a sequence.")
         if identity == 0 and _is_negative_zero(start) and not record.could_possibly_record():
-            raise StagingError("a sum that may be -0", "NP2TF503")
+            raise NoGraphFormError("a sum that may be -0")
         result = result + start if identity == 0 else result * start
     return cast(result, wanted)
 
@@ -108,7 +108,7 @@ def refuse_extended(a: tf.Tensor) -> None:
         StagingError: `a` has such a dtype.
     """
     if np.dtype(a.dtype.as_numpy_dtype).kind == "V":
-        raise StagingError(f"a mean of {a.dtype.name}", "NP2TF503")
+        raise NoGraphFormError(f"a mean of {a.dtype.name}")
 
 
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
@@ -150,7 +150,7 @@ def variance_of(
     axes = normalize_axes(axis, rank_of(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
         # The mean loses its imaginary part, the distances from it keep theirs.
-        raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
+        raise NoGraphFormError("the variance of complex numbers in another dtype")
     wide = sum_dtype(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
     number = count(a, axes, keepdims, where)

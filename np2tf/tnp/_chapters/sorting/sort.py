@@ -13,7 +13,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.indexing.take import axis_length, bring_into_bounds, gather_along
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Operands
@@ -37,7 +37,7 @@ def keys(values: tf.Tensor) -> tf.Tensor:
     """
     dtype = values.dtype
     if dtype.is_complex:
-        raise StagingError("sorting complex numbers", "NP2TF504")
+        raise NoGraphFormError("sorting complex numbers")
     if dtype == tf.uint64:
         return tf.bitcast(tf.bitwise.bitwise_xor(values, tf.constant(1 << 63, tf.uint64)), tf.int64)
     if not dtype.is_floating:
@@ -185,7 +185,7 @@ def argpartition(
     length = a.shape[axis]
     _check_partition(kth, kind, length)
     if length is None or length > _IN_ORDER:
-        raise StagingError("argpartition, whose order on both sides is NumPy's to choose", "NP2TF503")
+        raise NoGraphFormError("argpartition, whose order on both sides is NumPy's to choose")
     return tensor_array(order_along(a, axis))
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.reductions.primitives import count, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import mean_of
@@ -120,7 +120,7 @@ def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
         raise RuntimeError(f"incompatible numbers of samples and {name}")
     known = tf.get_static_value(weights)
     if known is None:
-        raise StagingError(f"{name} known only at run time", "NP2TF503")
+        raise ValueNeededError(f"{name} known only at run time")
     if name == "fweights" and np.any(known != np.around(known)):
         raise TypeError("fweights must be integer")
     if np.any(known < 0):
@@ -144,7 +144,7 @@ def _covariance(
     ddof = (0 if bias else 1) if ddof is None else ddof
     n = x.shape[1]
     if n is None:
-        raise StagingError("a covariance over an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a covariance over an axis of unknown length")
     frequencies, importances = _frequencies(fweights, "fweights", n), _frequencies(aweights, "aweights", n)
     if frequencies is None and importances is None:
         warn_where(n == 0, EMPTY_MEAN)

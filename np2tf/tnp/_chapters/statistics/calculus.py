@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.sorting.search import positions
 from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, Operand, OptionalArray
 from np2tf.tnp._dispatch.op import op
@@ -122,7 +122,7 @@ def _edge(
 
 def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtype[Any]) -> tf.Tensor:
     if f.shape[axis] is None:
-        raise StagingError("a gradient along an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a gradient along an axis of unknown length")
     if f.shape[axis] < edge_order + 1:
         raise ValueError(
             "Shape of array too small to calculate a numerical gradient, at least (edge_order + 1) elements "
@@ -194,7 +194,7 @@ def interp(
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.interp.html"""
     if COMPLEX[1] in (fp.dtype, xp.dtype) or COMPLEX[0] in (fp.dtype, xp.dtype):
-        raise StagingError("interpolation of complex numbers", "NP2TF503")
+        raise NoGraphFormError("interpolation of complex numbers")
     if x.dtype in COMPLEX:
         raise TypeError(
             "Cannot cast array data from dtype('complex128') to dtype('float64') according to the rule 'safe'"

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.sorting.search import positions
 from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalArray
 from np2tf.tnp._dispatch.op import op
@@ -85,7 +85,7 @@ def _number_of(bins: Any) -> int | None:
         ValueError: the number is less than 1.
     """
     if isinstance(bins, str):
-        raise StagingError("a number of bins that depends on the data", "NP2TF503")
+        raise ShapeNeededError("a number of bins that depends on the data")
     if rank_of(as_tensor(bins)) != 0:
         return None
     try:
@@ -109,7 +109,7 @@ def _given_edges(bins: Any) -> tf.Tensor:
 
 def _flat(a: tf.Tensor) -> tf.Tensor:
     if a.dtype in COMPLEX:
-        raise StagingError("a histogram of complex numbers", "NP2TF503")
+        raise NoGraphFormError("a histogram of complex numbers")
     return tf.reshape(tf.cast(a, tf.uint8) if a.dtype == tf.bool else a, (-1,))
 
 

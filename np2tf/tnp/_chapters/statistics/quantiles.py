@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.primitives import isnan
 from np2tf.tnp._chapters.reductions.reductions import refuse_extended
 from np2tf.tnp._dispatch.argument_types import Array, Axis
@@ -53,7 +53,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     kept = [k for k in range(rank_of(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
     if None in lengths and current_scope() is not None:
-        raise StagingError("a quantile along an axis of unknown length", "NP2TF503")
+        raise ShapeNeededError("a quantile along an axis of unknown length")
     n: Any = length(a, axes)
     if axes and axes != (rank_of(a) - 1,):
         a = tf.transpose(a, [*kept, *axes])
@@ -161,7 +161,7 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
         alpha, beta = _CONTINUOUS[method]
         return n * fractions + (alpha + fractions * (1 - alpha - beta)) - 1
     if method in ("inverted_cdf", "averaged_inverted_cdf", "closest_observation"):
-        raise StagingError(f"quantiles by the method {method}", "NP2TF503")
+        raise NoGraphFormError(f"quantiles by the method {method}")
     raise ValueError(f"{method!r} is not a valid method")
 
 
@@ -184,7 +184,7 @@ def _quantiles_at_run_time(
 ) -> tf.Tensor:
     """Linear quantiles of rows whose length is known only at run time."""
     if method != "linear":
-        raise StagingError(f"quantiles of an unknown number of values by the method {method}", "NP2TF503")
+        raise ShapeNeededError(f"quantiles of an unknown number of values by the method {method}")
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     virtual = tf.cast(n - 1, tf.as_dtype(floating)) * tf.constant(fractions.astype(floating))
     low = tf.cast(tf.floor(virtual), tf.int64)
@@ -201,14 +201,14 @@ def _refuse_empty(n: Any) -> None:
         StagingError: the axis is empty.
     """
     if isinstance(n, int) and n == 0:
-        raise StagingError("quantiles of nothing", "NP2TF503")
+        raise NoGraphFormError("quantiles of nothing")
     if not isinstance(n, int):
         record_violation(n == 0)
 
 
 def _refuse(weights: Any) -> None:
     if weights is not None:
-        raise StagingError("quantiles with weights", "NP2TF503")
+        raise NoGraphFormError("quantiles with weights")
 
 
 @op(np.quantile)
@@ -269,7 +269,7 @@ def median(
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
     if a.dtype in COMPLEX:
-        raise StagingError("the median of complex numbers", "NP2TF503")
+        raise NoGraphFormError("the median of complex numbers")
     refuse_extended(a)
     rows, axes, n = _rows(a, axis)
     given = np.dtype(a.dtype.as_numpy_dtype)
@@ -307,7 +307,7 @@ def _quantiles_without_nan(
     if not a.dtype.is_floating:
         return _quantiles(a, fractions, weak, axis, method, keepdims)
     if method != "linear":
-        raise StagingError(f"quantiles without NaN by the method {method}", "NP2TF503")
+        raise NoGraphFormError(f"quantiles without NaN by the method {method}")
     ordered, last, axes = _sort_rows_without_nan(a, axis)
     flat = tf.constant(fractions.reshape(-1).astype(np.float64))
     virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.staging import StagingError
+from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
 from np2tf.tnp._indexing.advanced import AdvancedKey
 from np2tf.tnp._indexing.boolean_masks import leading_mask
@@ -68,7 +68,7 @@ def _apply_one_by_one(
 ) -> tf.Tensor:
     """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
     if tf.executing_eagerly():
-        raise StagingError("a loop over the indices, one operation at a time", "NP2TF503")
+        raise NoGraphFormError("a loop over the indices, one operation at a time")
     width = places.shape[-1]
     rows = tf.reshape(places, [-1, width])
     parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))

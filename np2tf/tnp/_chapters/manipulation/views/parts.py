@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_scalar
 from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permute_view, swapaxes, view
 from np2tf.tnp._dispatch.argument_types import Axis, Int, View
@@ -120,7 +120,7 @@ def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
     total = a.shape[axis]
     if not isinstance(total, int):
         if current_scope() is not None:
-            raise StagingError("splitting an axis whose length is known only at run time")
+            raise ShapeNeededError("splitting an axis whose length is known only at run time")
         small, extra = total.tensor // sections, total.tensor % sections
         cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
         return [SymInt.fresh(cut, 0) for cut in cuts]

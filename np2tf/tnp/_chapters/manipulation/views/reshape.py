@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.staging import StagingError
+from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.layout_probes import is_contiguous, layout_probe, reshapes_in_place, resolve_order
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array, wrap_tensor
 from np2tf.tnp._array.strides import lay_out_copy, order_of_iteration
@@ -104,7 +104,7 @@ def _resolve_shape(shape: tuple[Any, ...], have: list[Any]) -> Any:
         raise ValueError("can only specify one unknown dimension")
     if not all(isinstance(n, int) for n in (*shape, *have)):
         if any(isinstance(n, int) and n < -1 for n in shape):
-            raise StagingError("reshape with a negative length other than -1")
+            raise ShapeNeededError("reshape with a negative length other than -1")
         if all(isinstance(n, int) for n in shape):
             return list(shape)
         return tf.stack([tf.cast(n, tf.int64) for n in shape])
@@ -210,7 +210,7 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
     if axis is None:
         if None in have:
             if current_scope() is not None:
-                raise StagingError("squeeze of an array whose shape is known only at run time")
+                raise ShapeNeededError("squeeze of an array whose shape is known only at run time")
             return a.view_through(Reshape(tf.shape(tf.squeeze(a.tensor), tf.int64)))
         dropped = [k for k, n in enumerate(have) if n == 1]
     elif not have and axis in (0, -1):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.staging import StagingError
+from np2tf.staging import MemoryLayoutError
 from np2tf.tnp._array.ndarray import ndarray
 from np2tf.tnp._array.strides import host_view
 from np2tf.tnp._chapters.manipulation.views.reshape import permute_view
@@ -67,7 +67,7 @@ def view_of_buffer(buffer: Any, make: Callable[[memoryview], np.ndarray]) -> Any
     if not has_tf_dtype(wanted.dtype):
         return wanted
     if start % size or wanted.nbytes % size or not (in_c or in_f):
-        raise StagingError("memory seen otherwise than in whole elements, one after the other", "NP2TF503")
+        raise MemoryLayoutError("memory seen otherwise than in whole elements, one after the other")
     source = memory.source
     if memory.flags.fnc:
         source = permute_view(source, reversed(range(memory.ndim)))
