@@ -58,12 +58,12 @@ def coverage(wanted: str = "") -> dict[str, Module]:
 def _every_rule() -> list[rules.Rule]:
     every = {**rules.rules(), **rules.kept()}
     # The methods that every ufunc has are listed once, under numpy.ufunc.
-    each = (rule for rule in every.values() if rule.chapter != "ufuncs" or rule.name.count(".") == 1)
+    each = (rule for rule in every.values() if not rule.owner)
     return sorted(each, key=lambda rule: rule.name)
 
 
 def _module(rule: rules.Rule) -> str:
-    return REMOVED if rule.chapter == "removed" else rule.name.rpartition(".")[0]
+    return REMOVED if rule.removed else rule.name.rpartition(".")[0]
 
 
 def _has(rule: rules.Rule, part: str) -> bool:

@@ -12,7 +12,9 @@ A chapter lists its names by the way np2tf provides them, and facts about single
     [facts.row_stack]
     until = "2.4"                    # the last version of NumPy that has it (`since`: the first one)
     [facts_of_all]                   # facts of every name of the chapter
-    random = true
+    returns_array = true
+    [exceptions]                     # … but not of these
+    returns_array = ["sum", "prod"]
     [of_each.at]                     # methods that every name of the chapter has
     writes = ["a"]
     [examples]                       # last: read only when asked for
@@ -72,9 +74,26 @@ class Rule:
     returns_view: bool = False
     dynamic_shape: bool = False
     random: bool = False
+    number: bool = False
+    """The name is a number or a truth value, no function."""
+    ufunc: bool = False
+    same_object: bool = False
+    """`np.name is tnp.name`, so that an identity test may stay as it is."""
+    creates: bool = False
+    """It makes new arrays; what it is given may be lengths, numbers and lists, and need not be arrays."""
+    returns_array: bool = False
+    """It returns one array, for any arguments: no number, tuple, list or None."""
+    calls_first: bool = False
+    """Its first argument is a function, which it calls."""
+    acts: bool = False
+    """It reads or writes files, settings or texts: it has no place in a graph, nor in a reordered line."""
+    shows_errors: bool = False
+    """It raises nothing that depends on data, or compiled code discards the call where NumPy raises."""
     reason: str = ""
     new_name: str = ""
     """For a name that NumPy 2 removed: its present name, relative to `numpy`."""
+    removed: bool = False
+    """NumPy 2 has no such name, or will have none."""
     builtin: bool = False
     """`new_name` is a Python builtin …"""
     when_hidden: str = ""
@@ -87,6 +106,8 @@ class Rule:
     """Keyword arguments with which the new function does what the old function did."""
     parameters: tuple[str, ...] = ()
     """For a function of SciPy that is no ufunc: the parameters that its TensorFlow version has."""
+    owner: str = ""
+    """Of a method that each name of the chapter has (`of_each`): the qualified name that has it."""
 
     def exists_in(self, numpy: str) -> bool:
         """Return whether a version of NumPy ("2.4.1") has the name."""
@@ -135,9 +156,19 @@ def _chapter(stem: str) -> dict[str, Rule]:
     unknown = set(facts) - set(kinds)
     if unknown:
         raise ValueError(f"rules/{stem}.toml has facts about names it does not list: {sorted(unknown)}")
+    exceptions: dict[str, list[str]] = table.get("exceptions", {})
+    unknown = {name for names in exceptions.values() for name in names} - set(kinds)
+    unknown |= set(exceptions) - set(table.get("facts_of_all", {}))
+    if unknown:
+        raise ValueError(f"rules/{stem}.toml has exceptions that it does not list: {sorted(unknown)}")
     found = {}
     for name, kind in kinds.items():
-        fact = {**table.get("facts_of_all", {}), **facts.get(name, {})}
+        of_all = {
+            key: value
+            for key, value in table.get("facts_of_all", {}).items()
+            if name not in exceptions.get(key, ())
+        }
+        fact = {**of_all, **facts.get(name, {})}
         fact["writes"] = tuple(fact.get("writes", ()))
         fact["parameters"] = tuple(fact.get("parameters", ()))
         fact["arguments"] = tuple(fact.get("arguments", {}).items())
@@ -145,8 +176,8 @@ def _chapter(stem: str) -> dict[str, Rule]:
         found[full] = Rule(full, stem, kind, reason=reasons.get(name, fact.pop("reason", "")), **fact)
         for method, of_method in table.get("of_each", {}).items():
             of_owner = {key: fact[key] for key in ("since", "until") if key in fact}
-            writes = tuple(of_method.get("writes", ()))
-            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, writes=writes, **of_owner)
+            of_owner |= {**of_method, "writes": tuple(of_method.get("writes", ()))}
+            found[f"{full}.{method}"] = Rule(f"{full}.{method}", stem, kind, owner=full, **of_owner)
     return found
 
 
@@ -176,7 +207,7 @@ def against_staging(qualified: str) -> str | None:
         return f"draws random numbers with `{qualified}`"
     if rule.random:
         return None
-    if rule.kind == "no" or rule.chapter == "io":
+    if rule.kind == "no" or rule.acts:
         return f"calls `{qualified}`, which has no place in a graph"
     if rule.kind == "host" and not rule.new_name:
         return f"calls `{qualified}`, which runs on the host"

@@ -48,16 +48,19 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
     "_chapters.manipulation.views": (),
     "_chapters.creation": ("_chapters.manipulation.views",),
     "_chapters.manipulation": ("_chapters.manipulation.views", "_chapters.creation"),
-    "_chapters.indexing": ("_chapters.manipulation.views",),
+    "_chapters.indexing": ("_chapters.creation", "_chapters.manipulation.views"),
+    "_chapters.products": ("_chapters.manipulation.views",),
+    "_chapters.ufuncs": ("_chapters.reductions",),
     "_chapters.sorting": ("_chapters.reductions", "_chapters.indexing"),
     "_chapters.statistics": ("_chapters.reductions", "_chapters.sorting"),
     "_chapters": (
         *("_chapters.creation", "_chapters.manipulation.views", "_chapters.reductions", "_chapters.sorting"),
+        *("_chapters.statistics", "_chapters.indexing"),
         "random",
     ),
-    "linalg": ("_chapters.manipulation.views", "_chapters.reductions"),
-    "fft": ("linalg",),
-    "polynomial": ("linalg",),
+    "linalg": ("_chapters.products", "_chapters.manipulation.views", "_chapters.reductions"),
+    "fft": ("linalg", "_chapters.products"),
+    "polynomial": ("linalg", "_chapters.products"),
     "_methods": ("_chapters.indexing", "_chapters.manipulation.views"),
 }
 #: The folders of the run time -> those that they may import.

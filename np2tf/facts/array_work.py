@@ -192,7 +192,7 @@ class ArrayWork:
             return False
         qualified = self._facts.imports.qualified(call.func) or ""
         rule = rules.find(qualified)
-        return rule is not None and (rule.chapter != "creation" or qualified.endswith(("_like", "array")))
+        return rule is not None and (not rule.creates or qualified.endswith(("_like", "array")))
 
 
 def _calculates(loop: cst.CSTNode) -> bool:

@@ -199,7 +199,7 @@ class Effects:
         rule = rules.find(qualified) if qualified is not None else None
         name = call.func.value if isinstance(call.func, cst.Name) else ""
         builtin = isinstance(call.func, cst.Name) and self.facts.scopes.of(call.func).owner_of(name) is None
-        first = (builtin and name in ("map", "filter")) or (rule is not None and rule.chapter == "functional")
+        first = (builtin and name in ("map", "filter")) or (rule is not None and rule.calls_first)
         for place, arg in enumerate(call.args):
             keyword = arg.keyword.value if arg.keyword is not None else ""
             taken = (first and place == 0) or (builtin and keyword == "key")

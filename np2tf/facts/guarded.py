@@ -15,8 +15,7 @@ from np2tf.facts import Facts
 from np2tf.tree.names import words
 from np2tf.tree.walk import children, walk
 
-#: Chapters of NumPy whose functions raise nothing that depends on data, or are known to discard the call.
-_CHAPTERS = words("ufuncs products logic constants dtypes numbers")
+#: Further functions than those with `shows_errors` in the rules; the methods of these names as well.
 _FUNCTIONS = words(
     """
     array asarray asanyarray ascontiguousarray copy zeros zeros_like ones ones_like empty empty_like full
@@ -94,7 +93,7 @@ def _unsafe(call: cst.Call, facts: Facts) -> str | None:
     if qualified is not None:
         rule = rules.find(qualified)
         name = qualified.rpartition(".")[2]
-        known = name in _FUNCTIONS or (rule is not None and rule.chapter in _CHAPTERS)
+        known = name in _FUNCTIONS or (rule is not None and rule.shows_errors)
         if name == "norm" and any(arg.keyword is None or arg.keyword.value == "ord" for arg in call.args[1:]):
             known = False  # singular values may not converge
         return None if known else qualified

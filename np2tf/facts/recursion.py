@@ -86,7 +86,7 @@ class Recursion:
             taken = node.value
         elif isinstance(node, cst.Call) and node.args and self._facts.imports.qualified(node.func):
             rule = rules.find(self._facts.imports.qualified(node.func) or "")
-            taken = node.args[0].value if rule is not None and rule.chapter != "creation" else None
+            taken = node.args[0].value if rule is not None and not rule.creates else None
         if isinstance(taken, cst.Name):
             yield taken.value
 

@@ -120,7 +120,7 @@ class KeptImports:
         rule = rules.find(full)
         if full in MODULES:
             return False
-        return rule is None or rule.kind == "no" or (rule.chapter == "removed" and self.unused(alias))
+        return rule is None or rule.kind == "no" or (rule.removed and self.unused(alias))
 
 
 def _are_mixed(facts: Facts, bindings: list[cst.CSTNode]) -> bool:

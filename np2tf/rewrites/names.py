@@ -47,7 +47,7 @@ def plan(facts: Facts, plan: Plan, report: Report, options: Options) -> None:
             plan.add(comparison, _equal if comparison.left is use.node else _equal_from_the_right)
         elif stays(facts, use):
             continue
-        elif use.rule is not None and use.rule.chapter == "removed" and use.qualified not in assigned:
+        elif use.rule is not None and use.rule.removed and use.qualified not in assigned:
             _report_removed(facts, plan, use, use.rule)
         else:
             plan.add(use.name, _renamer(plan.tnp_name + use.stands_for[len("numpy") :]))

@@ -16,12 +16,12 @@ import numpy as _numpy
 from np2tf.config import config as _config
 from np2tf.tnp._array import ndarray as _ndarray
 from np2tf.tnp._front.at import at as at
-from np2tf.tnp._front.numpy_modules import bound_by_program as _bound_by_program
 from np2tf.tnp._front.numpy_modules import host_module as _host_module
+from np2tf.tnp._front.numpy_modules import program_binding as _bound_by_program
 from np2tf.tnp._front.numpy_modules import provide as _provide
 from np2tf.tnp._front.rebound_names import rebound as _rebound
 from np2tf.tnp._front.rebound_names import watch as _watch
-from np2tf.tnp._front.removed import removed as _removed
+from np2tf.tnp._front.removed import replacement as _removed
 from np2tf.tnp._front.removed import ufunc_at as _ufunc_at
 
 ndarray = _ndarray.ndarray

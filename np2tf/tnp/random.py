@@ -24,7 +24,7 @@ __getattr__ = missing_names(globals(), "numpy.random")
 _draws: Any = LazyModule("np2tf.tnp._chapters.random")
 
 
-def _on_numpy() -> bool:
+def _is_on_numpy() -> bool:
     return fast_flags.host and not new_arrays_are_tensors()
 
 
@@ -32,7 +32,7 @@ def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(documented)
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         draw = getattr(self._plain, name)
-        if _on_numpy() and are_host(args) and are_host(kwargs.values()):
+        if _is_on_numpy() and are_host(args) and are_host(kwargs.values()):
             drawn = draw(*args, **kwargs)
             return args[0] if name == "shuffle" and args else drawn
         return _draws.function(name, draw)(*args, **kwargs)
@@ -40,7 +40,7 @@ def _method(name: str, documented: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _overridden(base: type) -> dict[str, Any]:
+def _draw_methods(base: type) -> dict[str, Any]:
     """Methods that draw through the plain NumPy object, one for each public method of `base`."""
     return {
         name: _method(name, method)
@@ -49,16 +49,16 @@ def _overridden(base: type) -> dict[str, Any]:
     }
 
 
-class _AlsoNumPys(type):
+class _NumPyGeneratorMeta(type):
     """Makes NumPy's own generators where arrays are NumPy's, and lets ``isinstance`` take them."""
 
     def __instancecheck__(cls, instance: Any) -> bool:
         return isinstance(instance, cls.__mro__[1]) if cls.is_ours() else super().__instancecheck__(instance)
 
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
-        if cls.is_ours() and _on_numpy():
+        if cls.is_ours() and _is_on_numpy():
             return cls.__mro__[1](*args, **kwargs)
-        staged = _draws.made(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
+        staged = _draws.stage_generator(cls.__mro__[1], args, kwargs) if cls.is_ours() else None
         return super().__call__(*args, **kwargs) if staged is None else staged
 
     def is_ours(cls) -> bool:
@@ -66,7 +66,7 @@ class _AlsoNumPys(type):
         return cls.__module__ == __name__
 
 
-class Generator(np.random.Generator, metaclass=_AlsoNumPys):
+class Generator(np.random.Generator, metaclass=_NumPyGeneratorMeta):
     """NumPy's Generator, whose arrays live where new arrays live."""
 
     def __init__(self, bit_generator: Any) -> None:
@@ -78,16 +78,16 @@ class Generator(np.random.Generator, metaclass=_AlsoNumPys):
 
     def spawn(self, n_children: int) -> list[np.random.Generator]:
         """Independent generators that follow from this one."""
-        if not _on_numpy():
+        if not _is_on_numpy():
             _draws.require_eager("Generator.spawn")
         return [Generator(plain.bit_generator) for plain in self._plain.spawn(n_children)]
 
 
-class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
+class RandomState(np.random.RandomState, metaclass=_NumPyGeneratorMeta):
     """NumPy's RandomState, whose arrays live where new arrays live."""
 
     def __init__(self, seed: Any = None) -> None:
-        super().__init__(seed if _on_numpy() else _draws.to_numpy(seed))
+        super().__init__(seed if _is_on_numpy() else _draws.to_numpy(seed))
         self._plain = np.random.RandomState(self._bit_generator)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -102,5 +102,5 @@ class RandomState(np.random.RandomState, metaclass=_AlsoNumPys):
 
 
 for _class, _base in ((Generator, np.random.Generator), (RandomState, np.random.RandomState)):
-    for _name, _wrapped in _overridden(_base).items():
+    for _name, _wrapped in _draw_methods(_base).items():
         setattr(_class, _name, _wrapped)

@@ -207,7 +207,7 @@ class Imports:
             if name in _not_exported():
                 return None
             rule = rules.find(f"{module}.{name}")
-            if rule is not None and rule.chapter != "removed":
+            if rule is not None and not rule.removed:
                 return rule.name
         return None
 

@@ -37,22 +37,6 @@ _CONTAINER_TYPES = _CONTAINER_CALLS | words(
 _CONTAINERS = (cst.List, cst.Dict, cst.Set, cst.Tuple, cst.ListComp, cst.SetComp, cst.DictComp)
 _STRINGS = (cst.SimpleString, cst.FormattedString, cst.ConcatenatedString)
 _STATIC_FUNCTIONS = words("shape ndim size iscomplexobj isrealobj isscalar issubdtype can_cast")
-_ARRAY_CHAPTERS = words("creation manipulation reductions sorting linalg fft statistics products")
-# Functions of these chapters that return a number, a tuple, a list or nothing instead of one array.
-_NOT_ARRAYS = words(
-    """
-    shape ndim size broadcast_arrays array_split split hsplit vsplit dsplit unstack meshgrid ogrid mgrid
-    nonzero copyto
-    atleast_1d atleast_2d atleast_3d sum prod mean std var max min amax amin ptp all any count_nonzero
-    argmax argmin
-    nansum nanprod nanmean nanstd nanvar nanmax nanmin nanargmax nanargmin searchsorted where
-    norm vector_norm matrix_norm det slogdet cond matrix_rank trace svd eig eigh qr lstsq multi_dot vecdot
-    LinAlgError
-    average median percentile quantile nanmedian nanpercentile nanquantile histogram histogram2d
-    histogramdd interp
-    trapezoid digitize dot vdot inner tensordot einsum einsum_path
-    """
-)
 _ARRAY_METHODS = words("copy astype reshape ravel flatten transpose view conj conjugate squeeze swapaxes")
 _REAL_NUMBER = (cst.Integer, cst.Float, cst.Imaginary)
 
@@ -173,7 +157,7 @@ class Kinds:
         qualified = self._imports.qualified(node)
         if qualified is not None:
             rule = rules.find(qualified)
-            return Kind.NUMBER if rule is not None and rule.chapter == "constants" else Kind.UNKNOWN
+            return Kind.NUMBER if rule is not None and rule.number else Kind.UNKNOWN
         if node.attr.value in _STATIC_ATTRIBUTES:
             return Kind.STATIC
         if node.attr.value in ("T", "real", "imag"):
@@ -218,7 +202,7 @@ def _result_of(qualified: str) -> Kind:
     short = qualified.rpartition(".")[2]
     if short in _STATIC_FUNCTIONS:
         return Kind.STATIC
-    if rule is None or rule.kind == "no" or rule.chapter not in _ARRAY_CHAPTERS or short in _NOT_ARRAYS:
+    if rule is None or rule.kind == "no" or not rule.returns_array:
         return Kind.UNKNOWN
     return Kind.ARRAY
 

@@ -91,7 +91,8 @@ def _is_pure(facts: Facts, call: cst.Call) -> bool:
             rule is not None
             and not rule.writes
             and not rule.random
-            and rule.chapter not in ("functional", "io")
+            and not rule.calls_first
+            and not rule.acts
         )
     if isinstance(call.func, cst.Name):
         return (

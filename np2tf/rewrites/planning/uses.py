@@ -80,7 +80,7 @@ def _use(facts: Facts, name: cst.Name, stands_for: str) -> Use:
     path = stands_for
     while True:
         rule = rules.find(path)
-        if rule is not None and rule.name != "numpy.ndarray" and rule.chapter != "ufuncs":
+        if rule is not None and rule.name != "numpy.ndarray" and not rule.ufunc:
             return Use(name, stands_for, node, path, rule)
         up = facts.parents[node]
         longer = isinstance(up, cst.Attribute) and up.value is node
@@ -169,15 +169,13 @@ def comparison_target(facts: Facts, use: Use) -> cst.ComparisonTarget | cst.Elem
 
 
 _IS = (cst.Is, cst.IsNot, cst.Equal, cst.NotEqual)
-#: Chapters of the rules whose names are the same object in NumPy and in np2tf, or do not exist in NumPy.
-_NO_FUNCTIONS = frozenset({"constants", "dtypes", "removed"})
 
 
 def identity_test(facts: Facts, use: Use) -> cst.Comparison | None:
     """Return the comparison `f is np.add` that tests for a function. f may be NumPy's or np2tf's function,
     which are equal.
     """
-    if use.rule is None or use.rule.kind == "no" or use.rule.chapter in _NO_FUNCTIONS:
+    if use.rule is None or use.rule.kind == "no" or use.rule.same_object or use.rule.removed:
         return None
     up = facts.parents[use.node]
     comparison = facts.parents[up] if isinstance(up, cst.ComparisonTarget) else up
@@ -260,7 +258,7 @@ def _asked_for_unknown(facts: Facts, use: Use) -> bool:
     if call.func.value not in ("hasattr", "getattr") or not isinstance(name, cst.SimpleString):
         return False
     rule = rules.find(f"{use.qualified}.{name.raw_value}")
-    return rule is None or rule.kind == "no" or rule.chapter == "removed"
+    return rule is None or rule.kind == "no" or rule.removed
 
 
 def quoted_annotations(facts: Facts, new: str) -> list[tuple[cst.SimpleString, str]]:

@@ -10,13 +10,13 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 from scipy.fft import next_fast_len
 
-from np2tf.scipy.kernels.declare import native, refused
-from np2tf.tnp._chapters.statistics.averages import convolve as along_one_axis
-from np2tf.tnp._dispatch.op import Array, Int, OptionalInt
+from np2tf.scipy.kernels.declare import native, refusal
+from np2tf.tnp._chapters.products.convolution import convolve as along_one_axis
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._operands.promotion import inexact_type
-from np2tf.tnp.fft.one import complex_transform, from_last, real_inverse, real_transform, to_last
-from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp.fft.one import complex_transform, move_axis_last, move_last_axis, real_inverse, real_transform
 
 #: The most products of shifted arrays that are added one by one.
 _MOST_TERMS = 64
@@ -37,11 +37,11 @@ def _operands(name: str, first: tf.Tensor, second: tf.Tensor, mode: Any) -> tupl
         raise ValueError("in1 and in2 should have the same dimensionality")
     a, b = promote(first, second)
     if None in (*a.shape, *b.shape) or 0 in (*a.shape, *b.shape) or a.dtype in (tf.bool, tf.float16):
-        raise refused(f"{name} of such arrays")
+        raise refusal(f"{name} of such arrays")
     return a, b
 
 
-def _cut(full: tf.Tensor, a: tf.Tensor, b: tf.Tensor, mode: str) -> tf.Tensor:
+def _take_mode(full: tf.Tensor, a: tf.Tensor, b: tf.Tensor, mode: str) -> tf.Tensor:
     """The part of a complete convolution that a mode asks for."""
     if mode == "full":
         return full
@@ -58,7 +58,7 @@ def _cut(full: tf.Tensor, a: tf.Tensor, b: tf.Tensor, mode: str) -> tf.Tensor:
     return tf.slice(full, starts, sizes)
 
 
-def _sum_of_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+def _sum_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The complete convolution as a sum of shifted arrays, one for each element of the smaller one."""
     if a.shape.num_elements() < b.shape.num_elements():
         a, b = b, a
@@ -73,7 +73,7 @@ def _sum_of_shifted(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return result
 
 
-def _by_transforms(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+def _convolve_by_transforms(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The complete convolution by way of Fourier transforms."""
     sizes = [n + m - 1 for n, m in zip(a.shape, b.shape)]
     is_complex = a.dtype.is_complex
@@ -107,12 +107,12 @@ def _convolution(name: str, a: tf.Tensor, b: tf.Tensor, mode: str, method: str) 
         return a * b
     terms = min(a.shape.num_elements(), b.shape.num_elements())
     if method == "fft" and a.dtype.is_integer:
-        raise refused(f"{name} of integers by Fourier transforms")
+        raise refusal(f"{name} of integers by Fourier transforms")
     if method == "fft" or (method == "auto" and terms > _MOST_TERMS and not a.dtype.is_integer):
-        return _cut(_by_transforms(a, b), a, b, mode)
+        return _take_mode(_convolve_by_transforms(a, b), a, b, mode)
     if terms > _MOST_TERMS and rank_of(a) > 1:
-        raise refused(f"direct {name} of large arrays")
-    return _cut(_sum_of_shifted(a, b), a, b, mode)
+        raise refusal(f"direct {name} of large arrays")
+    return _take_mode(_sum_shifted(a, b), a, b, mode)
 
 
 @native("scipy.signal.convolve")
@@ -149,7 +149,7 @@ def fftconvolve(in1: Array, in2: Array, mode: str = "full") -> tf.Tensor:
         return a * b
     if a.dtype.is_integer:
         a, b = cast(a, np.float64), cast(b, np.float64)
-    return _cut(_by_transforms(a, b), a, b, mode)
+    return _take_mode(_convolve_by_transforms(a, b), a, b, mode)
 
 
 @native("scipy.signal.convolve2d")
@@ -171,14 +171,14 @@ def hilbert(x: Array, N: OptionalInt = None, axis: Int = -1) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.signal.hilbert.html.
     """
     if x.dtype.is_complex or x.dtype == tf.float16:
-        raise refused(f"hilbert of {x.dtype.name}")
+        raise refusal(f"hilbert of {x.dtype.name}")
     where = normalize_axis_index(axis, rank_of(x))
     length = x.shape[where] if N is None else N
     if length is None:
-        raise refused("hilbert of a length that is not known")
+        raise refusal("hilbert of a length that is not known")
     if length <= 0:
         raise ValueError("N must be positive.")
-    wide = cast(to_last(x, where), inexact_type(x))
+    wide = cast(move_axis_last(x, where), inexact_type(x))
     spectrum = complex_transform(wide, length, -1, None, inverse=False)
     weights = np.zeros(length)
     weights[0] = 1
@@ -188,4 +188,4 @@ def hilbert(x: Array, N: OptionalInt = None, axis: Int = -1) -> tf.Tensor:
     result = complex_transform(
         spectrum * tf.constant(weights, spectrum.dtype), length, -1, None, inverse=True
     )
-    return from_last(result, where)
+    return move_last_axis(result, where)

@@ -34,7 +34,7 @@ _IMMATERIAL = frozenset(
 )
 
 
-def refused(what: str) -> StagingError:
+def refusal(what: str) -> StagingError:
     """Return the error to raise for a case that only SciPy handles."""
     return NoGraphFormError.of(name=what)
 
@@ -54,7 +54,7 @@ def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
             numpy = scipys(qualified)
         except AttributeError:  # the installed SciPy has no such function
             return implementation
-        made = op(numpy)(_with_every_parameter(qualified, implementation, numpy))
+        made = op(numpy)(_add_parameters(qualified, implementation, numpy))
         made.supported = tuple(inspect.signature(implementation).parameters)  # type: ignore[attr-defined]
         IMPLEMENTATIONS[qualified] = made
         return made
@@ -62,7 +62,7 @@ def native(qualified: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]
     return decorate
 
 
-def _with_every_parameter(
+def _add_parameters(
     qualified: str, implementation: Callable[..., Any], numpy: Callable[..., Any]
 ) -> Callable[..., Any]:
     """Give `implementation` SciPy's full signature; parameters that it lacks accept only their default."""
@@ -88,7 +88,7 @@ def _with_every_parameter(
             if name not in signature.parameters:
                 del given[name]
                 if name in defaults and value is not defaults[name] and not _equal(value, defaults[name]):
-                    raise refused(f"{qualified} with {name}=")
+                    raise refusal(f"{qualified} with {name}=")
         bound = inspect.BoundArguments(signature, given)
         return implementation(*bound.args, **bound.kwargs)
 
@@ -121,12 +121,12 @@ def universal(name: str, function: Callable[..., Any], *, complex: Callable[...,
 
 def _refuse_complex(name: str) -> Callable[..., Any]:
     def call(*operands: tf.Tensor) -> tf.Tensor:
-        raise refused(f"scipy.special.{name} of complex numbers")
+        raise refusal(f"scipy.special.{name} of complex numbers")
 
     return call
 
 
-def unless(good: tf.Tensor, what: str) -> None:
+def discard_unless(good: tf.Tensor, what: str) -> None:
     """Leave a call to SciPy, which raises or warns, unless `good` holds.
 
     If `good` is known only at run time, a compiled call in which it is false is discarded.
@@ -142,13 +142,13 @@ def unless(good: tf.Tensor, what: str) -> None:
     if known is None:
         record_violation(tf.logical_not(good))
     elif not known:
-        raise refused(what)
+        raise refusal(what)
 
 
 def require_finite(name: str, check: Any, *operands: tf.Tensor) -> None:
     """Check `check_finite=True`: leave operands with infinities or NaN to SciPy, which raises ValueError."""
     if check:
         for operand in operands:
-            unless(
+            discard_unless(
                 tf.reduce_all(tf.math.is_finite(tf.abs(operand))), f"{name} of numbers that are not finite"
             )

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused, unless
-from np2tf.tnp._dispatch.op import Array
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._tensor.dtype_dispatch import constant, gathered
-from np2tf.tnp.linalg.products import rank_of
+from np2tf.tnp._tensor.dtype_dispatch import constant, gather_parts
 
 
 def _sum(x: tf.Tensor) -> tf.Tensor:
@@ -66,18 +66,18 @@ def _metric(name: str, metric: Any, p: Any) -> Callable[[tf.Tensor, tf.Tensor], 
         StagingError: the metric is the caller's own function, or only SciPy has it.
     """
     if not isinstance(metric, str):
-        raise refused(f"{name} with a metric of the caller's")
+        raise refusal(f"{name} with a metric of the caller's")
     wanted = metric.lower()
     if wanted in ("minkowski", "mi", "m"):
         power = 2.0 if p is None else p
         if not isinstance(power, (int, float)) or power <= 0:
-            raise refused(f"{name} with p={power!r}")
+            raise refusal(f"{name} with p={power!r}")
         if math.isinf(power):
             return _METRICS["chebyshev"]
         return lambda a, b: tf.pow(_sum(tf.pow(tf.abs(a - b), constant(power, a))), constant(1 / power, a))
     found = _METRICS.get(_ALIASES.get(wanted, wanted))
     if found is None or p is not None:
-        raise refused(f"{name} with metric={metric!r}")
+        raise refusal(f"{name} with metric={metric!r}")
     return found
 
 
@@ -85,7 +85,7 @@ def _vectors(name: str, x: tf.Tensor) -> tf.Tensor:
     if rank_of(x) != 2:
         raise ValueError("A 2-dimensional array must be passed.")
     if not x.shape.is_fully_defined() or x.dtype.is_complex or 0 in x.shape:
-        raise refused(f"{name} of such an array")
+        raise refusal(f"{name} of such an array")
     return cast(x, np.float64)
 
 
@@ -109,7 +109,7 @@ def pdist(X: Array, metric: Any = "euclidean", *, p: Any = None) -> tf.Tensor:
     """
     vectors = _vectors("pdist", X)
     rows, columns = np.triu_indices(vectors.shape[0], 1)
-    return _metric("pdist", metric, p)(gathered(vectors, rows, 0), gathered(vectors, columns, 0))
+    return _metric("pdist", metric, p)(gather_parts(vectors, rows, 0), gather_parts(vectors, columns, 0))
 
 
 @native("scipy.spatial.distance.squareform")
@@ -120,7 +120,7 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
     """
     rank = rank_of(X)
     if rank not in (1, 2) or not X.shape.is_fully_defined() or 0 in X.shape:
-        raise refused("squareform of such an array")
+        raise refusal("squareform of such an array")
     if (force.lower() == "tomatrix" and rank != 1) or (force.lower() == "tovector" and rank != 2):
         raise ValueError(f"squareform: force={force!r} does not fit the array")
     if rank == 1:
@@ -132,9 +132,9 @@ def squareform(X: Array, force: str = "no", checks: bool = True) -> tf.Tensor:
         symmetric = tf.reduce_all(tf.equal(X, tf.transpose(X)))
         diagonal = tf.linalg.diag_part(X)
         empty = tf.reduce_all(tf.equal(diagonal, tf.zeros_like(diagonal)))
-        unless(symmetric & empty, "squareform of what is no matrix of distances")
+        discard_unless(symmetric & empty, "squareform of what is no matrix of distances")
     rows, columns = np.triu_indices(size, 1)
-    return gathered(tf.reshape(X, [-1]), rows * size + columns, 0)
+    return gather_parts(tf.reshape(X, [-1]), rows * size + columns, 0)
 
 
 def _matrix(pairs: tf.Tensor) -> tf.Tensor:
@@ -144,7 +144,7 @@ def _matrix(pairs: tf.Tensor) -> tf.Tensor:
         raise ValueError("Incompatible vector size.")
     place = np.zeros((size, size), np.int64)
     place[np.triu_indices(size, 1)] = np.arange(1, count + 1)
-    return gathered(tf.concat([tf.zeros([1], pairs.dtype), pairs], 0), place + place.T, 0)
+    return gather_parts(tf.concat([tf.zeros([1], pairs.dtype), pairs], 0), place + place.T, 0)
 
 
 @native("scipy.spatial.distance.euclidean")
@@ -155,7 +155,7 @@ def euclidean(u: Array, v: Array) -> tf.Tensor:
     """
     first, second = (cast(as_tensor(one), np.float64) if not one.dtype.is_complex else one for one in (u, v))
     if rank_of(first) != 1 or rank_of(second) != 1 or first.dtype.is_complex or u.dtype == tf.float32:
-        raise refused("euclidean of such operands")
+        raise refusal("euclidean of such operands")
     if first.shape != second.shape:
         raise ValueError("operands could not be broadcast together")
     return _METRICS["euclidean"](first, second)

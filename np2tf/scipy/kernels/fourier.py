@@ -6,54 +6,54 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused
-from np2tf.tnp._dispatch.op import Array, Axis, Int, OptionalInt
+from np2tf.scipy.kernels.declare import native, refusal
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, OptionalInt
 from np2tf.tnp.fft import helper, many, one
 
 
-def _taken(name: str, x: tf.Tensor) -> tf.Tensor:
+def _is_taken(name: str, x: tf.Tensor) -> tf.Tensor:
     """SciPy's own function takes float16, and complex numbers where NumPy does not."""
     if x.dtype == tf.float16 or (x.dtype.is_complex and name in ("rfft", "ihfft", "rfft2", "rfftn")):
-        raise refused(f"scipy.fft.{name} of {x.dtype.name}")
+        raise refusal(f"scipy.fft.{name} of {x.dtype.name}")
     return x
 
 
-def _along_one(name: str) -> None:
+def _register_1d(name: str) -> None:
     transform = getattr(one, name).__wrapped__
 
     def implementation(x: Array, n: OptionalInt = None, axis: Int = -1, norm: Any = None) -> tf.Tensor:
-        return transform(_taken(name, x), n, axis, norm)
+        return transform(_is_taken(name, x), n, axis, norm)
 
     native(f"scipy.fft.{name}")(implementation)
 
 
-def _along_two(name: str) -> None:
+def _register_2d(name: str) -> None:
     transform = getattr(many, name).__wrapped__
 
     def implementation(x: Array, s: Any = None, axes: Axis = (-2, -1), norm: Any = None) -> tf.Tensor:
-        return transform(_taken(name, x), s, axes, norm)
+        return transform(_is_taken(name, x), s, axes, norm)
 
     native(f"scipy.fft.{name}")(implementation)
 
 
-def _along_many(name: str) -> None:
+def _register_nd(name: str) -> None:
     transform = getattr(many, name).__wrapped__
 
     def implementation(x: Array, s: Any = None, axes: Axis = None, norm: Any = None) -> tf.Tensor:
         if s is not None and axes is None:
             # SciPy means the last axes, and NumPy warns.
             axes = tuple(range(-len(s), 0))
-        return transform(_taken(name, x), s, axes, norm)
+        return transform(_is_taken(name, x), s, axes, norm)
 
     native(f"scipy.fft.{name}")(implementation)
 
 
 for _name in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
-    _along_one(_name)
+    _register_1d(_name)
 for _name in ("fft2", "ifft2", "rfft2", "irfft2"):
-    _along_two(_name)
+    _register_2d(_name)
 for _name in ("fftn", "ifftn", "rfftn", "irfftn"):
-    _along_many(_name)
+    _register_nd(_name)
 
 
 @native("scipy.fft.fftshift")

@@ -19,7 +19,7 @@ import numpy as np
 
 from np2tf.lazy import LazyModule, tf
 from np2tf.staging import ShapeNeededError, ValueNeededError
-from np2tf.tnp._array.subclasses import Derived
+from np2tf.tnp._array.subclasses import SubclassBase
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._tensor.storage import Storage, current_scope, is_stand_in, write_lock
 from np2tf.tnp._tensor.symint import SymInt
@@ -47,7 +47,7 @@ class _ArrayType(type):
         """A class derived from `tnp.ndarray` elsewhere is one derived from np.ndarray."""
         if not bases or namespace.get("__module__") == __name__:
             return super().__new__(mcs, name, bases, namespace)
-        numpys = tuple(Derived if base is ndarray else base for base in bases)
+        numpys = tuple(SubclassBase if base is ndarray else base for base in bases)
         return types.prepare_class(name, numpys)[0](name, numpys, namespace, **rest)
 
     def __getattr__(cls, name: str) -> Any:
@@ -68,10 +68,10 @@ class _ArrayType(type):
         """``ndarray(shape, dtype, …)`` makes an array of anything; over a buffer, of the buffer's kind."""
         given = {**dict(zip(_MAKING, args, strict=False)), **kwargs}
         if given.get("buffer") is not None and fast_flags.tensors:
-            made_over = importlib.import_module(
+            view_of_buffer = importlib.import_module(
                 "np2tf.tnp._chapters.manipulation.views.shared_memory"
-            ).made_over
-            view = made_over(given["buffer"], lambda buffer: np.ndarray(**{**given, "buffer": buffer}))
+            ).view_of_buffer
+            view = view_of_buffer(given["buffer"], lambda buffer: np.ndarray(**{**given, "buffer": buffer}))
             if view is not None:
                 return view
         made: np.ndarray = np.ndarray(*args, **kwargs)
@@ -222,7 +222,7 @@ class ndarray(metaclass=_ArrayType):
         for transform in reversed(chain):
             if isinstance(transform, view_transforms.Bitcast):
                 return transform.dtype
-            if isinstance(transform, view_transforms.Part):
+            if isinstance(transform, view_transforms.ComplexPart):
                 return np.dtype(self.tensor.dtype.as_numpy_dtype)
         return np.dtype(storage.value.dtype.as_numpy_dtype)
 

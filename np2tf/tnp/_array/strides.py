@@ -16,9 +16,9 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.stride_tricks import as_strided
 
+from np2tf.tnp._array.layout_probes import Order, is_whole, layout_of, layout_probe, strides_of
 from np2tf.tnp._array.ndarray import (
     array_over,
-    chain_of,
     is_array,
     is_c_ordered,
     ndarray,
@@ -26,161 +26,10 @@ from np2tf.tnp._array.ndarray import (
     tensor_array,
 )
 from np2tf.tnp._slicing.view_transforms import (
-    Basic,
     Bitcast,
-    Diagonal,
-    Part,
-    ReadOnly,
-    Reshape,
-    Sealed,
-    Transpose,
-    ViewTransform,
     view_on_host,
 )
 from np2tf.tnp._tensor.storage import GappedLayout
-from np2tf.tnp._tensor.symint import SymInt
-
-#: Stands for a length that is known only at run time.
-_SOME_LENGTH = 7
-
-#: The axes of an array from the slowest to the fastest in memory; None: C order.
-Order = tuple[int, ...] | None
-
-
-def layout_probe(array: ndarray, memory: np.ndarray | None = None) -> np.ndarray | None:
-    """Return an np.ndarray with the shape and strides of NumPy's array, whose elements must not be read.
-
-    Args:
-        array: the array on TensorFlow.
-        memory: the probe of the array that owns the memory, so that several probes share it.
-
-    Returns:
-        None if the layout is not known.
-    """
-    chain = chain_of(array)
-    made = memory if memory is not None else memory_of(array)
-    for transform in chain:
-        following = _through(transform, made)
-        if following is None:
-            return None
-        made = following
-    return made
-
-
-def memory_of(array: ndarray) -> np.ndarray:
-    """Return the layout probe of the memory that an array sees; the same object for the same layout."""
-    storage = storage_of(array)
-    base = storage.value
-    shape = [_SOME_LENGTH if n is None else n for n in base.shape.as_list()]
-    return _dummy(tuple(shape), np.dtype(base.dtype.as_numpy_dtype), storage.order)
-
-
-@functools.lru_cache(1024)
-def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order | GappedLayout) -> np.ndarray:
-    if 0 in shape:
-        return np.empty(shape, dtype)
-    return as_strided(np.empty(1, dtype), shape, strides_of(shape, dtype.itemsize, order))
-
-
-def strides_of(shape: Sequence[int], itemsize: int, order: Order | GappedLayout) -> tuple[int, ...]:
-    """The strides of memory that is laid out so."""
-    if isinstance(order, GappedLayout):
-        return tuple(itemsize * stride for stride in order.strides)
-    strides = [0] * len(shape)
-    for axis in reversed(range(len(shape)) if order is None else order):
-        strides[axis] = itemsize
-        itemsize *= shape[axis]
-    return tuple(strides)
-
-
-def _through(transform: ViewTransform, base: np.ndarray) -> np.ndarray | None:
-    if isinstance(transform, Basic):
-        return base[(*map(_settled, transform.key), ...)]
-    if isinstance(transform, Transpose):
-        return base.transpose(transform.permutation)
-    if isinstance(transform, Reshape):
-        return _reshaped(base, transform.shape)
-    if isinstance(transform, Part):
-        return base.imag if transform.imaginary else base.real
-    if isinstance(transform, Diagonal):
-        return np.diagonal(base, transform.offset, -2, -1)
-    if isinstance(transform, Bitcast):
-        return base.view(transform.dtype)
-    if isinstance(transform, Sealed):
-        return base
-    return np.broadcast_to(base, transform.shape) if isinstance(transform, ReadOnly) else None
-
-
-def _settled(item: Any) -> Any:
-    """Return a known item of a key in place of a staged one; strides do not depend on the chosen element."""
-    if type(item) is slice:
-        return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
-    return 0 if type(item) is SymInt else item
-
-
-def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
-    """Return the layout probe in another shape; None if NumPy would copy, or if that is not known."""
-    if not isinstance(shape, (tuple, list)) or not all(isinstance(n, int) for n in shape):
-        return None
-    lengths = [_SOME_LENGTH if n is None else n for n in shape]
-    probe = base[...]
-    try:
-        if hasattr(probe, "_set_shape"):  # NumPy 2.5 warns of the assignment below.
-            probe._set_shape(tuple(lengths))
-        else:
-            probe.shape = tuple(lengths)
-    except (AttributeError, ValueError):
-        return None
-    return probe
-
-
-# -- views or copies -----------------------------------------------------------------------------------------
-
-
-def reshapes_in_place(array: ndarray, shape: Any) -> bool:
-    """Return whether NumPy's ``array.reshape(shape)`` would be a view."""
-    if is_whole(array):
-        return True
-    made = layout_probe(array)
-    if made is None:
-        return False
-    return bool(made.flags.c_contiguous) or _reshaped(made, shape) is not None
-
-
-def is_contiguous(array: ndarray) -> bool:
-    """Return whether NumPy's array would be contiguous in C order, as far as this is known."""
-    if is_whole(array):
-        return True
-    made = layout_probe(array)
-    return made is not None and bool(made.flags.c_contiguous)
-
-
-def is_laid_out(array: ndarray, letter: str | None) -> bool:
-    """Return whether NumPy's array has the memory layout that a copy in this order would have."""
-    if letter in (None, "K") or (letter != "F" and is_whole(array)):
-        return True
-    made = layout_probe(array)
-    if made is None:
-        return False
-    in_c, in_f = made.flags.c_contiguous, made.flags.f_contiguous
-    return bool(in_c if letter == "C" else in_f if letter == "F" else in_c or in_f)
-
-
-def is_whole(array: ndarray) -> bool:
-    """Return whether an array is all of its memory, unchanged and in C order."""
-    return not chain_of(array) and storage_of(array).order is None
-
-
-def owns_memory(array: ndarray) -> bool:
-    """Return whether NumPy's array would have memory of its own, and not be a view."""
-    storage, chain = array.storage_and_chain()
-    owner = storage.owner() if storage.owner is not None else None
-    if owner is not None and owner.storage_and_chain()[0] is storage:
-        return owner is array
-    while storage.owner is None and len(chain) > len(storage.owner_chain) and isinstance(chain[-1], Sealed):
-        chain = chain[:-1]
-    return chain == storage.owner_chain
-
 
 # -- orders of axes ------------------------------------------------------------------------------------------
 
@@ -192,7 +41,7 @@ def lay_out(tensor: tf.Tensor, order: Order) -> ndarray:
     return made
 
 
-def named(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
+def rename_dtype(array: ndarray, dtype: np.dtype[Any] | None) -> ndarray:
     """Return `array` with a dtype of the same size and another name, such as NumPy's long and long long."""
     if dtype is None or dtype.num == array.dtype.num:
         return array
@@ -278,14 +127,9 @@ def _sorted(strides: Sequence[int]) -> Order:
     return _or_c(sorted(range(len(strides)), key=lambda axis: -abs(strides[axis])))
 
 
-def layout_of(value: Any) -> np.ndarray | None:
-    """Return an np.ndarray with the shape and strides of an array of either kind; None if not known."""
-    if is_array(value):
-        return layout_probe(value)
-    return value if isinstance(value, np.ndarray) else None
-
-
-def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False) -> Any:
+def lay_out_like_operands(
+    made: Any, operands: Iterable[Any], letter: str | None = None, iterated: bool = False
+) -> Any:
     """Give the new arrays of an elementwise function the memory order that NumPy's arrays would have.
 
     Args:
@@ -307,7 +151,7 @@ def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, i
 
 
 def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", iterated: bool = False) -> Order:
-    """Return the memory order of an elementwise function's result; see `in_order_of`."""
+    """Return the memory order of an elementwise function's result; see `lay_out_like_operands`."""
     if letter in "CF":
         return order_of_new(rank, letter)
     known = []
@@ -326,7 +170,7 @@ def order_of_result(operands: Iterable[Any], rank: int, letter: str = "K", itera
             return None
         if in_f:
             return order_of_new(rank, "F")
-    order = _iterated(_few(known), letter) if known else None
+    order = _iterator_order(_layout_key(known), letter) if known else None
     return order if order is None or len(order) == rank else None
 
 
@@ -337,7 +181,7 @@ def _or_in_c_order(operand: Any) -> np.ndarray | None:
 
 
 @functools.lru_cache(1024)
-def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
+def _iterator_order(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] | None = None) -> Order:
     """Return the memory order of the array that NumPy's iterator allocates for operands.
 
     Args:
@@ -373,7 +217,7 @@ def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] |
 _Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-def _few(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
+def _layout_key(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
     """Return shapes and strides as a key; lengths matter only as 0, 1 or more, so that few keys differ."""
     return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
 
@@ -416,7 +260,7 @@ def order_of_products(layouts: Sequence[Any], terms: Sequence[str], result: str,
             for label in labels
         ]
         seen.append((tuple(min(n, 2) for n in shape), tuple(steps)))
-    return _iterated(tuple(seen), letter, tuple(range(len(result))))
+    return _iterator_order(tuple(seen), letter, tuple(range(len(result))))
 
 
 def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
@@ -439,17 +283,9 @@ def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
     return _or_c(order)
 
 
-# -- on the host ---------------------------------------------------------------------------------------------
-
-
-def resolve_order(layout: np.ndarray | None, letter: str | None) -> str | None:
-    """Return the order that "A" means for an array ("C" or "F"); any other letter is returned as it is."""
-    return letter if letter != "A" else "F" if layout is not None and layout.flags.fnc else "C"
-
-
 def order_of_iteration(layout: np.ndarray) -> Order:
     """Return the order in which NumPy's iterator visits the axes of an array."""
-    return _iterated(_few([layout]), "K")
+    return _iterator_order(_layout_key([layout]), "K")
 
 
 def host_copy(array: ndarray, value: np.ndarray) -> np.ndarray:

@@ -11,7 +11,7 @@ from np2tf.lazy import LazyModule
 _ours: Any = LazyModule("np2tf.tnp._array.ndarray")
 
 
-class Derived(np.ndarray):
+class SubclassBase(np.ndarray):
     """np.ndarray, with methods that take `tnp.ndarray` for np.ndarray."""
 
     def view(self, *args: Any, **kwargs: Any) -> Any:

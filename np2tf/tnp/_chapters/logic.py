@@ -1,23 +1,28 @@
-"""Comparisons of whole arrays, with tolerance and without, and tests of kinds."""
+"""Comparisons of whole arrays, with tolerance and without, and tests of kinds and of shared memory."""
 
 from __future__ import annotations
 
+import math
 import numbers
 import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import NoGraphFormError
-from np2tf.tnp._array.ndarray import is_array, scalar
+from np2tf.staging import MemoryLayoutError, NoGraphFormError, ShapeNeededError
+from np2tf.tnp._array.layout_probes import layout_probe, memory_of
+from np2tf.tnp._array.ndarray import chain_of, is_array, ndarray, scalar, storage_of
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all
-from np2tf.tnp._dispatch.op import Array, Operand, op
+from np2tf.tnp._dispatch.argument_types import Array, Operand
+from np2tf.tnp._dispatch.op import OPS, op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._front.promotion_mode import unrefused
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type
+from np2tf.tnp._slicing.view_transforms import read_chain
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
@@ -35,6 +40,9 @@ __all__ = [
     "isreal",
     "isrealobj",
     "isscalar",
+    "iterable",
+    "may_share_memory",
+    "shares_memory",
 ]
 
 
@@ -60,7 +68,7 @@ def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     result_type(a, b)  # whether they may meet
     if NUMPY >= (2, 3) and tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
         _complain(rtol, atol)
-    return _near(a, b, rtol, atol, equal_nan)
+    return _is_near(a, b, rtol, atol, equal_nan)
 
 
 def _is_finite(tolerance: Any) -> bool:
@@ -79,8 +87,8 @@ def _complain(rtol: Any, atol: Any) -> None:
     warn_where(True, f"One of rtol or atol is not valid, {given}")
 
 
-@unrefused
-def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
+@promote_in_any_mode
+def _is_near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
     y = float(b) if type(b) is int else b
     if isinstance(y, tf.Tensor):
         y = cast(y, inexact_type(y))
@@ -101,8 +109,8 @@ def isclose(
     return _close(a, b, rtol, atol, equal_nan)
 
 
-def _all(x: tf.Tensor) -> tf.Tensor:
-    return raw_all(x, tuple(range(rank(x))), False)
+def _reduce_all(x: tf.Tensor) -> tf.Tensor:
+    return raw_all(x, tuple(range(rank_of(x))), False)
 
 
 @op(np.allclose)
@@ -110,7 +118,7 @@ def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
-    return _answer(_all(_close(a, b, rtol, atol, equal_nan)))
+    return _answer(_reduce_all(_close(a, b, rtol, atol, equal_nan)))
 
 
 @op(np.array_equal)
@@ -120,8 +128,8 @@ def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
         same = tf.reduce_all(tf.shape(a1) == tf.shape(a2))
-        return tf.cond(same, lambda: _all(_same(a1, a2, equal_nan)), lambda: tf.constant(False))
-    return _answer(_all(_same(a1, a2, equal_nan)))
+        return tf.cond(same, lambda: _reduce_all(_is_same(a1, a2, equal_nan)), lambda: tf.constant(False))
+    return _answer(_reduce_all(_is_same(a1, a2, equal_nan)))
 
 
 def _answer(all_of_them: tf.Tensor) -> Any:
@@ -129,7 +137,7 @@ def _answer(all_of_them: tf.Tensor) -> Any:
     return bool(all_of_them.numpy()) if tf.executing_eagerly() else all_of_them
 
 
-def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
+def _is_same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
     same = _apply("equal", a, b)
     if equal_nan and isnan(a) is not None and isnan(b) is not None:
         same |= isnan(a) & isnan(b)  # type: ignore[operator]
@@ -143,7 +151,7 @@ def array_equiv(a1: Array, a2: Array) -> Any:
         tf.broadcast_static_shape(a1.shape, a2.shape)
     except ValueError:
         return False
-    return _answer(_all(_apply("equal", a1, a2)))
+    return _answer(_reduce_all(_apply("equal", a1, a2)))
 
 
 # -- kinds ---------------------------------------------------------------------------------------------------
@@ -202,3 +210,60 @@ def isrealobj(x: Any) -> bool:
 def isscalar(element: Any) -> bool:
     """https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html"""
     return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)
+
+
+def iterable(y: Any) -> bool:
+    """Return whether `y` can be iterated over."""
+    if isinstance(y, (tf.Tensor, tf.Variable)):
+        if y.shape.rank is None:
+            raise ShapeNeededError.of(what="the rank of a tensor")
+        return y.shape.rank > 0
+    return y.ndim > 0 if is_array(y) else np.iterable(y)
+
+
+def _positions(array: ndarray) -> np.ndarray:
+    """Return the positions in its storage of the elements that an array sees.
+
+    Raises:
+        StagingError: the positions are not known while staging.
+    """
+    if not tf.executing_eagerly():
+        raise MemoryLayoutError("which parts of an array overlap is asked while staging")
+    storage, chain = array.storage_and_chain()
+    shape = storage.value.shape
+    places = tf.reshape(tf.range(math.prod(shape), dtype=tf.int64), shape)
+    return read_chain(places, chain).numpy()
+
+
+def _compare_memory(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
+    if not (is_array(a) and is_array(b)):
+        if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
+            # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
+            return a is b
+        # Memory of NumPy's and memory of TensorFlow's are never the same.
+        return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
+    storage = storage_of(a)
+    if storage is not storage_of(b):
+        if storage_of(b) in storage.may_alias:
+            raise MemoryLayoutError("whether two staged arrays share memory is known only at run time")
+        return False
+    if a is b or not (chain_of(a) or chain_of(b)):
+        return a.size > 0  # type: ignore[no-any-return]
+    memory = memory_of(a)
+    first, second = layout_probe(a, memory), layout_probe(b, memory)
+    if first is not None and second is not None:
+        return numpy(first, second)
+    return bool(np.isin(_positions(a), _positions(b)).any())
+
+
+def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Return whether two arrays have an element in common."""
+    return _compare_memory(np.shares_memory, a, b)
+
+
+def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
+    """Return whether the stretches of memory of two arrays overlap."""
+    return _compare_memory(np.may_share_memory, a, b)
+
+
+OPS |= {np.iterable: iterable, np.shares_memory: shares_memory, np.may_share_memory: may_share_memory}

@@ -1,4 +1,4 @@
-"""Rounding and clipping, and functions that replace or detect special values."""
+"""Rounding and clipping, parts of complex numbers, and functions that replace special values."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ValueNeededError
-from np2tf.tnp._array.ndarray import is_array
-from np2tf.tnp._dispatch.op import OPS, Array, Int, Operand, attach, op
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._array.ndarray import is_array, tensor_array
+from np2tf.tnp._chapters.creation.arrays import asarray
+from np2tf.tnp._dispatch.argument_types import Array, Int, Operand
+from np2tf.tnp._dispatch.op import OPS, attach, op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axes import difference_along, slice_along
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._operands.promotion import inexact_type, kind_of, ufunc_loop
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, by_parts, constant
+from np2tf.tnp._operands.promotion import inexact_type, kind_of, result_type, ufunc_loop
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, apply_to_parts, constant
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.comparison import EXTREMES
+from np2tf.tnp._ufuncs.real import remainder
 
 __all__ = [
     "angle",
@@ -24,14 +29,17 @@ __all__ = [
     "clip",
     "fix",
     "i0",
+    "imag",
     "nan_to_num",
+    "real",
     "real_if_close",
     "round",
     "sinc",
+    "unwrap",
 ]
 
 
-def _rounded(x: tf.Tensor, decimals: int) -> tf.Tensor:
+def _round_tensor(x: tf.Tensor, decimals: int) -> tf.Tensor:
     if decimals == 0:
         return tf.round(x)
     factor = constant(10.0 ** abs(decimals), x)
@@ -47,10 +55,10 @@ def _round(a: tf.Tensor, decimals: Any) -> tf.Tensor:
             raise NoGraphFormError("rounding truth values to decimals")
         return cast(a, np.float16)
     if a.dtype in COMPLEX:
-        return by_parts(lambda part: _rounded(part, decimals))(a)
+        return apply_to_parts(lambda part: _round_tensor(part, decimals))(a)
     if not a.dtype.is_integer:
-        return _rounded(a, decimals)
-    return a if decimals >= 0 else cast(_rounded(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
+        return _round_tensor(a, decimals)
+    return a if decimals >= 0 else cast(_round_tensor(cast(a, np.float64), decimals), a.dtype.as_numpy_dtype)
 
 
 @op(np.round, method=True)
@@ -76,7 +84,7 @@ def fix(x: Array, out: Any = None) -> tf.Tensor:
 _CLIP: np.ufunc = np._core.umath.clip  # type: ignore[attr-defined]
 
 
-def _clipped(a: Any, low: Any, high: Any) -> tf.Tensor:
+def _clip_tensor(a: Any, low: Any, high: Any) -> tf.Tensor:
     kind = kind_of(a)
     if isinstance(kind, np.dtype) and kind.kind in "iu":
         # A Python integer that no element can pass is no limit, and need not fit the dtype.
@@ -114,7 +122,7 @@ def clip(
         raise ValueError(
             "Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden."
         )
-    return _clipped(a, *limits)
+    return _clip_tensor(a, *limits)
 
 
 def _clip_method(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
@@ -133,11 +141,11 @@ def _nan_to_num(
     See https://numpy.org/doc/stable/reference/generated/numpy.nan_to_num.html.
     """
     if x.dtype in COMPLEX:
-        return by_parts(lambda part: _replaced(part, nan, posinf, neginf))(x)
-    return _replaced(x, nan, posinf, neginf) if x.dtype.is_floating else x
+        return apply_to_parts(lambda part: _replace_special(part, nan, posinf, neginf))(x)
+    return _replace_special(x, nan, posinf, neginf) if x.dtype.is_floating else x
 
 
-def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
+def _replace_special(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     dtype = x.dtype.as_numpy_dtype
     limits = np.finfo(dtype)
     high = as_tensor(limits.max if posinf is None else posinf, dtype)
@@ -145,7 +153,7 @@ def _replaced(x: tf.Tensor, nan: Any, posinf: Any, neginf: Any) -> tf.Tensor:
     number = as_tensor(nan, dtype)
     for value in [value for value in (number, high, low) if value.shape.rank != 0]:
         pairs = zip(reversed(value.shape.as_list()), reversed(x.shape.as_list()), strict=False)
-        if rank(value) > rank(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
+        if rank_of(value) > rank_of(x) or any(n not in (1, None, m) and m is not None for n, m in pairs):
             raise ValueError(f"could not broadcast input array from shape {value.shape} into shape {x.shape}")
     infinity = constant(np.inf, x)
     finite = tf.where(tf.equal(x, infinity), high, tf.where(tf.equal(x, -infinity), low, x))
@@ -199,3 +207,44 @@ def sinc(x: Array) -> tf.Tensor:
     zero = tf.equal(x, constant(0, x))
     y = tf.where(zero, constant(1, x), x) * constant(math.pi, x)
     return tf.where(zero, constant(1, x), tf.sin(y) / y)
+
+
+def _part(val: Any, name: str) -> Any:
+    if isinstance(val, (tf.Tensor, tf.Variable)):
+        val = tensor_array(as_tensor(val))
+    elif isinstance(val, (list, tuple)):
+        val = asarray(val)
+    return getattr(val, name)
+
+
+def real(val: Any) -> Any:
+    """The real part, a view; of real numbers the array itself."""
+    return _part(val, "real")
+
+
+def imag(val: Any) -> Any:
+    """The imaginary part, a view; of real numbers zeros that cannot be written to."""
+    return _part(val, "imag")
+
+
+@op(np.unwrap)
+@promote_in_any_mode
+def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html"""
+    along = normalize_axis(axis, rank_of(p))
+    steps = difference_along(p, along)
+    dtype = result_type(steps, period)
+    if dtype.kind != "f":
+        raise NoGraphFormError("unwrapping integers")
+    steps, whole = cast(steps, dtype), as_tensor(period, dtype)
+    half = whole / tf.constant(2, whole.dtype)
+    limit = half if discont is None else as_tensor(discont, dtype)
+    wrapped = remainder(steps + half, whole) - half
+    wrapped = tf.where((wrapped == -half) & (steps > 0), half, wrapped)
+    correction = tf.where(tf.abs(steps) < limit, tf.zeros((), steps.dtype), wrapped - steps)
+    p = cast(p, dtype)
+    corrected = slice_along(p, along, 1, None) + tf.cumsum(correction, along)
+    return tf.concat([slice_along(p, along, None, 1), corrected], along)
+
+
+OPS |= {np.real: real, np.imag: imag}

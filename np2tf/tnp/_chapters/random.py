@@ -18,7 +18,7 @@ from np2tf.tnp._dispatch.op import write_back
 from np2tf.tnp._dispatch.residency import wrap_result
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp.random import Generator
 
 
@@ -51,7 +51,7 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
             return draws.draw(owner, name, *args, **kwargs)
         require_eager(name)
         if name == "shuffle":
-            return _shuffled(draw, *args, **kwargs)
+            return _shuffle_in_place(draw, *args, **kwargs)
         named = {key: to_numpy(value) for key, value in kwargs.items()}
         out: Any = kwargs.get("out")
         if is_array(out) and not out.flags.forc:
@@ -65,14 +65,14 @@ def function(name: str, draw: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def _shuffled(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
+def _shuffle_in_place(shuffle: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> Any:
     """Shuffle an array or a list in place, and return it."""
     target = to_numpy(x) if is_array(x) or isinstance(x, (tf.Tensor, tf.Variable)) else x
-    asked(lambda: shuffle(target, *args, **kwargs))
+    ask_numpy(lambda: shuffle(target, *args, **kwargs))
     return write_back(x, target) if target is not x else x
 
 
-def made(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def stage_generator(kind: type, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return the generator that staged code makes of a class of NumPy; None if nothing is staged."""
     draws = _draws()
     given = (*args, *kwargs.values())

@@ -10,12 +10,14 @@ import tensorflow as tf
 from np2tf.staging import NoGraphFormError, XlaShapeError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.sorting.sort import keys, order_of
-from np2tf.tnp._dispatch.op import Array, op
-from np2tf.tnp._operands.axis_arguments import normalize_axis, rank
-from np2tf.tnp._operands.conversion import promote
+from np2tf.tnp._dispatch.argument_types import Array, OptionalArray
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
+from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.storage import staging_for_xla
 
 __all__ = [
+    "ediff1d",
     "in1d",
     "intersect1d",
     "isin",
@@ -30,7 +32,7 @@ __all__ = [
 ]
 
 
-def _sorted(flat: tf.Tensor) -> tf.Tensor:
+def _sort_flat(flat: tf.Tensor) -> tf.Tensor:
     return tf.gather(flat, order_of(flat))
 
 
@@ -95,7 +97,7 @@ def unique(
     See https://numpy.org/doc/stable/reference/generated/numpy.unique.html.
     """
     if axis is not None:
-        normalize_axis(axis, rank(ar))
+        normalize_axis(axis, rank_of(ar))
         if ar.shape.rank != 1:
             raise NoGraphFormError("unique along an axis")
     found = _Unique(tf.reshape(ar, [-1]), equal_nan)
@@ -242,7 +244,7 @@ def setxor1d(ar1: Array, ar2: Array, assume_unique: bool = False) -> ndarray:
     """
     refuse_under_xla()
     parts = _flat(ar1, ar2)
-    ordered = _sorted(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
+    ordered = _sort_flat(tf.concat(parts if assume_unique else [_Unique(part).values for part in parts], 0))
     if ordered.shape[0] == 0:
         return tensor_array(ordered)
     edges = tf.concat([_changes(ordered, equal_nan=False), [True]], 0)
@@ -276,3 +278,23 @@ def intersect1d(ar1: Array, ar2: Array, assume_unique: bool = False, return_indi
     if index:
         places = [tf.gather(part, place) for part, place in zip(index, places, strict=True)]
     return tuple(map(tensor_array, (common, *places)))
+
+
+@op(np.ediff1d)
+def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
+    """https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html"""
+    x = tf.reshape(ary, (-1,))
+    if x.dtype == tf.bool:
+        raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
+    parts = [x[1:] - x[:-1]]
+    for name, extra in (("to_begin", to_begin), ("to_end", to_end)):
+        if extra is None:
+            continue
+        given = np.dtype(x.dtype.as_numpy_dtype)
+        if not np.can_cast(extra.dtype.as_numpy_dtype, given, "same_kind"):
+            raise TypeError(
+                f"dtype of `{name}` must be compatible with input `ary` under the `same_kind` rule."
+            )
+        extra = tf.reshape(cast(extra, given), (-1,))
+        parts = [extra, *parts] if name == "to_begin" else [*parts, extra]
+    return tf.concat(parts, 0)

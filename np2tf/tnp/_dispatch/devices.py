@@ -71,7 +71,7 @@ def move_out(x: Any) -> Any:
     if type(x) is not ndarray:
         return x
     references = getrefcount(x), getrefcount(storage_of(x))
-    if any(have > alone for have, alone in zip(references, _alone(), strict=True)):
+    if any(have > alone for have, alone in zip(references, _sole_reference_counts(), strict=True)):
         raise TypeError(
             "an array on TensorFlow has no memory that another array could share; give a copy: np.array(x)"
         )
@@ -79,7 +79,7 @@ def move_out(x: Any) -> Any:
 
 
 @cache
-def _alone() -> tuple[int, int]:
+def _sole_reference_counts() -> tuple[int, int]:
     """Return the reference counts, as `move_out` sees them, of an array with one name and of its storage."""
     name = tensor_array(tf.zeros(1))
 

@@ -19,7 +19,7 @@ from tensorflow.python.framework.ops import EagerTensor
 from tensorflow.python.ops import gen_array_ops, gen_math_ops
 
 from np2tf.tnp._array.ndarray import is_c_ordered, ndarray, scalar, tensor_array, tensor_scalar, wrap_tensor
-from np2tf.tnp._array.strides import in_order_of, lay_out, lay_out_copy, order_of_reduced
+from np2tf.tnp._array.strides import lay_out, lay_out_copy, lay_out_like_operands, order_of_reduced
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._slicing.view_transforms import Transpose
 from np2tf.tnp._tensor.small_constants import constant
@@ -54,7 +54,7 @@ def eager(value: Any) -> Any:
     return value if kind is EagerTensor else None
 
 
-def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any:
+def _wrap(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> Any:
     if type(result) is not EagerTensor:
         return wrap_tensor(result)
     rank = result._rank()
@@ -63,11 +63,11 @@ def _wrapped(result: Any, operands: tuple[Any, ...], iterated: bool = False) -> 
     made = tensor_array(result)
     for one in operands:
         if type(one) is ndarray and (one._chain or one._storage.order is not None):
-            return in_order_of(made, operands, iterated=iterated)
+            return lay_out_like_operands(made, operands, iterated=iterated)
     return made
 
 
-def on_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
+def apply_to_bases(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
     """Apply an elementwise function to arrays that are all the same permutation of their memory.
 
     The function is applied to the memory, and the result is the same permutation of the new memory, as in
@@ -146,7 +146,7 @@ def binary(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direct:
             a = _number(first, enum)
         if a is None or b is None or enum not in enums or raises_floating_point_errors():
             return None
-        return _wrapped(kernel(a, b), args)
+        return _wrap(kernel(a, b), args)
 
     return call
 
@@ -163,7 +163,7 @@ def unary(kernel: Callable[[Any], Any], enums: frozenset[int]) -> Direct:
         x = eager(args[0])
         if x is None or x._datatype_enum() not in enums or raises_floating_point_errors():
             return None
-        return _wrapped(kernel(x), args)
+        return _wrap(kernel(x), args)
 
     return call
 
@@ -189,13 +189,13 @@ def reduction(kernel: Callable[[Any, Any], Any], enums: frozenset[int]) -> Direc
             return None
         result = kernel(x, constant(axes, tf.int32))
         if is_c_ordered(args[0]):
-            return _wrapped(result, ())
+            return _wrap(result, ())
         return lay_out(result, order_of_reduced(args[0], axes, False)) if rank > len(axes) else None
 
     return call
 
 
-def _joined(args: tuple[Any, ...]) -> Any:
+def _join(args: tuple[Any, ...]) -> Any:
     if len(args) != 1 or type(args[0]) not in (list, tuple) or not args[0]:
         return None
     tensors = [eager(value) for value in args[0]]
@@ -207,7 +207,7 @@ def _joined(args: tuple[Any, ...]) -> Any:
     return tensor_array(gen_array_ops.concat_v2(tensors, constant(0, tf.int32)))
 
 
-def _chosen(args: tuple[Any, ...]) -> Any:
+def _choose(args: tuple[Any, ...]) -> Any:
     if len(args) != 3:
         return None
     condition, a, b = map(eager, args)
@@ -216,7 +216,7 @@ def _chosen(args: tuple[Any, ...]) -> Any:
     if a._datatype_enum() != b._datatype_enum():
         return None
     made = gen_math_ops.select_v2(condition, a, b)
-    return _wrapped(made, args, iterated=True) if made._rank() else None
+    return _wrap(made, args, iterated=True) if made._rank() else None
 
 
 def _product(args: tuple[Any, ...]) -> Any:
@@ -238,7 +238,7 @@ _CASTS = {
 }
 
 
-def converted(array: ndarray, dtype: Any) -> Any:
+def convert(array: ndarray, dtype: Any) -> Any:
     """Return the result of ``array.astype(dtype)`` with one argument on the fast path, else None."""
     if not fast_flags.unstaged:
         return None
@@ -278,6 +278,6 @@ UFUNCS: dict[str, Direct] = {
 FUNCTIONS: dict[Any, Direct] = {
     np.sum: reduction(gen_math_ops._sum, _FLOATS | _COMPLEX | {_INT64}),
     np.mean: reduction(gen_math_ops.mean, _FLOATS),
-    np.concatenate: _joined,
-    np.where: _chosen,
+    np.concatenate: _join,
+    np.where: _choose,
 }

@@ -15,7 +15,7 @@ import numpy as np
 from np2tf.counts import counts
 from np2tf.staging import NoGraphFormError, ValueNeededError
 from np2tf.tnp._dispatch.op import OPS, write_back
-from np2tf.tnp._dispatch.residency import has_tensor, kept_in_kind
+from np2tf.tnp._dispatch.residency import has_tensor, keep_kind
 from np2tf.tnp._front.front import WRITES
 from np2tf.tnp._operands.conversion import to_numpy
 from np2tf.tnp._tensor.storage import current_scope
@@ -35,7 +35,7 @@ _EFFECT_PREFIXES = ("numpy.random.", "numpy.testing.")
 def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]:
     """NumPy's `function` over our arrays; `qualified` is the name by which the rules know it."""
     if qualified in WRITES:
-        return _writing(function, qualified, WRITES[qualified])
+        return _wrap_writer(function, qualified, WRITES[qualified])
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -43,14 +43,14 @@ def fallback(function: Callable[..., Any], qualified: str) -> Callable[..., Any]
         result = function(*given, **named)
         if kwargs.get("out") is not None:
             return write_back(kwargs["out"], named["out"])
-        return kept_in_kind(result, args, kwargs)
+        return keep_kind(result, args, kwargs)
 
     call.host_only = True  # type: ignore[attr-defined]
     OPS.setdefault(function, call)
     return call
 
 
-def _writing(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
+def _wrap_writer(function: Callable[..., Any], qualified: str, target: str) -> Callable[..., Any]:
     """Wrap a function that writes to its first parameter; the wrapper returns the written array.
 
     Args:

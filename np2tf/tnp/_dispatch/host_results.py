@@ -16,16 +16,16 @@ from np2tf.tnp._tensor.storage import current_scope
 SMALL = 65536
 
 
-def known(value: Any) -> Any:
+def known_value(value: Any) -> Any:
     """Return `value` converted for NumPy, also inside slices.
 
     Raises:
         StagingError: a value is not known while staging.
     """
     if isinstance(value, slice):
-        return slice(known(value.start), known(value.stop), known(value.step))
+        return slice(known_value(value.start), known_value(value.stop), known_value(value.step))
     if isinstance(value, tuple):
-        return tuple(map(known, value))
+        return tuple(map(known_value, value))
     if current_scope() is not None and has_array((value,)) and not has_tensor((value,)):
         raise ValueNeededError("the value of an array is needed while staging")
     return to_numpy(value)
@@ -36,7 +36,9 @@ def host_only(numpy: Callable[..., Any]) -> Callable[..., Any]:
 
     @functools.wraps(numpy)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return wrap_result(numpy(*map(known, args), **{name: known(item) for name, item in kwargs.items()}))
+        return wrap_result(
+            numpy(*map(known_value, args), **{name: known_value(item) for name, item in kwargs.items()})
+        )
 
     call.numpy = numpy  # type: ignore[attr-defined]
     call.host_only = True  # type: ignore[attr-defined]

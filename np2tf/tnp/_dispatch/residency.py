@@ -65,26 +65,26 @@ def runs_on_host(args: tuple[Any, ...], kwargs: dict[str, Any]) -> bool:
     return not has_array(args) and not (kwargs and has_array(kwargs.values()))
 
 
-def kept_in_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def keep_kind(result: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Return NumPy's result for these arguments, moved to TensorFlow if one of the arguments is there."""
     if eager_on_host() and not has_tensor(args) and not (kwargs and has_tensor(kwargs.values())):
         return result
-    return lifted(result)
+    return move_to_tensorflow(result)
 
 
 def wrap_result(value: Any) -> Any:
     """Return NumPy's result with its new arrays moved to TensorFlow, if new arrays live there."""
-    return value if new_arrays_on_host() else lifted(value)
+    return value if new_arrays_on_host() else move_to_tensorflow(value)
 
 
-def lifted(value: Any) -> Any:
+def move_to_tensorflow(value: Any) -> Any:
     """Return `value` with every np.ndarray moved to TensorFlow whose dtype TensorFlow has."""
     kind = type(value)
     if kind is np.ndarray:
         has_dtype = has_tf_dtype(value.dtype) and value.dtype.isnative
         return lay_out_copy(tf.constant(value), value) if has_dtype else value
     if kind in (tuple, list):
-        return kind(map(lifted, value))
+        return kind(map(move_to_tensorflow, value))
     if isinstance(value, tuple):
-        return kind(*map(lifted, value))
+        return kind(*map(move_to_tensorflow, value))
     return value

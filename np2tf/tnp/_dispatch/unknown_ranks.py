@@ -26,7 +26,7 @@ MOST_AXES = 6
 DOUBTFUL = (StagingError, TypeError, ValueError, IndexError)
 
 
-def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def call_for_known_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
     """Call ``function(*args, **kwargs)``; if it has to know the rank of an operand, call it for every rank.
 
     Raises:
@@ -35,26 +35,26 @@ def knowing_ranks(function: Callable[..., Any], args: tuple[Any, ...], kwargs: d
     try:
         return function(*args, **kwargs)
     except DOUBTFUL as error:
-        return over_ranks(function, args, kwargs, error)
+        return retry_for_each_rank(function, args, kwargs, error)
 
 
-def over_ranks(
+def retry_for_each_rank(
     function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], error: Exception
 ) -> Any:
     """Repeat a failed call for every rank of an operand; raise `error` if no operand has an unknown rank.
 
     As in NumPy, a result may be a view of the operand, and the operand may be written to.
     """
-    given = None if tf.executing_eagerly() else next(_of_unknown_rank((args, kwargs)), None)
+    given = None if tf.executing_eagerly() else next(_operands_of_unknown_rank((args, kwargs)), None)
     # Within np2tf.jit the host answers, knowing all.
     if given is None or current_scope() is not None:
         raise error
 
     def at(operand: Any, complete: bool = False) -> Any:
-        more = _replaced((args, kwargs), lambda value: operand if value is given else value)
+        more = _replace_operands((args, kwargs), lambda value: operand if value is given else value)
         if complete:
-            more = _replaced(more, _completed)
-        return knowing_ranks(function, *more)
+            more = _replace_operands(more, _complete_shape)
+        return call_for_known_ranks(function, *more)
 
     others = [value for value in _operands((args, kwargs)) if is_array(value) and value is not given]
     cases = _Cases(at, given, error, others)
@@ -64,17 +64,21 @@ def over_ranks(
     return result
 
 
-def of_any_rank(function: Callable[..., Any]) -> Callable[..., Any]:
+def support_unknown_ranks(function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a function that needs the ranks of its operands; an unknown rank is staged for every rank."""
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        return function(*args, **kwargs) if _rank_is_known(args) else knowing_ranks(function, args, kwargs)
+        return (
+            function(*args, **kwargs)
+            if _rank_is_known(args)
+            else call_for_known_ranks(function, args, kwargs)
+        )
 
     return call
 
 
-def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
+def ensure_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
     """Return `tensor` with `rank` axes; the graph fails if it has another number of axes.
 
     The tensor is reshaped. With `tf.ensure_shape`, TensorFlow's optimiser would apply the knowledge of one
@@ -85,7 +89,7 @@ def of_rank(tensor: tf.Tensor, rank: int) -> tf.Tensor:
     return tf.reshape(tensor, tf.reshape(tf.shape(tensor, tf.int64), [rank]))
 
 
-def rank_of(tensor: tf.Tensor) -> tf.Tensor:
+def rank_tensor(tensor: tf.Tensor) -> tf.Tensor:
     """Return the number of axes as a tensor.
 
     TensorFlow's optimiser merges the facts that operations, also of different branches, state about the
@@ -95,10 +99,10 @@ def rank_of(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _rank_is_known(args: Any) -> bool:
-    return next(_of_unknown_rank(args), None) is None
+    return next(_operands_of_unknown_rank(args), None) is None
 
 
-def _of_unknown_rank(value: Any) -> Iterator[Any]:
+def _operands_of_unknown_rank(value: Any) -> Iterator[Any]:
     """Yield the operands in `value` whose rank is not known."""
     for operand in _operands(value):
         tensor = operand.tensor if is_array(operand) else operand
@@ -120,19 +124,19 @@ def _operands(value: Any) -> Iterator[Any]:
         yield value
 
 
-def _replaced(value: Any, by: Callable[[Any], Any]) -> Any:
+def _replace_operands(value: Any, by: Callable[[Any], Any]) -> Any:
     """Return `value` with every operand replaced by ``by(operand)``."""
     kind = type(value)
     if kind is tuple or kind is list:
-        return kind(_replaced(item, by) for item in value)
+        return kind(_replace_operands(item, by) for item in value)
     if kind is dict:
-        return {key: _replaced(item, by) for key, item in value.items()}
+        return {key: _replace_operands(item, by) for key, item in value.items()}
     if kind is slice:
-        return slice(*_replaced((value.start, value.stop, value.step), by))
+        return slice(*_replace_operands((value.start, value.stop, value.step), by))
     return by(value)
 
 
-def _completed(value: Any) -> Any:
+def _complete_shape(value: Any) -> Any:
     """Return an operand of known rank with its unknown lengths set to 3, which suits most functions."""
     tensor = value.tensor if is_array(value) else value
     if not isinstance(tensor, tf.Tensor) or tensor.shape.rank is None or tensor.shape.is_fully_defined():
@@ -172,7 +176,7 @@ class _Leaf:
         Raises:
             _Differs: the leaves have no common form.
         """
-        if self.dtype is None and other.dtype is None and _same(self.value, other.value):
+        if self.dtype is None and other.dtype is None and _have_one_form(self.value, other.value):
             return self
         dtype, weak, raw = self.kind
         if (dtype, weak, raw) != other.kind:
@@ -198,7 +202,7 @@ _NUMBERS = {bool: tf.bool, int: tf.int64, float: tf.float64}
 _VALUES = (bool, int, float, complex, str, bytes, type, np.dtype)
 
 
-def _same(one: Any, other: Any) -> bool:
+def _have_one_form(one: Any, other: Any) -> bool:
     return one is other or (type(one) is type(other) and isinstance(one, _VALUES) and one == other)
 
 
@@ -279,7 +283,7 @@ class _Cases:
         self.leaves = [functools.reduce(_Leaf.joined, leaves) for leaves in forms]
 
     def _outcome(self, rank: int) -> _Outcome:
-        tensor = of_rank(self.tensor, rank)
+        tensor = ensure_rank(self.tensor, rank)
         operand = tensor_array(tensor) if is_array(self.given) else tensor
         before = [(storage, storage.value) for storage in map(storage_of, self.others)]
         try:
@@ -319,10 +323,10 @@ class _Cases:
             # In a throw-away graph only the form matters.
             found = [tf.compat.v1.placeholder(dtype) for dtype in dtypes]
         elif dtypes or any(self.errors):
-            rank = rank_of(self.tensor)
+            rank = rank_tensor(self.tensor)
             branches = [functools.partial(self._branch, rank, k, dtypes) for k in range(MOST_AXES + 1)]
             words = f"np2tf: an array of more than {MOST_AXES} axes, whose number is known only at run time"
-            branches.append(functools.partial(_failing, rank, MOST_AXES + 1, dtypes, words))
+            branches.append(functools.partial(_fail, rank, MOST_AXES + 1, dtypes, words))
             found = tf.nest.flatten(tf.switch_case(rank, branches))
         else:
             found = []
@@ -338,25 +342,27 @@ class _Cases:
         made = leaf.of(tensor)
         if not leaf.view:
             return made
-        view = self.given.view_through(OfAnyRank(lambda operand: tf.nest.flatten(self.at(operand))[k]))
+        view = self.given.view_through(
+            RankDependentView(lambda operand: tf.nest.flatten(self.at(operand))[k])
+        )
         view.remember(made.tensor)
         return view
 
     def _branch(self, rank: tf.Tensor, k: int, dtypes: list[tf.DType]) -> list[tf.Tensor]:
         error = self.errors[k]
         if error is not None:
-            return _failing(rank, k, dtypes, f"{type(error).__name__}: {error}")
+            return _fail(rank, k, dtypes, f"{type(error).__name__}: {error}")
         outcome = self._outcome(k)
         if outcome.error is not None:
             raise outcome.error
         pairs = zip(outcome.values, self.leaves, strict=True)
         tensors = [_tensor_of(value) for value, leaf in pairs if leaf.dtype is not None]
         if self.writes:
-            tensors.append(of_rank(self.tensor, k) if outcome.after is None else outcome.after)
+            tensors.append(ensure_rank(self.tensor, k) if outcome.after is None else outcome.after)
         return tensors
 
 
-def _failing(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
+def _fail(rank: tf.Tensor, k: int, dtypes: list[tf.DType], message: str) -> list[tf.Tensor]:
     """Return the outputs of a branch that fails: with a message, and under XLA by an impossible shape."""
     with tf.control_dependencies([tf.debugging.Assert(tf.constant(False), [message])]):
         shape = tf.fill([rank - k + 1], 1)
@@ -367,7 +373,7 @@ _DISCOVERY = "ranks"
 
 
 @dataclass(frozen=True, eq=False)
-class OfAnyRank:
+class RankDependentView:
     """The view transform of an array of unknown rank, which applies the one for the rank once it is known."""
 
     view: Callable[[Any], Any]
@@ -381,7 +387,7 @@ class OfAnyRank:
 
         def written(operand: Any) -> tf.Tensor:
             seen = self.view(operand)
-            seen.store(of_rank(value, seen.tensor.shape.rank))
+            seen.store(ensure_rank(value, seen.tensor.shape.rank))
             return operand.tensor
 
         return _result(written, base)
@@ -389,5 +395,5 @@ class OfAnyRank:
 
 def _result(function: Callable[[Any], tf.Tensor], base: tf.Tensor) -> tf.Tensor:
     unknown = ShapeNeededError("a view of an array of unknown rank")
-    result: tf.Tensor = over_ranks(function, (tensor_array(base),), {}, unknown)
+    result: tf.Tensor = retry_for_each_rank(function, (tensor_array(base),), {}, unknown)
     return result

@@ -19,7 +19,7 @@ _OVER_ALL = frozenset(
 )
 
 
-def without_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
+def flatten_unknown_rank(name: str, order: list[str], values: list[Any]) -> list[Any]:
     """Flatten an array of unknown rank, if the function works over all its elements; else change nothing.
 
     Args:

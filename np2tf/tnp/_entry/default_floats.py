@@ -36,7 +36,7 @@ class _State(threading.local):
 _state = _State()
 
 
-def narrowing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+def narrow_results(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap `function` so that its result is narrowed unless the call asks for 64 bits."""
     if name in _AS_STORED:
         return function
@@ -49,7 +49,7 @@ def narrowing(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
         try:
             result = function(*args, **kwargs)
             if _is_wide(result) and not _asks_for_wide(args) and not _asks_for_wide(kwargs.values()):
-                return _narrowed(result)
+                return _narrow(result)
             return result
         finally:
             _state.inside = False
@@ -108,7 +108,7 @@ def _names_wide(text: str) -> bool:
         return False
 
 
-def _narrowed(value: Any) -> Any:
+def _narrow(value: Any) -> Any:
     if is_array(value):
         if not _is_wide(value):
             return value
@@ -119,9 +119,9 @@ def _narrowed(value: Any) -> Any:
     if type(value) in _WIDE_TYPES:
         return _NARROW_TYPES[type(value)](value)
     if type(value) in (tuple, list):
-        return type(value)(map(_narrowed, value))
+        return type(value)(map(_narrow, value))
     if isinstance(value, tuple):
-        return type(value)(*map(_narrowed, value))
+        return type(value)(*map(_narrow, value))
     return value
 
 
@@ -141,7 +141,7 @@ def apply(floats: str) -> None:
     while _undo:
         _undo.pop()()
     if floats == "float32":
-        _undo.append(entry_points.replace(narrowing))
+        _undo.append(entry_points.replace(narrow_results))
         vars(tnp)["finfo"] = _finfo
     else:
         vars(tnp)["finfo"] = np.finfo

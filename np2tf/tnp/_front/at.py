@@ -71,7 +71,7 @@ class at:
         elif kind is list or kind is dict:
             target[self._key] = value
             return target
-        return _tensor_at.entered("set")(target, self._key, value)
+        return _tensor_at.writer("set")(target, self._key, value)
 
 
 def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any], Any]:
@@ -84,20 +84,20 @@ def _update(name: str, function: Callable[[Any, Any], Any]) -> Callable[[at, Any
         ):
             target[key] = function(target[key], value)
             return target
-        return _tensor_at.entered(name)(target, key, value)
+        return _tensor_at.writer(name)(target, key, value)
 
     update.__name__ = name
     update.__doc__ = f"``x[key] = {name}(x[key], value)``, once for each index; returns x."
     return update
 
 
-def _in_place(name: str) -> Callable[..., Any]:
+def _make_in_place(name: str) -> Callable[..., Any]:
     def call(self: at, *args: Any, **kwargs: Any) -> Any:
         target = self._target
         if fast_flags.host and is_host_type(type(target)) and are_host(args) and are_host(kwargs.values()):
             getattr(target, name)(*args, **kwargs)
             return target
-        return _tensor_at.entered(name)(target, args, kwargs)
+        return _tensor_at.writer(name)(target, args, kwargs)
 
     call.__name__ = name
     call.__doc__ = f"``x.{name}(…)``, in place; returns x."
@@ -107,4 +107,4 @@ def _in_place(name: str) -> Callable[..., Any]:
 for _name, _function in UPDATES.items():
     setattr(at, _name, _update(_name, _function))
 for _name in _METHODS:
-    setattr(at, _name, _in_place(_name))
+    setattr(at, _name, _make_in_place(_name))

@@ -64,7 +64,7 @@ _ABSENT: Any = _Absent()
 HOST.add(_Absent)
 
 
-def _calling(
+def _route_by_operands(
     function: Callable[..., Any],
     creates: bool,
     writes: str | None,
@@ -98,15 +98,15 @@ def _calling(
                 if c is _ABSENT:
                     return function(a, b)
                 return function(a, b, c, *rest) if rest else function(a, b, c)
-            function(*_given(a, b, c, *rest), **kwargs)
+            function(*_given_arguments(a, b, c, *rest), **kwargs)
             return kwargs[writes] if a is _ABSENT else a
-        return otherwise(_given(a, b, c, *rest), kwargs)
+        return otherwise(_given_arguments(a, b, c, *rest), kwargs)
 
     call.autograph_info__ = {}  # type: ignore[attr-defined]  # AutoGraph leaves it alone
     return call
 
 
-def _by_the_rules(
+def _route_by_promotion(
     function: Callable[..., Any], otherwise: Callable[[tuple[Any, ...], dict[str, Any]], Any]
 ) -> Callable[..., Any]:
     """Return a function that calls NumPy if NumPy's rules of promotion are in force, else `otherwise`."""
@@ -115,7 +115,7 @@ def _by_the_rules(
     )
 
 
-def _given(*args: Any) -> tuple[Any, ...]:
+def _given_arguments(*args: Any) -> tuple[Any, ...]:
     """Return the arguments that were given."""
     return tuple([arg for arg in args if arg is not _ABSENT])
 
@@ -142,8 +142,8 @@ class Function(functools.partial):  # type: ignore[type-arg]
         def otherwise(args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
             return _routing.route(made, args, kwargs)
 
-        host = _by_the_rules(function, otherwise) if qualified in _ASK_THE_RULES else function
-        call = _calling(host, creates, WRITES.get(qualified), otherwise)
+        host = _route_by_promotion(function, otherwise) if qualified in _ASK_THE_RULES else function
+        call = _route_by_operands(host, creates, WRITES.get(qualified), otherwise)
         made = super().__new__(cls, functools.update_wrapper(call, function))
         functools.update_wrapper(made, function)
         within = getattr(function, "__wrapped__", None)
@@ -187,7 +187,9 @@ class UniversalFunction(Function):
     numpy: np.ufunc
 
     def __new__(cls, function: np.ufunc) -> UniversalFunction:
-        call = _calling(function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given))
+        call = _route_by_operands(
+            function, False, None, lambda *given: _routing.route_ufunc(made, "__call__", *given)
+        )
         made = functools.partial.__new__(cls, call)
         made.numpy = function
         made.qualified = f"numpy.{function.__name__}"

@@ -13,7 +13,7 @@ from np2tf.config import config
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-class _InForce:
+class _Flag:
     """A flag that is quick to read.
 
     Attributes:
@@ -25,12 +25,12 @@ class _InForce:
     numpys: bool
 
 
-class _Own(threading.local):
+class _ThreadMode(threading.local):
     mode: str | None = None
 
 
-in_force = _InForce()
-_own = _Own()
+in_force = _Flag()
+_own = _ThreadMode()
 _lock = threading.Lock()
 _others = 0
 
@@ -57,7 +57,7 @@ def promotion_scope(mode: str) -> Iterator[None]:
         _count(-1)
 
 
-def unrefused(function: F) -> F:
+def promote_in_any_mode(function: F) -> F:
     """Wrap `function` so that its own constants and intermediate results promote in every mode."""
 
     @functools.wraps(function)

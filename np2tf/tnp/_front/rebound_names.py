@@ -27,7 +27,7 @@ ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.concatenate))
 
 
-class _Rebound:
+class _Rebinding:
     """The names that are bound anew.
 
     Attributes:
@@ -43,7 +43,7 @@ class _Rebound:
         self.words = frozenset()
 
 
-rebound = _Rebound()
+rebound = _Rebinding()
 #: NumPy's qualified name -> NumPy's own object, for all names that have ever been bound anew.
 _own: dict[str, Any] = {}
 #: Names that NumPy does not have -> the first value that the program has given them.
@@ -56,14 +56,14 @@ _ours: dict[str, list[ModuleType]] = {}
 _aside: dict[tuple[str, str], Any] = {}
 
 
-class _ByName(ModuleType):
+class _PickledByName(ModuleType):
     """A module that is pickled by its name; pickling libraries recognise only the class `module` itself."""
 
     def __reduce__(self) -> tuple[Any, ...]:
         return importlib.import_module, (self.__name__,)
 
 
-class _Watched(_ByName):
+class _WatchedModule(_PickledByName):
     """A module of NumPy's."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -77,7 +77,7 @@ class _Watched(_ByName):
         _follow(self, name, before)
 
 
-class StandsForNumPys(_ByName):
+class StandsForNumPys(_PickledByName):
     """A module of np2tf; a name that the program binds in it is bound in NumPy's module."""
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -127,9 +127,9 @@ def follow_program() -> None:
 
 
 def _follow_module(numpys: ModuleType) -> None:
-    if not isinstance(numpys, _Watched):
+    if not isinstance(numpys, _WatchedModule):
         kind = type(numpys)
-        bases = (_Watched,) if kind is ModuleType else (_Watched, kind)
+        bases = (_WatchedModule,) if kind is ModuleType else (_WatchedModule, kind)
         numpys.__class__ = type(kind.__name__, bases, {"__module__": kind.__module__})
 
 

@@ -19,7 +19,7 @@ from np2tf.tnp._front.front import provide, universal_function
 _ABSENT = object()
 
 
-def removed(name: str, namespace: Any) -> Any:
+def replacement(name: str, namespace: Any) -> Any:
     """Return the object that replaces a name that NumPy removed.
 
     Args:
@@ -43,7 +43,7 @@ def removed(name: str, namespace: Any) -> Any:
     value = operator.attrgetter(rule.new_name)(namespace)
     if rule.negated:
         return -value
-    return _adapted(rule, value, namespace) if rule.arguments or rule.flattens else value
+    return _adapt(rule, value, namespace) if rule.arguments or rule.flattens else value
 
 
 def _why_not(rule: Rule) -> str:
@@ -52,7 +52,7 @@ def _why_not(rule: Rule) -> str:
     return f"NumPy has it since {rule.since}" if rule.since else f"NumPy had it until {rule.until}"
 
 
-def _adapted(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
+def _adapt(rule: Rule, function: Callable[..., Any], namespace: Any) -> Callable[..., Any]:
     @functools.wraps(function)
     def call(first: Any, *args: Any, **kwargs: Any) -> Any:
         flat = namespace.ravel(first) if rule.flattens else first

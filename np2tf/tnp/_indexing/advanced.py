@@ -11,7 +11,7 @@ from np2tf.staging import DuplicateIndicesError
 from np2tf.tnp._indexing.boolean_masks import check_mask, true_places
 from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._slicing import slicing
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
@@ -38,7 +38,7 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     return tensor
 
 
-class Advanced:
+class AdvancedKey:
     """A key with index arrays, applied to one tensor.
 
     Args:
@@ -56,7 +56,7 @@ class Advanced:
         self, base: tf.Tensor, items: list[Any], parted: bool, value: tf.Tensor | None = None
     ) -> None:
         self.base = base
-        items = _with_masks_as_integers(base, items)
+        items = _masks_to_integers(base, items)
         # Integers beside index arrays are index arrays of shape () in NumPy's reckoning.
         indexed = [k for k, item in enumerate(items) if isinstance(item, (tf.Tensor, int, SymInt, _Truth))]
         self.basic = tuple(
@@ -124,7 +124,7 @@ class Advanced:
     def gather(self) -> tf.Tensor:
         """The elements of the key."""
         if len(self.indices) == 1:
-            return gathered(self.cut, self.indices[0], self.axes[0])
+            return gather_parts(self.cut, self.indices[0], self.axes[0])
         front = tf.transpose(self.cut, self._to_front())
         if front.shape.num_elements() == 0:
             # TensorFlow gathers nothing from nothing.
@@ -190,7 +190,7 @@ class _Truth:
             self.index = tf.zeros([int(known)], tf.int64)
 
 
-def _with_masks_as_integers(base: tf.Tensor, items: list[Any]) -> list[Any]:
+def _masks_to_integers(base: tf.Tensor, items: list[Any]) -> list[Any]:
     flat: list[Any] = []
     axis = 0
     for item in items:

@@ -13,15 +13,15 @@ import tensorflow as tf
 from np2tf.tnp._array.ndarray import array_over, chain_of, ndarray, storage_of
 from np2tf.tnp._indexing.keys import FULL, expand, holds_0d_array
 from np2tf.tnp._masked.selection import is_dynamic
-from np2tf.tnp._slicing.slice_spec import Axis, axes_of, axis_per_item
-from np2tf.tnp._slicing.view_transforms import Basic
+from np2tf.tnp._slicing.slice_spec import SliceSpec, axes_of, axis_per_item
+from np2tf.tnp._slicing.view_transforms import BasicIndexing
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
 from np2tf.tnp._tensor.storage import staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 
 
-def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
+def compose_keys(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     """Return the array that `array` is a slice of, and the expanded key of that array that equals `key`.
 
     Returns:
@@ -31,7 +31,7 @@ def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     chain = chain_of(array)
     if (
         not chain
-        or type(chain[-1]) is not Basic
+        or type(chain[-1]) is not BasicIndexing
         or not any(map(is_dynamic, chain[-1].key))
         or not staging_for_xla()
     ):
@@ -65,7 +65,7 @@ def composed(array: ndarray, key: Any) -> tuple[ndarray, list[Any]] | None:
     return whole, made
 
 
-def _part(outer: Any, axis: Axis, inner: Any) -> Any:
+def _part(outer: Any, axis: SliceSpec, inner: Any) -> Any:
     """Compose two items of keys for one axis: `inner` within the slice `outer`; None if no item does both."""
     if isinstance(inner, slice) and inner == FULL:
         return outer
@@ -81,7 +81,7 @@ def _part(outer: Any, axis: Axis, inner: Any) -> Any:
     return _position(inner, axis)
 
 
-def _end(end: Int | None, default: Int, axis: Axis) -> Int:
+def _end(end: Int | None, default: Int, axis: SliceSpec) -> Int:
     """Return an end of a slice of a slice, counted from the start of the axis."""
     if end is None:
         return default
@@ -96,7 +96,7 @@ def _end(end: Int | None, default: Int, axis: Axis) -> Int:
     return SymInt.fresh(place, 0, axis.length)
 
 
-def _position(index: Int, axis: Axis) -> SymInt:
+def _position(index: Int, axis: SliceSpec) -> SymInt:
     """Return the position of an element of a slice; a position outside of the slice is a violation."""
     length = symint.extent(axis.start, axis.stop)
     given = symint.tensor_of(index)
@@ -107,7 +107,7 @@ def _position(index: Int, axis: Axis) -> SymInt:
     return SymInt.fresh(symint.tensor_of(axis.start) + given, 0, max(axis.length - 1, 0))
 
 
-def _positions(index: tf.Tensor, axis: Axis) -> tf.Tensor:
+def _positions(index: tf.Tensor, axis: SliceSpec) -> tf.Tensor:
     length = symint.extent(axis.start, axis.stop)
     index = tf.where(index < 0, index + length, index)
     if checks_bounds():

@@ -46,11 +46,11 @@ def expand(key: Any, rank: int | None) -> list[Any]:
     where = ellipses[0] if ellipses else len(parts)
     if rank - used + len(parts) > MOST_AXES:
         raise IndexError(f"number of dimensions must be within [0, {MOST_AXES}]")
-    parts = [_settled(part) if type(part) is slice else part for part in parts]
+    parts = [_settle_sequence(part) if type(part) is slice else part for part in parts]
     return [*parts[:where], *[FULL] * (rank - used), *parts[where + 1 :]]
 
 
-def _settled(part: slice) -> slice:
+def _settle_sequence(part: slice) -> slice:
     return slice(*(None if end is None else _integer(end) for end in (part.start, part.stop, part.step)))
 
 
@@ -112,7 +112,7 @@ def _index_array(part: Any) -> Any:
     if not is_array(part) and isinstance(part, np.ndarray) and part.ndim == 0 and part.dtype.kind in "iu":
         return int(part)
     if isinstance(part, (list, tuple)):
-        index = _from_sequence(part)
+        index = _sequence_to_index(part)
     else:
         index = as_tensor(part)
     if index.shape.rank is None:
@@ -126,7 +126,7 @@ def _index_array(part: Any) -> Any:
     return tf.cast(index, tf.int64)
 
 
-def _from_sequence(values: Any) -> tf.Tensor:
+def _sequence_to_index(values: Any) -> tf.Tensor:
     """Return a list or tuple as an index array; an empty one becomes an integer array."""
     try:
         index = as_tensor(values)

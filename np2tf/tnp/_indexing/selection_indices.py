@@ -7,10 +7,10 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp._indexing.advanced import positions
-from np2tf.tnp._masked.chunked_reductions import reduced, round_of
+from np2tf.tnp._masked.chunked_reductions import reduce_selection, round_of
 from np2tf.tnp._masked.element_sources import Round
-from np2tf.tnp._masked.selection import Cut, Selection, guarded, selection_of
-from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, unrecorded
+from np2tf.tnp._masked.selection import AxisMask, Selection, guard_gradient, selection_of
+from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation, suspend_recording
 
 
 def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
@@ -22,7 +22,7 @@ def selected_index(base: tf.Tensor, key: Any) -> Selection | None:
     return index if usable and base.shape.rank and base.shape.is_fully_defined() else None
 
 
-def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
+def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, AxisMask]:
     """Return the positions that the index points to, counted from the start, and the part of it that counts.
 
     Positions that do not count are 0.
@@ -32,25 +32,25 @@ def _places(base: tf.Tensor, index: Selection) -> tuple[tf.Tensor, Cut]:
     return positions(tf.cast(index.filled(0), tf.int64), base.shape[0], 0), part
 
 
-def gathered_at(base: tf.Tensor, index: Selection) -> Selection:
+def gather_at(base: tf.Tensor, index: Selection) -> Selection:
     """Return ``base[index]``."""
     (part,) = index.parts
     assert part is not None
     parts = (part, *[None] * (base.shape.rank - 1))
     if round_of(index, (0,)) is None:
-        return guarded(Selection(tf.gather(base, _places(base, index)[0]), parts))
+        return guard_gradient(Selection(tf.gather(base, _places(base, index)[0]), parts))
     if checks_bounds():
         record_violation(_is_beyond(base, index))
-    with unrecorded():
+    with suspend_recording():
         whole = tf.gather(base, _places(base, index)[0])
 
     def read(axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
         assert -axis == base.shape.rank
-        with unrecorded():
+        with suspend_recording():
             places = positions(tf.cast(index.read(-1, first, count, entered), tf.int64), base.shape[0], 0)
         return tf.gather(base, places)
 
-    return guarded(Selection(whole, parts, read))
+    return guard_gradient(Selection(whole, parts, read))
 
 
 def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
@@ -64,10 +64,10 @@ def _is_beyond(base: tf.Tensor, index: Selection) -> tf.Tensor:
         return beyond(index.read(axis, first, count, entered))
 
     found = Selection(beyond(index.whole), index.parts, read)
-    return reduced("any", found, (0,), tf.reduce_any(found.filled(False)))
+    return reduce_selection("any", found, (0,), tf.reduce_any(found.filled(False)))
 
 
-def filled_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
+def fill_at(base: tf.Tensor, index: Selection, value: tf.Tensor) -> tf.Tensor | None:
     """Return `base` after ``base[index] = value``; None unless the value is one number."""
     if value.shape.num_elements() != 1:
         return None

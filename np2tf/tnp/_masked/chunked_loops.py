@@ -18,7 +18,7 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._tensor.index_bounds import unrecorded
+from np2tf.tnp._tensor.index_bounds import suspend_recording
 from np2tf.tnp._tensor.storage import staging_at_once
 
 #: Arrays of fewer elements are worked on as a whole (microseconds for an inner product, whole and in rounds:
@@ -65,7 +65,7 @@ def elements_of_round(
     return 2 ** (wanted.bit_length() - 1) if wanted > 0 else None
 
 
-def over(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.Tensor:
+def run_rounds(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.Tensor:
     """Return the state after all rounds over `length` elements.
 
     Args:
@@ -91,7 +91,7 @@ def over(length: tf.Tensor, elements: int, step: Step, state: tf.Tensor) -> tf.T
 def _loop(rounds: tf.Tensor, length: tf.Tensor, size: int, step: Step, state: tf.Tensor) -> tf.Tensor:
     def body(number: tf.Tensor, state: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         first = tf.minimum(number * size, length - size)
-        with unrecorded():
+        with suspend_recording():
             return number + 1, step(first, size, number * size - first, state)
 
     def test(number: tf.Tensor, _: tf.Tensor) -> tf.Tensor:
@@ -100,7 +100,7 @@ def _loop(rounds: tf.Tensor, length: tf.Tensor, size: int, step: Step, state: tf
     return tf.while_loop(test, body, (tf.zeros((), tf.int64), state))[1]
 
 
-def undone(count: int, done: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
+def not_yet_computed(count: int, done: tf.Tensor, axis: int, rank: int) -> tf.Tensor:
     """Return which elements of a round the round before has not computed, shaped to broadcast.
 
     Args:

@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import is_array, scalar, tensor_array, wrap_tensor
 from np2tf.tnp._masked import element_sources
-from np2tf.tnp._masked.chunked_reductions import inner, reduced
+from np2tf.tnp._masked.chunked_reductions import inner, reduce_selection
 from np2tf.tnp._masked.element_sources import Round, Source
-from np2tf.tnp._masked.selection import Cut, Selection, aligned, selected_array, selection_of, span
+from np2tf.tnp._masked.selection import AxisMask, Selection, align, selected_array, selection_of, span
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.lane_reductions import inner_product
@@ -65,7 +65,7 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
     found = selections(operands)
     if found is None:
         return None
-    found = _all_aligned(found)
+    found = _align_all(found)
     wholes = [
         tensor_array(one.whole) if one is not None else _as_it_is(operand)
         for operand, one in zip(operands, found, strict=True)
@@ -75,13 +75,13 @@ def elementwise(operands: Sequence[Any], compute: Callable[[list[Any]], Any]) ->
         one.parts if one is not None else (None,) * len(shape)
         for one, shape in zip(found, shapes, strict=True)
     ]
-    merged = _merged(shapes, parts)
+    merged = _merge_parts(shapes, parts)
     if merged is None:
         return None
     result = compute(wholes)
     if isinstance(result, tuple):
         return None
-    return selected_array(Selection(result, merged, _of_operands(wholes, found, compute)))
+    return selected_array(Selection(result, merged, _elementwise_source(wholes, found, compute)))
 
 
 def _as_it_is(operand: Any) -> Any:
@@ -91,7 +91,7 @@ def _as_it_is(operand: Any) -> Any:
     return operand
 
 
-def _of_operands(
+def _elementwise_source(
     wholes: Sequence[Any], found: Sequence[Selection | None], compute: Callable[[list[Any]], Any]
 ) -> Source:
     """Return the source of an elementwise result: it computes from elements that it reads of the operands."""
@@ -108,7 +108,7 @@ def _of_operands(
     return read
 
 
-def _all_aligned(found: Sequence[Selection | None]) -> list[Selection | None]:
+def _align_all(found: Sequence[Selection | None]) -> list[Selection | None]:
     """Return the selections with their intervals aligned, for each axis of the result.
 
     On an axis with several intervals, each array is moved so that its interval lies where the shortest
@@ -125,22 +125,22 @@ def _all_aligned(found: Sequence[Selection | None]) -> list[Selection | None]:
             continue
         shortest = min((part for _, _, part in cut), key=_length)
         for k, one, _ in cut:
-            made[k] = aligned(one, len(one.parts) - axis, shortest) or one
+            made[k] = align(one, len(one.parts) - axis, shortest) or one
     return made
 
 
-def _length(part: Cut | None) -> int:
+def _length(part: AxisMask | None) -> int:
     assert part is not None
     length: int = part.mask.shape[0]
     return length
 
 
-def _merged(
-    shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[Cut | None]]
-) -> tuple[Cut | None, ...] | None:
+def _merge_parts(
+    shapes: Sequence[tuple[Any, ...]], parts: Sequence[Sequence[AxisMask | None]]
+) -> tuple[AxisMask | None, ...] | None:
     """Return the parts of the broadcast result; None if a part meets an axis that is cut differently."""
     rank = max(map(len, shapes))
-    merged: list[Cut | None] = []
+    merged: list[AxisMask | None] = []
     for axis in range(-rank, 0):
         here = [(s[axis], p[axis]) for s, p in zip(shapes, parts, strict=True) if len(s) >= -axis]
         cut = [part for _, part in here if part is not None]
@@ -158,14 +158,14 @@ def _merged(
 
 def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return ``name(selection, axis)``; None if the reduction cannot be computed on the whole array."""
-    args, kwargs = _without_defaults(args, kwargs)
+    args, kwargs = _drop_defaults(args, kwargs)
     if name in _WITH_WHERE:
         found = _mean(function, args, kwargs) if name == "mean" else None
         return _where(function, args, kwargs) if found is None else found
     if name in _ALONG:
-        of_vector = _running if name in _RUNNING else _position
+        of_vector = _accumulate if name in _RUNNING else _position
         found = of_vector(name, function, args, kwargs)
-        return _along(name, function, args, kwargs) if found is None else found
+        return _accumulate_axis(name, function, args, kwargs) if found is None else found
     if name == "norm":
         return _norm(function, args, kwargs)
     if name not in _NEUTRAL or len(args) > 2 or kwargs.keys() - {"axis"}:
@@ -190,14 +190,16 @@ def reduction(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     result = function(tensor_array(filled), axis=axes)
     rest = tuple(part for k, part in enumerate(found.parts) if k not in axes)
     if any(rest):
-        source = _of_rest(found, axes, _NEUTRAL[name](found.whole.dtype), function)
+        source = _reduction_source(found, axes, _NEUTRAL[name](found.whole.dtype), function)
         return selected_array(Selection(result.tensor, rest, source))
     whole = result.tensor
-    quicker = reduced(name, found, axes, whole)
+    quicker = reduce_selection(name, found, axes, whole)
     return result if quicker is whole else wrap_tensor(quicker)
 
 
-def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]) -> Source:
+def _reduction_source(
+    found: Selection, axes: Sequence[int], neutral: Any, function: Callable[..., Any]
+) -> Source:
     """Return the source of a reduction over `axes` that leaves an axis that is cut."""
     kept = [k - len(found.parts) for k in range(len(found.parts)) if k not in axes]
 
@@ -210,7 +212,7 @@ def _of_rest(found: Selection, axes: Sequence[int], neutral: Any, function: Call
     return read
 
 
-def _without_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
+def _drop_defaults(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Sequence[Any], dict[str, Any]]:
     """Return the arguments without those that equal their default: methods pass every argument."""
     given = list(args)
     while len(given) > 1 and (given[-1] is None or given[-1] is False):
@@ -236,10 +238,12 @@ def _mean(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, A
             size = tf.math.count_nonzero(part.mask) if part.interval is None else span(part.interval)
         count *= tf.cast(size, found.whole.dtype)
     whole = tf.reduce_sum(found.filled(0, axes), axes)
-    return wrap_tensor(reduced("sum", found, axes, whole) / count)
+    return wrap_tensor(reduce_selection("sum", found, axes, whole) / count)
 
 
-def _along(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _accumulate_axis(
+    name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+) -> Any:
     """Return running sums and products, or positions of extremes, along an axis with an interval."""
     found = selection_of(args[0])
     if found is None or len(args) > 2 or kwargs.keys() - {"axis"}:
@@ -263,7 +267,7 @@ def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
     """Compute a reduction on the whole array with the mask as its argument `where`."""
     found = selection_of(args[0])
     names = ("axis", "dtype", "out", "ddof", "keepdims")
-    _, kwargs = _without_defaults((), {**dict(zip(names, args[1:], strict=False)), **kwargs})
+    _, kwargs = _drop_defaults((), {**dict(zip(names, args[1:], strict=False)), **kwargs})
     if found is None or len(args) > 6 or kwargs.keys() - {"axis", "ddof"}:
         return None
     axes = _axes(kwargs.get("axis"), len(found.parts))
@@ -274,7 +278,7 @@ def _where(function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, 
     return function(tensor_array(found.whole), axis=axes, where=tensor_array(mask), **rest)
 
 
-def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, Cut] | None:
+def _vector(args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[tf.Tensor, AxisMask] | None:
     """Return the whole array and the part of a cut vector of real numbers.
 
     Returns:
@@ -302,7 +306,7 @@ def _position(name: str, function: Callable[..., Any], args: Sequence[Any], kwar
     return wrap_tensor(tf.math.count_nonzero(tf.logical_and(part.mask, before), dtype=tf.int64))
 
 
-def _running(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def _accumulate(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     """Return running sums or products; unselected elements are replaced by the neutral number."""
     found = selection_of(args[0])
     if found is None or len(args) != 1 or kwargs or len(found.parts) != 1:
@@ -335,7 +339,7 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     found = selections(args)
     if found is None:
         return None
-    whole = [one or _uncut(arg) for one, arg in zip(found, args, strict=True)]
+    whole = [one or _without_parts(arg) for one, arg in zip(found, args, strict=True)]
     a, b = whole
     if (
         not 1 <= len(a.parts) <= 2
@@ -344,7 +348,7 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
     ):
         return None
     inner_a, inner_b = len(a.parts) - 1, max(len(b.parts) - 2, 0)
-    fitting = aligned(b, inner_b, a.parts[inner_a])
+    fitting = align(b, inner_b, a.parts[inner_a])
     if fitting is None or a.whole.shape[inner_a] != fitting.whole.shape[inner_b]:
         return None
     given, cut = b, a.parts[inner_a]
@@ -365,22 +369,22 @@ def product(name: str, function: Callable[..., Any], args: Sequence[Any], kwargs
 
 def _outer(a: Any, b: Any) -> Any:
     """The outer product of two vectors, as the elementwise product of a column and a row."""
-    left, right = (selection_of(one) or _uncut(one) for one in (a, b))
+    left, right = (selection_of(one) or _without_parts(one) for one in (a, b))
     if len(left.parts) != 1 or len(right.parts) != 1:
         return None
-    columns = left.source and element_sources.with_axis(left.source, -1)
-    rows = right.source and element_sources.with_axis(right.source, -2)
+    columns = left.source and element_sources.add_axis(left.source, -1)
+    rows = right.source and element_sources.add_axis(right.source, -2)
     column = selected_array(Selection(left.whole[:, None], (*left.parts, None), columns))
     row = selected_array(Selection(right.whole[None, :], (None, *right.parts), rows))
     return column * row  # type: ignore[operator]
 
 
-def _uncut(operand: Any) -> Selection:
+def _without_parts(operand: Any) -> Selection:
     tensor = operand.tensor if is_array(operand) else as_tensor(operand)
     return Selection(tensor, (None,) * tensor.shape.rank)
 
 
-def on_selections(
+def apply_to_selections(
     name: str, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
 ) -> Any:
     """Return the result of an op on selections; None if the op needs their dynamic shape."""

@@ -30,7 +30,7 @@ from np2tf.tnp._masked import element_sources
 from np2tf.tnp._masked.element_sources import Round, Source
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
-from np2tf.tnp._slicing.view_transforms import Basic, ViewTransform, read_chain
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, ViewTransform, read_chain
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
@@ -45,7 +45,7 @@ _WHOLE = (slice(None), slice(None, None, -1))
 
 
 @dataclass(frozen=True, eq=False)
-class Cut:
+class AxisMask:
     """The part that is taken of one axis.
 
     Attributes:
@@ -78,7 +78,7 @@ class Selection:
     """
 
     whole: tf.Tensor
-    parts: tuple[Cut | None, ...]
+    parts: tuple[AxisMask | None, ...]
     source: Source | None = None
 
     def read(self, axis: int, first: tf.Tensor, count: int, entered: Round) -> tf.Tensor:
@@ -189,7 +189,7 @@ def selected_array(selection: Selection) -> ndarray:
     """
     if all(part is None or part.interval is not None for part in selection.parts):
         key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
-        return _owner(PartStorage(selection), Basic(key))
+        return _owner(PartStorage(selection), BasicIndexing(key))
     array = tensor_array(selection.whole)
     array.move_to(SelectedStorage(selection))
     return array
@@ -198,10 +198,10 @@ def selected_array(selection: Selection) -> ndarray:
 def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
     """Return the part of a new array that begins at its first element and has the given lengths."""
     key = tuple(slice(0, n) if isinstance(n, SymInt) else slice(None) for n in lengths)
-    return _owner(storage_of(whole), Basic(key))
+    return _owner(storage_of(whole), BasicIndexing(key))
 
 
-def _owner(storage: Storage, transform: Basic) -> ndarray:
+def _owner(storage: Storage, transform: BasicIndexing) -> ndarray:
     """Return an array that sees a part of a storage through `transform`; no other array sees the storage.
 
     To the program the array owns its memory, and is no view.
@@ -219,12 +219,12 @@ def selection_of(operand: Any) -> Selection | None:
 
 def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection | None:
     last = chain[-1] if chain else None
-    if isinstance(last, Basic) and all(item in _WHOLE for item in last.key):
+    if isinstance(last, BasicIndexing) and all(item in _WHOLE for item in last.key):
         found = _selection(storage, chain[:-1])
-        return found and _turned(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
+        return found and _reverse(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
     if type(storage) is SelectedStorage:
         return storage.selection if not chain else None
-    if not isinstance(last, Basic) or not any(is_dynamic(item) for item in last.key):
+    if not isinstance(last, BasicIndexing) or not any(is_dynamic(item) for item in last.key):
         return None
     if (
         type(storage) is PartStorage
@@ -234,10 +234,10 @@ def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection 
         return storage.made_as
     base = read_chain(storage.value, chain[:-1])
     found = slice_selection(base, last.key, slice_spec.axes_of(base, last.key))
-    return found and guarded(found)
+    return found and guard_gradient(found)
 
 
-def guarded(selection: Selection) -> Selection:
+def guard_gradient(selection: Selection) -> Selection:
     """Return `selection` with a guard that keeps its gradients right, if a tape may ask for them.
 
     Unselected elements take part in the computation, and may have an infinite derivative; 0 times that is
@@ -260,23 +260,23 @@ def guarded(selection: Selection) -> Selection:
     return replace(selection, whole=whole, source=None)
 
 
-def _turned(selection: Selection, axes: Sequence[int]) -> Selection:
+def _reverse(selection: Selection, axes: Sequence[int]) -> Selection:
     """Return a selection with some of its axes reversed; an interval keeps its place in the whole array."""
     whole, parts, source = selection.whole, list(selection.parts), selection.source
     rank = len(parts)
     for k in axes:
         part = parts[k]
-        turn = functools.partial(_turned_whole, k=k, part=part)
+        turn = functools.partial(_reverse_whole, k=k, part=part)
         whole = turn(whole)
         if part is not None and part.interval is None:
-            parts[k] = Cut(tf.reverse(part.mask, [0]), ("reversed", part.key), keepalive=part)
+            parts[k] = AxisMask(tf.reverse(part.mask, [0]), ("reversed", part.key), keepalive=part)
         if source is not None:
             length = span(part.interval) if part is not None and part.interval is not None else None
-            source = element_sources.turned(source, k - rank, length, turn)
+            source = element_sources.reverse_source(source, k - rank, length, turn)
     return Selection(whole, tuple(parts), source)
 
 
-def _turned_whole(whole: tf.Tensor, k: int, part: Cut | None) -> tf.Tensor:
+def _reverse_whole(whole: tf.Tensor, k: int, part: AxisMask | None) -> tf.Tensor:
     if part is None or part.interval is None:
         return tf.reverse(whole, [k])
     first, behind = (symint.tensor_of(end) for end in part.interval)
@@ -284,7 +284,7 @@ def _turned_whole(whole: tf.Tensor, k: int, part: Cut | None) -> tf.Tensor:
     return tf.gather(whole, tf.clip_by_value(place, 0, whole.shape[k] - 1), axis=k)
 
 
-def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | None:
+def align(selection: Selection, axis: int, part: AxisMask | None) -> Selection | None:
     """Return `selection` with its part of an axis moved to the place of `part` in another array.
 
     NumPy requires the two parts to have the same length; otherwise NumPy decides what happens.
@@ -305,13 +305,13 @@ def aligned(selection: Selection, axis: int, part: Cut | None) -> Selection | No
     start, place, size = own.interval[0], part.interval[0], part.mask.shape[0]
 
     def move(whole: tf.Tensor) -> tf.Tensor:
-        return _shifted(whole, axis, start, place, size)
+        return _shift_elements(whole, axis, start, place, size)
 
-    source = selection.source and element_sources.moved(selection.source, axis - len(parts), move)
+    source = selection.source and element_sources.move_source(selection.source, axis - len(parts), move)
     return Selection(move(selection.whole), tuple(parts), source)
 
 
-def _shifted(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -> tf.Tensor:
+def _shift_elements(whole: tf.Tensor, axis: int, start: Int, place: Int, length: int) -> tf.Tensor:
     """Return an array of `length` along an axis, in which the element at `start` has moved to `place`.
 
     The result is a slice of the array between repeated ends, which XLA reads with vector instructions (a
@@ -344,36 +344,36 @@ def is_dynamic(item: Any) -> bool:
 
 
 def slice_selection(
-    base: tf.Tensor, key: slice_spec.BasicKey, axes: list[slice_spec.Axis] | None
+    base: tf.Tensor, key: slice_spec.BasicKey, axes: list[slice_spec.SliceSpec] | None
 ) -> Selection | None:
     """Return ``base[key]`` with slices whose ends are staged; None if all sizes are known."""
     if axes is None or all(axis.size is not None for axis in axes):
         return None
     whole_key = tuple(
         slice(None) if not isinstance(item, (int, SymInt)) and item is not None and axis_is_dynamic else item
-        for item, axis_is_dynamic in zip(key, cut_items(key, axes), strict=True)
+        for item, axis_is_dynamic in zip(key, are_dynamic_items(key, axes), strict=True)
     )
-    parts: list[Cut | None] = []
+    parts: list[AxisMask | None] = []
     for item, axis in zip(key, slice_spec.axis_per_item(key, axes), strict=True):
         if item is None:
             parts.append(None)
         elif isinstance(item, slice):
-            parts.append(interval_cut(axis) if axis is not None and axis.size is None else None)
+            parts.append(interval_mask(axis) if axis is not None and axis.size is None else None)
     whole = slicing.read(base, whole_key)
-    return Selection(whole, tuple(parts), element_sources.of_slice(base, key, axes, whole))
+    return Selection(whole, tuple(parts), element_sources.slice_source(base, key, axes, whole))
 
 
-def cut_items(key: slice_spec.BasicKey, axes: list[slice_spec.Axis]) -> list[bool]:
+def are_dynamic_items(key: slice_spec.BasicKey, axes: list[slice_spec.SliceSpec]) -> list[bool]:
     """Return which items of a key take a part whose length is known only at run time."""
     return [axis is not None and axis.size is None for axis in slice_spec.axis_per_item(key, axes)]
 
 
-def interval_cut(axis: slice_spec.Axis) -> Cut:
+def interval_mask(axis: slice_spec.SliceSpec) -> AxisMask:
     """Return the part that a slice with staged ends takes of an axis."""
     position = tf.range(axis.length, dtype=tf.int64)
     mask = (position >= symint.tensor_of(axis.start)) & (position < symint.tensor_of(axis.stop))
     key = (element_sources.end_key(axis.start), element_sources.end_key(axis.stop), axis.length)
-    return Cut(mask, key, (axis.start, axis.stop), keepalive=(axis.start, axis.stop))
+    return AxisMask(mask, key, (axis.start, axis.stop), keepalive=(axis.start, axis.stop))
 
 
 def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
@@ -382,15 +382,15 @@ def mask_selection(base: tf.Tensor, mask: tf.Tensor) -> Selection | None:
         return None
     rank = mask.shape.rank
     whole = tf.reshape(base, [mask.shape.num_elements(), *base.shape[rank:]]) if rank > 1 else base
-    return Selection(whole, (mask_cut(mask), *[None] * (base.shape.rank - rank)))
+    return Selection(whole, (mask_of_axis(mask), *[None] * (base.shape.rank - rank)))
 
 
-def mask_cut(mask: tf.Tensor) -> Cut:
+def mask_of_axis(mask: tf.Tensor) -> AxisMask:
     """Return the part that a mask takes of its axes, merged into one; equal masks take the same part."""
-    return Cut(tf.reshape(mask, [-1]), ("mask", value_number(mask)), keepalive=mask)
+    return AxisMask(tf.reshape(mask, [-1]), ("mask", value_number(mask)), keepalive=mask)
 
 
-def are_alike(a: Any, b: Any) -> bool:
+def have_same_parts(a: Any, b: Any) -> bool:
     """Return whether two arrays are selections of the same parts, with the same shape."""
     mine, other = selection_of(a), selection_of(b)
     if mine is None or other is None or mine.whole.shape != other.whole.shape:
@@ -398,6 +398,6 @@ def are_alike(a: Any, b: Any) -> bool:
     return same_parts(mine.parts, other.parts)
 
 
-def same_parts(a: Sequence[Cut | None], b: Sequence[Cut | None]) -> bool:
+def same_parts(a: Sequence[AxisMask | None], b: Sequence[AxisMask | None]) -> bool:
     """Return whether two sequences of parts are certainly the same."""
     return [part and part.key for part in a] == [part and part.key for part in b]

@@ -22,7 +22,7 @@ _counted: list[_References] = []
 _counting = RLock()
 
 
-def brought_to_host(array: ndarray) -> np.ndarray:
+def bring_to_host(array: ndarray) -> np.ndarray:
     """Return the contents of `array` as NumPy's memory, for a call of its method `view`.
 
     The memory is read-only if another object refers to the array or sees its memory: it would not see the

@@ -11,15 +11,15 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, scalar
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, on_host
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, call_numpy
 from np2tf.tnp._dispatch.out_argument import casting_error, store_into
-from np2tf.tnp._dispatch.residency import lifted
-from np2tf.tnp._dispatch.unknown_ranks import over_ranks
+from np2tf.tnp._dispatch.residency import move_to_tensorflow
+from np2tf.tnp._dispatch.unknown_ranks import retry_for_each_rank
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._indexing import eager_fast_path
 from np2tf.tnp._indexing.get_set import getitem, setitem
 from np2tf.tnp._operands import path_dependent_operators
-from np2tf.tnp._operands.array_protocol import calling_numpy
+from np2tf.tnp._operands.array_protocol import call_with_protocol
 from np2tf.tnp._operands.conversion import cast, is_numpy_subclass, to_numpy
 from np2tf.tnp._operands.python_scalars import is_undecided, is_weak, weak_binary, weak_unary
 from np2tf.tnp._tensor.index_bounds import record_violation
@@ -58,7 +58,7 @@ _SEQUENCES = (list, tuple, str, bytes, bytearray)
 _FOREIGN = (str, bytes, *_REFUSED)
 
 
-def _general(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
+def _make_operator(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
     """Return the operator for operands of any kind."""
 
     def general(self: ndarray, other: Any) -> Any:
@@ -74,7 +74,7 @@ def _general(name: str, ufunc: Ufunc) -> Callable[[ndarray, Any], Any]:
 
 
 def _binary(name: str, ufunc: Ufunc, reflected: bool) -> Callable[[Any, Any], Any]:
-    general = _general(name, ufunc)
+    general = _make_operator(name, ufunc)
 
     def forward(self: ndarray, other: Any) -> Any:
         if fast_flags.unstaged:
@@ -156,7 +156,7 @@ def _equality(name: str) -> Callable[[Any, Any], Any]:
         if isinstance(other, _FOREIGN):
             return ufuncs.full_like_bool(self, name == "not_equal")
         if type(other) is np.ndarray and is_unsupported_dtype(other.dtype):
-            return on_host(getattr(operator, _PYTHONS[name]), (self, other), {})
+            return call_numpy(getattr(operator, _PYTHONS[name]), (self, other), {})
         return forward(self, other)
 
     return compare
@@ -176,15 +176,15 @@ def _unary(ufunc: Ufunc) -> Callable[[Any], Any]:
 
 def _getitem(self: ndarray, key: Any) -> Any:
     if fast_flags.unstaged:
-        found = eager_fast_path.picked(self, key)
+        found = eager_fast_path.get_item(self, key)
         if found is not None:
             return found
     try:
         return getitem(self, key)
     except LEFT_TO_NUMPY as error:
         if not tf.executing_eagerly():
-            return over_ranks(_getitem, (self, key), {}, error)
-    found = lifted(calling_numpy(operator.getitem, (self, key), {}))
+            return retry_for_each_rank(_getitem, (self, key), {}, error)
+    found = move_to_tensorflow(call_with_protocol(operator.getitem, (self, key), {}))
     counts.host += 1
     return found
 
@@ -196,13 +196,13 @@ def _setitem(self: ndarray, key: Any, value: Any) -> None:
 
 def _write_part(self: ndarray, key: Any, value: Any) -> None:
     """Assign ``self[key] = value``; the tensor is replaced as a whole."""
-    if fast_flags.unstaged and eager_fast_path.written(self, key, value):
+    if fast_flags.unstaged and eager_fast_path.set_item(self, key, value):
         return
     try:
         setitem(self, key, value)
     except LEFT_TO_NUMPY as error:
         if not tf.executing_eagerly():
-            over_ranks(_write_part, (self, key, value), {}, error)
+            retry_for_each_rank(_write_part, (self, key, value), {}, error)
             return
         if type(self) is scalar or self.is_read_only:
             raise

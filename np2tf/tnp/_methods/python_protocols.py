@@ -14,7 +14,7 @@ from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, scalar
 from np2tf.tnp._array.strides import lay_out_copy
 from np2tf.tnp._dispatch.devices import device_put
-from np2tf.tnp._dispatch.residency import lifted
+from np2tf.tnp._dispatch.residency import move_to_tensorflow
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._tensor.storage import current_scope
 
@@ -34,7 +34,7 @@ def _tensor(self: ndarray, dtype: tf.DType | None = None, name: str | None = Non
 
 def _array_wrap(self: ndarray, array: Any, context: Any = None, return_scalar: bool | None = None) -> Any:
     """Return NumPy's result for this array as an array of this kind, or as a number."""
-    made = lifted(array)
+    made = move_to_tensorflow(array)
     as_number = type(self) is scalar if return_scalar is None else return_scalar
     if as_number and NUMPY < (2, 2) and type(self) is not scalar:
         return made  # what NumPy 2.1 takes for the wish is another argument
@@ -96,7 +96,7 @@ def _contains(self: Any, item: Any) -> bool:
 # -- text ----------------------------------------------------------------------------------------------------
 
 
-def _described(array: ndarray) -> str | None:
+def _describe(array: ndarray) -> str | None:
     """Text for an array whose value is not known while staging, None for any other."""
     if hasattr(array.tensor, "numpy"):
         return None
@@ -106,16 +106,16 @@ def _described(array: ndarray) -> str | None:
     return f"<staged {array.tensor.dtype.name} array of shape {array.tensor.shape}>"
 
 
-def _shown_by(show: Callable[[Any], str]) -> Callable[[ndarray], str]:
-    return lambda self: _described(self) or show(self.numpy())
+def _make_text_method(show: Callable[[Any], str]) -> Callable[[ndarray], str]:
+    return lambda self: _describe(self) or show(self.numpy())
 
 
 def _number_shown_by(show: Callable[[Any], str]) -> Callable[[scalar], str]:
-    return lambda self: _described(self) or show(self.numpy()[()])
+    return lambda self: _describe(self) or show(self.numpy()[()])
 
 
 def _format(self: ndarray, spec: str) -> str:
-    return _described(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
+    return _describe(self) or format(self.numpy()[()] if not self.shape else self.numpy(), spec)
 
 
 # -- copies --------------------------------------------------------------------------------------------------
@@ -151,8 +151,8 @@ _OF_ARRAYS = {
     "__len__": _len,
     "__iter__": _iter,
     "__contains__": _contains,
-    "__repr__": _shown_by(repr),
-    "__str__": _shown_by(str),
+    "__repr__": _make_text_method(repr),
+    "__str__": _make_text_method(str),
     "__format__": _format,
     "__copy__": lambda self: _deepcopy(self, {}),
     "__deepcopy__": _deepcopy,

@@ -36,7 +36,7 @@ class _Gradient(CompositeTensorGradient):
         return wrap_tensor(component_grads)
 
 
-def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
+def _take_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a method of tapes so that it gets the tensors of arrays: it needs a `tf.TensorShape`."""
 
     @wraps(method)
@@ -50,7 +50,7 @@ def _of_tensors(method: Callable[..., Any]) -> Callable[..., Any]:
     return of_tensors
 
 
-def _watching(method: Callable[..., None]) -> Callable[..., None]:
+def _watch_tensors(method: Callable[..., None]) -> Callable[..., None]:
     """Wrap the constructor of forward accumulators so that they watch the tensors of arrays."""
 
     @wraps(method)
@@ -60,7 +60,7 @@ def _watching(method: Callable[..., None]) -> Callable[..., None]:
     return watching
 
 
-def _fetching(method: Callable[..., Any]) -> Callable[..., Any]:
+def _return_arrays(method: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap the method of forward accumulators that returns derivatives: those of arrays are arrays."""
 
     @wraps(method)
@@ -73,7 +73,7 @@ def _fetching(method: Callable[..., Any]) -> Callable[..., Any]:
     return fetching
 
 
-def _reflecting(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
+def _defer_to_reflected(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[Any, Any], Any]:
     """An operator of tensors, which leaves arrays of other dtypes to their reflected one.
 
     TensorFlow's own raises an error that Python does not take for a refusal.
@@ -88,7 +88,7 @@ def _reflecting(method: Callable[[Any, Any], Any], reflected: str) -> Callable[[
     return reflecting
 
 
-def _of_raw_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
+def _demand_tensors(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of TensorFlow that demands tensors, also of the functions that it is given."""
 
     @wraps(function)
@@ -129,7 +129,7 @@ def _shape_and_dtype(array: ndarray) -> tuple[Any, Any]:
     return array.tensor.shape, array.tensor.dtype
 
 
-def _not_converted(namespace: dict[str, Any]) -> None:
+def _exempt_from_autograph(namespace: dict[str, Any]) -> None:
     """Keep AutoGraph from rewriting the methods of a class: they are written for tensors of both kinds."""
     for value in namespace.values():
         if isinstance(value, FunctionType):
@@ -143,18 +143,18 @@ ndarray.__tf_tracing_type__ = _tracing_type  # type: ignore[attr-defined]
 CompositeTensor.register(ndarray)
 # TensorFlow has no protocol for these.
 for _name in ("jacobian", "batch_jacobian"):
-    setattr(tf.GradientTape, _name, _of_tensors(getattr(tf.GradientTape, _name)))
-tf.autodiff.ForwardAccumulator.__init__ = _watching(tf.autodiff.ForwardAccumulator.__init__)
-tf.autodiff.ForwardAccumulator.jvp = _fetching(tf.autodiff.ForwardAccumulator.jvp)
+    setattr(tf.GradientTape, _name, _take_tensors(getattr(tf.GradientTape, _name)))
+tf.autodiff.ForwardAccumulator.__init__ = _watch_tensors(tf.autodiff.ForwardAccumulator.__init__)
+tf.autodiff.ForwardAccumulator.jvp = _return_arrays(tf.autodiff.ForwardAccumulator.jvp)
 _ARITHMETIC = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor")
 _REFLECTED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
 for _name in (*_ARITHMETIC, *_REFLECTED):
     _reflected = f"__{_REFLECTED.get(_name, f'r{_name}')}__"
-    setattr(tf.Tensor, f"__{_name}__", _reflecting(getattr(tf.Tensor, f"__{_name}__"), _reflected))
+    setattr(tf.Tensor, f"__{_name}__", _defer_to_reflected(getattr(tf.Tensor, f"__{_name}__"), _reflected))
 # Storages ask for it from now on.
 surroundings.found()
 for _name in ("while_loop", "switch_case", "slice"):
-    setattr(tf, _name, _of_raw_tensors(getattr(tf, _name)))
+    setattr(tf, _name, _demand_tensors(getattr(tf, _name)))
 Ufunc.autograph_info__ = {}  # type: ignore[attr-defined]
 for _class in (ndarray, scalar, Ufunc):
-    _not_converted(dict(vars(_class)))
+    _exempt_from_autograph(dict(vars(_class)))

@@ -28,7 +28,7 @@ def checked_rank(count: int) -> int:
     return count
 
 
-def rank(x: tf.Tensor) -> int:
+def rank_of(x: tf.Tensor) -> int:
     """Return the number of axes.
 
     Raises:
@@ -75,15 +75,15 @@ def refuse_axis_of_number(axis: Any, x: tf.Tensor) -> None:
     Raises:
         np.exceptions.AxisError: `axis` names an axis, and `x` has none.
     """
-    if rank(x) == 0 and axis is not None:
+    if rank_of(x) == 0 and axis is not None:
         normalize_axis_tuple(axis, 0)
 
 
-def flattened(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
+def flatten_for_axis(x: tf.Tensor, axis: Any) -> tuple[tf.Tensor, int]:
     """Return the array and the axis to work along; for an axis of None, the flattened array and 0."""
-    if axis is None or (rank(x) == 0 and axis in (0, -1)):
-        return (x if rank(x) == 1 else tf.reshape(x, (-1,))), 0
-    return x, normalize_axis(axis, rank(x))
+    if axis is None or (rank_of(x) == 0 and axis in (0, -1)):
+        return (x if rank_of(x) == 1 else tf.reshape(x, (-1,))), 0
+    return x, normalize_axis(axis, rank_of(x))
 
 
 def length(x: tf.Tensor, axes: tuple[int, ...]) -> int | tf.Tensor:

@@ -141,7 +141,7 @@ def cast(tensor: tf.Tensor, dtype: Any) -> tf.Tensor:
     return tf.cast(tensor, wanted)
 
 
-def assigned(value: Any, dtype: Any) -> tf.Tensor:
+def convert_assigned(value: Any, dtype: Any) -> tf.Tensor:
     """Return `value` as a tensor of `dtype`, with NumPy's warnings about the conversion of assigned values.
 
     Raises:
@@ -179,7 +179,7 @@ def _constant(value: Any, dtype: Any) -> tf.Tensor:
         wanted = default_dtype(kind_of(value)) if dtype is None else dtype
         for item in value:
             refuse_unfit(item, np.dtype(wanted))
-        return tf.stack([assigned(item, wanted) for item in value])
+        return tf.stack([convert_assigned(item, wanted) for item in value])
     if hasattr(kind, "__array_ufunc__") or hasattr(kind, "__array_function__"):
         raise ArrayClassError.of(kind=kind.__name__)
     array = np.asarray(to_numpy(value), dtype)

@@ -53,7 +53,7 @@ _EXACT = {
 }
 
 
-def _above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
+def _types_above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
     """Return, for each type, the set of the type itself and all types above it."""
 
     def reach(name: str) -> set[Any]:
@@ -62,7 +62,7 @@ def _above(edges: dict[str, str]) -> dict[Any, frozenset[Any]]:
     return {kind: frozenset(reach(name)) for name, kind in _NAMES.items()}
 
 
-_ABOVE = {"all": _above(_JAX), "safe": _above(_JAX), "none": _above(_NONE)}
+_ABOVE = {"all": _types_above(_JAX), "safe": _types_above(_JAX), "none": _types_above(_NONE)}
 
 
 def is_known(kinds: Iterable[Any]) -> bool:
@@ -132,7 +132,7 @@ class Lattice:
 
     def _refusal(self, first: Any, second: Any) -> PromotionError:
         file, line = user_location()
-        met = f"{_shown(first)} and {_shown(second)} meet at {file}, line {line}"
+        met = f"{_kind_name(first)} and {_kind_name(second)} meet at {file}, line {line}"
         told = f'{met}, and promotion="{self._mode}" does not promote them: convert one with astype'
         return PromotionError(told, (file, line))
 
@@ -144,7 +144,7 @@ def _holds(wide: np.dtype[Any], kind: np.dtype[Any]) -> bool:
     return int(np.iinfo(kind).max).bit_length() <= _EXACT[wide]
 
 
-def _shown(kind: Any) -> str:
+def _kind_name(kind: Any) -> str:
     return kind.name if isinstance(kind, np.dtype) else f"Python's {kind.__name__}"
 
 

@@ -36,12 +36,12 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     narrow = {kind for kind in kinds if kind.narrow}
     if narrow and len(kinds) > 1:
         raise path_dependence_error(min(narrow, key=str))
-    as_python = function(*map(_wide, operands))
-    as_numpy = function(*map(_numpys, operands)) if narrow else as_python
-    python, wide = _pythons(operands), as_python.tensor
+    as_python = function(*map(_widen, operands))
+    as_numpy = function(*map(_to_numpy_number, operands)) if narrow else as_python
+    python, wide = _all_python(operands), as_python.tensor
     if narrow:
         wide = tf.where(python, wide, cast(as_numpy.tensor, as_python.dtype))
-        for wrong in _that_do_not_fit(operands):
+        for wrong in _exceeds_numpy_type(operands):
             record_violation(tf.logical_not(python) & wrong)
     if as_python.dtype == bool:
         return tensor_scalar(wide)
@@ -52,33 +52,33 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     return path_dependent_scalar(wide, PathDependentKind(kind, as_numpy.dtype), python)
 
 
-def _wide(number: Any) -> Any:
+def _widen(number: Any) -> Any:
     """A number in the type that holds Python's."""
     if type(number) is not scalar:
         return number
     return tensor_scalar(weak_tensor(number) if is_weak(number) else number.tensor)
 
 
-def _numpys(number: Any) -> Any:
+def _to_numpy_number(number: Any) -> Any:
     """Return the NumPy number that a path-dependent number is on some paths; a Python number stays."""
     if is_weak(number):
         return number
     return tensor_scalar(cast(number.tensor, number.path_dependent.dtype))
 
 
-def _pythons(operands: tuple[Any, ...]) -> tf.Tensor:
+def _all_python(operands: tuple[Any, ...]) -> tf.Tensor:
     """Return a boolean tensor: whether all path-dependent operands are Python's."""
     flags = [one.python for one in operands if not is_weak(one)]
     return flags[0] if len(flags) == 1 else tf.reduce_all(tf.stack(flags))
 
 
-def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
+def _exceeds_numpy_type(operands: tuple[Any, ...]) -> list[tf.Tensor]:
     """Return, for each integer, whether it is Python's and does not fit the NumPy type that it meets.
 
     NumPy refuses such an integer.
     """
     return [
-        one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
+        one.python & tf.not_equal(cast(_to_numpy_number(one).tensor, one.dtype), one.tensor)
         for one in operands
         if not is_weak(one) and one.path_dependent.weak is int and len(operands) > 1
     ]

@@ -47,7 +47,7 @@ class _Rules(Protocol):
     def loop(self, ufunc: np.ufunc, kinds: tuple[Kind, ...]) -> Loop: ...
 
 
-class _NumPys:
+class _NumPyRules:
     """NumPy's rules, asked of NumPy."""
 
     def default(self, kind: Kind) -> np.dtype[Any]:
@@ -85,11 +85,11 @@ class _Tables:
         self.loops: dict[tuple[Any, ...], Loop] = {}
 
 
-_numpys = _Tables(_NumPys())
+_numpys = _Tables(_NumPyRules())
 _lattices: dict[tuple[str, str], _Tables] = {}
 
 
-def _in_force() -> _Tables:
+def _current_rules() -> _Tables:
     """Return the tables of the rules in force in this thread."""
     if uses_numpy_rules():
         return _numpys
@@ -157,11 +157,11 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
     Raises:
         PromotionError: the mode in force does not let the operands meet.
     """
-    tables = _numpys if in_force.numpys else _in_force()
+    tables = _numpys if in_force.numpys else _current_rules()
     result = tables.results.get(kinds)
     if result is None:
         if any(isinstance(kind, PathDependentKind) for kind in kinds):
-            return _on_every_path(result_type_of, kinds)
+            return _agree_on_paths(result_type_of, kinds)
         result = tables.results[kinds] = _rules_for(tables, kinds).common(kinds)
     return result
 
@@ -169,10 +169,10 @@ def result_type_of(kinds: tuple[Kind, ...]) -> np.dtype[Any]:
 def inexact_type(*operands: Any) -> np.dtype[Any]:
     """The result type of operands that are computed with as floating-point numbers."""
     kinds = tuple(map(kind_of, operands))
-    return _rules_for(_in_force(), kinds).inexact(kinds)
+    return _rules_for(_current_rules(), kinds).inexact(kinds)
 
 
-def _on_every_path(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
+def _agree_on_paths(function: Callable[[tuple[Kind, ...]], Any], kinds: tuple[Kind, ...]) -> Any:
     """Return the result of `function` for path-dependent kinds, if it is the same on every path.
 
     Raises:
@@ -210,12 +210,12 @@ def ufunc_loop(
         PromotionError: the mode in force does not let the operands meet.
         TypeError: the ufunc has no such loop (NumPy's error).
     """
-    tables = _numpys if in_force.numpys else _in_force()
+    tables = _numpys if in_force.numpys else _current_rules()
     key = (ufunc, kinds, dtype, casting)
     loop = tables.loops.get(key)
     if loop is None:
         if any(isinstance(kind, PathDependentKind) for kind in kinds):
-            return _on_every_path(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
+            return _agree_on_paths(lambda kinds: ufunc_loop(ufunc, kinds, dtype, casting), kinds)
         _refuse_foreign(kind for kind in kinds if kind not in _WEAK_SAMPLE)
         if dtype is not None:
             # Who names a dtype asks for no promotion.

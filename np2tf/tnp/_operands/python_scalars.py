@@ -149,14 +149,14 @@ def _bits(name: str, left: Any, right: Any, kind: type) -> Any:
 def _fits(name: str, known: SymInt, left: Int, right: Int) -> bool:
     """Return whether the result certainly fits into 64 bits; Python's integers have any number of bits."""
     if known.low is not None and known.high is not None:
-        return not _beyond(known)
+        return not _may_exceed(known)
     if name in ("multiply", "power"):
         return False
     # A counter: the loop would have to run for longer than any does.
     return any(_is_small(side) for side in (left, right))
 
 
-def _beyond(known: SymInt) -> bool:
+def _may_exceed(known: SymInt) -> bool:
     ends = (known.low or 0, known.high or 0)
     return not (ends[0] >= -(2**63) and ends[1] < 2**63)
 
@@ -197,13 +197,13 @@ def _nonzero(value: Any) -> bool:
 
 def _compare(name: str, left: Any, right: Any, kind: type) -> Any:
     if kind in (int, bool):
-        decided = _decided(name, known_int(left), known_int(right))
+        decided = _decide_by_bounds(name, known_int(left), known_int(right))
         if decided is not None:
             return decided
     return weak_scalar(_COMPARISON[name](weak_tensor(left, kind), weak_tensor(right, kind)), bool)
 
 
-def _decided(name: str, left: Int, right: Int) -> bool | None:
+def _decide_by_bounds(name: str, left: Int, right: Int) -> bool | None:
     """Return the answer of a comparison if the known bounds decide it, else None."""
     apart = distance(left, right)
     if apart is not None:

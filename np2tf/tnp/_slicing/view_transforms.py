@@ -35,7 +35,7 @@ class ViewTransform(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Basic:
+class BasicIndexing:
     """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
 
     key: slice_spec.BasicKey
@@ -88,7 +88,7 @@ class Reshape:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ComplexPart:
     """The real or the imaginary part of a complex array."""
 
     imaginary: bool
@@ -138,7 +138,7 @@ class Diagonal:
 
 
 @dataclass(frozen=True, eq=False)
-class ReadOnly:
+class BroadcastTo:
     """A broadcast view: readable, never writable, as in NumPy."""
 
     shape: Any
@@ -152,7 +152,7 @@ class ReadOnly:
 
 
 @dataclass(frozen=True, eq=False)
-class Sealed:
+class ReadOnlyFlag:
     """The same elements, through a view that can never be made writable."""
 
     keeps_order: ClassVar[bool] = True
@@ -188,14 +188,14 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
     # XLA has no bitcast of complex numbers: they are taken apart and put together.
     if tensor.dtype.is_complex:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
-        return _bitcast(_merged(parts), dtype)
+        return _bitcast(_merge_last_axes(parts), dtype)
     if dtype.is_complex:
         parts = _bitcast(tensor, dtype.real_dtype)
         return tf.complex(parts[..., ::2], parts[..., 1::2])
     if tensor.dtype.size == dtype.size:
         return tf.bitcast(tensor, dtype)
     if tensor.dtype.size > dtype.size:
-        return _merged(tf.bitcast(tensor, dtype))
+        return _merge_last_axes(tf.bitcast(tensor, dtype))
     ratio = dtype.size // tensor.dtype.size
     if None not in tensor.shape.as_list():
         *kept, length = tensor.shape.as_list()
@@ -217,7 +217,7 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
     return tf.not_equal(tensor, 0)
 
 
-def _merged(tensor: tf.Tensor) -> tf.Tensor:
+def _merge_last_axes(tensor: tf.Tensor) -> tf.Tensor:
     """The last two axes as one."""
     if None not in tensor.shape.as_list():
         *kept, rows, columns = tensor.shape.as_list()
@@ -227,12 +227,12 @@ def _merged(tensor: tf.Tensor) -> tf.Tensor:
 
 def is_read_only(chain: Sequence[ViewTransform]) -> bool:
     """Return whether writing through `chain` is forbidden."""
-    return any(isinstance(transform, (ReadOnly, Sealed)) for transform in chain)
+    return any(isinstance(transform, (BroadcastTo, ReadOnlyFlag)) for transform in chain)
 
 
 def read_chain(base: tf.Tensor, chain: Sequence[ViewTransform]) -> tf.Tensor:
     """The value seen through all of `chain`."""
-    for transform in _shortened(chain):
+    for transform in _compose_steps(chain):
         base = transform.get(base)
     return base
 
@@ -244,12 +244,16 @@ def lengths(base: tf.Tensor, chain: Sequence[ViewTransform]) -> list[Int] | None
         None if the shape of the value says as much.
     """
     last = chain[-1] if chain else None
-    return slice_spec.lengths(read_chain(base, chain[:-1]), last.key) if isinstance(last, Basic) else None
+    return (
+        slice_spec.lengths(read_chain(base, chain[:-1]), last.key)
+        if isinstance(last, BasicIndexing)
+        else None
+    )
 
 
 def write_chain(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tensor) -> tf.Tensor:
     """Return `base` with the view through `chain` replaced by `value`."""
-    return _write(base, _shortened(chain), value)
+    return _write(base, _compose_steps(chain), value)
 
 
 def _write(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tensor) -> tf.Tensor:
@@ -259,7 +263,7 @@ def _write(base: tf.Tensor, chain: Sequence[ViewTransform], value: tf.Tensor) ->
     return first.put(base, _write(first.get(base), rest, value) if rest else value)
 
 
-def _shortened(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
+def _compose_steps(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
     """Return the chain with an element of a row as one step, because XLA would copy the row to write it."""
     if len(chain) < 2 or not staging_for_xla():
         return chain
@@ -267,18 +271,18 @@ def _shortened(chain: Sequence[ViewTransform]) -> Sequence[ViewTransform]:
     for transform in chain[1:]:
         before = merged[-1]
         key = (
-            _composed(before.key, transform.key)
-            if isinstance(before, Basic) and isinstance(transform, Basic)
+            _compose_keys(before.key, transform.key)
+            if isinstance(before, BasicIndexing) and isinstance(transform, BasicIndexing)
             else None
         )
         if key is None:
             merged.append(transform)
         else:
-            merged[-1] = Basic(key)
+            merged[-1] = BasicIndexing(key)
     return merged
 
 
-def _composed(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
+def _compose_keys(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
     """Return one key that does what `first` and then `second` do.
 
     Returns:
@@ -305,20 +309,20 @@ def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarr
     """
     check_host_view(chain)
     for transform in chain:
-        if isinstance(transform, Basic):
+        if isinstance(transform, BasicIndexing):
             # A key with an ellipsis that leaves no axes gives a view, not a number.
             buffer = buffer[(*transform.key, ...)]  # type: ignore[arg-type]
         elif isinstance(transform, Transpose):
             buffer = buffer.transpose(transform.permutation)
         elif isinstance(transform, Reshape):
             buffer = buffer.reshape(transform.shape)
-        elif isinstance(transform, Part):
+        elif isinstance(transform, ComplexPart):
             buffer = buffer.imag if transform.imaginary else buffer.real
         elif isinstance(transform, Diagonal):
             buffer = np.diagonal(buffer, transform.offset, -2, -1)
         elif isinstance(transform, Bitcast):
             buffer = buffer.view(transform.dtype)
-        elif isinstance(transform, ReadOnly):
+        elif isinstance(transform, BroadcastTo):
             buffer = np.broadcast_to(buffer, transform.shape)
         else:
             buffer = buffer.view()
@@ -328,7 +332,7 @@ def view_on_host(buffer: np.ndarray, chain: Sequence[ViewTransform]) -> np.ndarr
 
 def run_time_ends(chain: Sequence[ViewTransform]) -> list[SymInt]:
     """The integers in the keys of a chain that are known only at run time, in their order."""
-    keys = [transform.key for transform in chain if isinstance(transform, Basic)]
+    keys = [transform.key for transform in chain if isinstance(transform, BasicIndexing)]
     return [end for key in keys for item in key for end in _ends(item) if isinstance(end, SymInt)]
 
 
@@ -343,12 +347,14 @@ def replace_ends(chain: Sequence[ViewTransform], values: Sequence[int]) -> tuple
         return slice(*map(known, _ends(item))) if isinstance(item, slice) else known(item)
 
     return tuple(
-        Basic(tuple(map(item_of, transform.key))) if isinstance(transform, Basic) else transform
+        BasicIndexing(tuple(map(item_of, transform.key)))
+        if isinstance(transform, BasicIndexing)
+        else transform
         for transform in chain
     )
 
 
-_ON_HOST = (Basic, Transpose, Reshape, Part, Diagonal, Bitcast, ReadOnly, Sealed)
+_ON_HOST = (BasicIndexing, Transpose, Reshape, ComplexPart, Diagonal, Bitcast, BroadcastTo, ReadOnlyFlag)
 
 
 def check_host_view(chain: Sequence[ViewTransform]) -> None:
@@ -358,7 +364,7 @@ def check_host_view(chain: Sequence[ViewTransform]) -> None:
         StagingError: the view is of an unknown kind, or its shape is known only at run time.
     """
     for transform in chain:
-        shape = transform.shape if isinstance(transform, (Reshape, ReadOnly)) else ()
+        shape = transform.shape if isinstance(transform, (Reshape, BroadcastTo)) else ()
         if not isinstance(shape, (tuple, list, tf.TensorShape)):
             raise ReturnedViewError("a view whose shape is known only at run time is returned")
         if any(isinstance(size, (tf.Tensor, SymInt)) for size in shape) or not isinstance(

@@ -61,7 +61,7 @@ def kernel(
     return call
 
 
-def through(function: Function, wide: tf.DType) -> Function:
+def compute_in(function: Function, wide: tf.DType) -> Function:
     """`function` computed in the dtype `wide`, its results cast back to the dtype of the operands."""
 
     def call(*operands: tf.Tensor) -> Any:
@@ -76,17 +76,17 @@ def through(function: Function, wide: tf.DType) -> Function:
     return call
 
 
-def through_double(function: Function) -> Function:
+def compute_in_double(function: Function) -> Function:
     """`function` computed in float64."""
-    return through(function, tf.float64)
+    return compute_in(function, tf.float64)
 
 
 def real(function: Function, complex: Function | None = None) -> Function:
     """A function of real numbers, which NumPy computes in float32 for float16."""
-    return kernel(function, half=through(function, tf.float32), complex=complex)
+    return kernel(function, half=compute_in(function, tf.float32), complex=complex)
 
 
-def by_parts(function: Function) -> Function:
+def apply_to_parts(function: Function) -> Function:
     """`function` applied to the real and to the imaginary part."""
     return lambda x: tf.complex(function(tf.math.real(x)), function(tf.math.imag(x)))
 
@@ -96,7 +96,7 @@ def identity(x: tf.Tensor) -> tf.Tensor:
     return x
 
 
-def gathered(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
+def gather_parts(x: tf.Tensor, index: Any, axis: int) -> tf.Tensor:
     """Parts of `x` along an axis; the gradient is a tensor, where TensorFlow's is a `tf.IndexedSlices`."""
     if axis == 0 and (x.dtype.is_floating or x.dtype.is_complex) and _may_be_differentiated():
         x = tf.reshape(x, tf.shape(x))  # the gradient of which is a tensor
@@ -131,7 +131,7 @@ def are_within(x: tf.Tensor, limit: Callable[[float], float] | None = None) -> b
     return bool(tf.reduce_all(size <= constant(top, size)))
 
 
-def opaque(x: tf.Tensor) -> tf.Tensor:
+def hide_from_optimiser(x: tf.Tensor) -> tf.Tensor:
     """x, hidden from the graph optimiser, which reorders products with constants and so rounds otherwise."""
     return x if tf.executing_eagerly() else tf.raw_ops.PlaceholderWithDefault(input=x, shape=x.shape)
 
@@ -161,7 +161,7 @@ def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(_prevails(a, b, tf.less), a, b)
 
 
-def always(value: bool) -> Function:
+def constant_function(value: bool) -> Function:
     """A function whose answer is `value` for every element."""
     return lambda x: tf.fill(tf.shape(x), value)
 

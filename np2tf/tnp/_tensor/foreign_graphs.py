@@ -50,7 +50,7 @@ def as_graph_inputs(storages: Iterable[Any]) -> Iterator[None]:
             storage.foreign = foreign
 
 
-def tell(code: str) -> None:
+def warn(code: str) -> None:
     """Warn at the user's line, also in code that AutoGraph has made of the user's.
 
     Args:

@@ -50,15 +50,15 @@ def checks_bounds() -> bool:
     return config.bounds == "checked" or staging_handlers()
 
 
-class _Recording(threading.local):
+class _Recorder(threading.local):
     stopped = False
 
 
-_recording = _Recording()
+_recording = _Recorder()
 
 
 @contextmanager
-def unrecorded() -> Iterator[None]:
+def suspend_recording() -> Iterator[None]:
     """Record no violations in the with block: it repeats a computation that has recorded its violations."""
     before, _recording.stopped = _recording.stopped, True
     try:

@@ -27,7 +27,7 @@ _LONG = 4096
 _PARTS = 8
 
 
-def in_strands(
+def reduce_in_lanes(
     reduce: Reducer, combine: Combiner, x: tf.Tensor, axes: tuple[int, ...], keepdims: bool
 ) -> tf.Tensor:
     """Reduce all of `x`; under XLA reduce lanes of it, and combine them."""
@@ -37,20 +37,20 @@ def in_strands(
     width = next((width for width in _WIDTHS if size % width == 0), None)
     if width is None:
         return reduce(x, axes, keepdims)
-    result = _reduced(reduce, combine, tf.reshape(x, [size]), width)
+    result = _reduce_lanes(reduce, combine, tf.reshape(x, [size]), width)
     return tf.reshape(result, [1] * x.shape.rank) if keepdims else result
 
 
-def _reduced(reduce: Reducer, combine: Combiner, x: tf.Tensor, width: int) -> tf.Tensor:
+def _reduce_lanes(reduce: Reducer, combine: Combiner, x: tf.Tensor, width: int) -> tf.Tensor:
     rows = x.shape[0] // width
     if rows * width >= _LONG and rows % _PARTS == 0:
         strands = functools.reduce(combine, tf.unstack(tf.reshape(x, [_PARTS, rows // _PARTS, width])))
     else:
         strands = tf.reshape(x, [rows, width])
-    return _combined(combine, tf.unstack(reduce(strands, (0,), False)))
+    return _combine_pairs(combine, tf.unstack(reduce(strands, (0,), False)))
 
 
-def _combined(combine: Combiner, values: list[tf.Tensor]) -> tf.Tensor:
+def _combine_pairs(combine: Combiner, values: list[tf.Tensor]) -> tf.Tensor:
     """All values combined in pairs: a short chain of operations that wait for one another."""
     while len(values) > 1:
         pairs = zip(values[::2], values[1::2], strict=False)
@@ -75,12 +75,12 @@ def inner_product(a: tf.Tensor, b: tf.Tensor, mask: tf.Tensor | None = None) -> 
     if not staging_for_xla() or size is None or size < _SHORT:
         return _sum(products(slice(None)), (0,), False)
     if any(size % width == 0 for width in _WIDTHS):
-        return in_strands(_sum, tf.add, products(slice(None)), (0,), False)
+        return reduce_in_lanes(_sum, tf.add, products(slice(None)), (0,), False)
     # The operands are cut, not the products: the products would be computed and kept for two readers.
     width = _WIDTHS[0]
     even = size - size % width
     rest = tf.unstack(products(slice(even, size)))
-    return _combined(tf.add, [*rest, _reduced(_sum, tf.add, products(slice(even)), width)])
+    return _combine_pairs(tf.add, [*rest, _reduce_lanes(_sum, tf.add, products(slice(even)), width)])
 
 
 def _sum(x: tf.Tensor, axes: tuple[int, ...], keepdims: bool) -> tf.Tensor:

@@ -10,7 +10,7 @@ import tensorflow as tf
 from tensorflow.python.ops.parallel_for import pfor
 
 
-def gathered(base: tf.Tensor, axes: Sequence[Any]) -> tf.Tensor:
+def gather_many(base: tf.Tensor, axes: Sequence[Any]) -> tf.Tensor:
     """Gather the parts of `base` for many starts at once: `tf.vectorized_map` can gather, but not slice."""
     for k, axis in enumerate(axes):
         if axis.dynamic:

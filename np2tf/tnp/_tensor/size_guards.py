@@ -12,7 +12,7 @@ from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
 
 
-def agreeing(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool = False) -> tf.Tensor:
+def assert_same_size(a: tf.Tensor, axis: int, b: tf.Tensor, axis_of_b: int, ones: bool = False) -> tf.Tensor:
     """Return `a` with a guard that one of its axes is as long as an axis of `b`; use the returned tensor.
 
     Args:

@@ -20,7 +20,7 @@ from np2tf.lazy import tf
 from np2tf.staging import AliasingError, MissedExceptionError, RecursionLimitError
 from np2tf.tnp._front.fast_flags import count_scopes
 from np2tf.tnp._front.operand_kinds import surroundings
-from np2tf.tnp._tensor.foreign_graphs import ForeignValue, tell
+from np2tf.tnp._tensor.foreign_graphs import ForeignValue, warn
 
 #: Deeper than this, staged branches and loops come of calls that do not end while staging.
 MOST_NESTED = 32
@@ -258,9 +258,9 @@ class Storage:
         if foreign is None or foreign.graph() is None or not hasattr(self._value, "numpy"):
             return False
         if hasattr(value, "numpy"):
-            tell("NP2TF538")
+            warn("NP2TF538")
             return False
-        tell("NP2TF537")
+        warn("NP2TF537")
         foreign.value = value
         self.foreign = foreign
         return True
@@ -287,7 +287,7 @@ class Storage:
         number, originals = self.identity
         through = []
         for n, storage in enumerate(originals):
-            if storage.argument and not storage.poisoned and _alike(storage._value, value):
+            if storage.argument and not storage.poisoned and _have_same_type(storage._value, value):
                 storage._replace(tf.where(tf.equal(number, n), value, storage._value))
                 through.append(storage)
         return through
@@ -328,7 +328,7 @@ def alias_closure(storages: Iterable[Storage], without: Storage) -> list[Storage
     return found
 
 
-def _alike(a: tf.Tensor, b: tf.Tensor) -> bool:
+def _have_same_type(a: tf.Tensor, b: tf.Tensor) -> bool:
     return a.dtype == b.dtype and a.shape.is_fully_defined() and a.shape == b.shape
 
 

@@ -6,17 +6,17 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import ValueNeededError
-from np2tf.tnp._tensor.dtype_dispatch import SIGNED, UNSIGNED, as_signed, constant, through, width
+from np2tf.tnp._tensor.dtype_dispatch import SIGNED, UNSIGNED, as_signed, compute_in, constant, width
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
 
-def _harmless(b: tf.Tensor) -> bool:
+def _is_harmless(b: tf.Tensor) -> bool:
     """Return whether the divisor is a single number, known to be neither 0 nor -1."""
     known = tf.get_static_value(b) if b.shape.rank == 0 else None
     return known is not None and known not in (0, -1)
 
 
-def _divisible(b: tf.Tensor) -> tf.Tensor:
+def _safe_divisor(b: tf.Tensor) -> tf.Tensor:
     """The divisor with 1 in place of 0 and of -1, whose quotients trap on CPUs."""
     trapping = tf.equal(b, constant(0, b))
     if b.dtype not in UNSIGNED:
@@ -32,9 +32,9 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.T
         b: integers of the same dtype.
         name: the name of the function in warnings.
     """
-    if _harmless(b):
+    if _is_harmless(b):
         return tf.math.floordiv(a, b)
-    quotient = tf.math.floordiv(a, _divisible(b))
+    quotient = tf.math.floordiv(a, _safe_divisor(b))
     if b.dtype not in UNSIGNED:
         negated = tf.equal(b, constant(-1, b))
         warn_arithmetic("over", negated & tf.equal(a, constant(a.dtype.min, a)), name)
@@ -46,7 +46,7 @@ def floor_divide(a: tf.Tensor, b: tf.Tensor, name: str = "floor_divide") -> tf.T
 
 def remainder(a: tf.Tensor, b: tf.Tensor, name: str = "remainder") -> tf.Tensor:
     """Remainder with the divisor's sign; 0 where the divisor is 0."""
-    if _harmless(b):
+    if _is_harmless(b):
         return tf.math.floormod(a, b)
     warn_arithmetic("divide", tf.equal(b, constant(0, b)), name)
     return _remainder(a, b)
@@ -54,7 +54,7 @@ def remainder(a: tf.Tensor, b: tf.Tensor, name: str = "remainder") -> tf.Tensor:
 
 def _remainder(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     # By 1 and by -1 the remainder is 0, and so it is by 0.
-    return tf.math.floormod(a, _divisible(b))
+    return tf.math.floormod(a, _safe_divisor(b))
 
 
 def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -67,34 +67,34 @@ def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     if a.dtype in UNSIGNED:
         return remainder(a, b, "fmod")
     warn_arithmetic("divide", tf.equal(b, constant(0, b)), "fmod")
-    divisor = _divisible(b)
+    divisor = _safe_divisor(b)
     return a - tf.truncatediv(a, divisor) * divisor
 
 
-def _known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
+def _is_known_to_fit(a: tf.Tensor, shift: tf.Tensor) -> bool:
     known = tf.get_static_value(shift) if shift.shape.rank == 0 else None
     return known is not None and bool(0 <= known < width(a))
 
 
-def _in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
+def _is_in_range(a: tf.Tensor, shift: tf.Tensor) -> tf.Tensor:
     fits = tf.less(shift, constant(width(a), shift))
     return fits if shift.dtype in UNSIGNED else fits & tf.greater_equal(shift, constant(0, shift))
 
 
 def left_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``a << b``; 0 where b is not less than the width."""
-    if _known_to_fit(a, b):
+    if _is_known_to_fit(a, b):
         return tf.bitwise.left_shift(a, b)
-    fits = _in_range(a, b)
+    fits = _is_in_range(a, b)
     shifted = tf.bitwise.left_shift(a, tf.where(fits, b, constant(0, b)))
     return tf.where(fits, shifted, constant(0, a))
 
 
 def right_shift(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """``a >> b``; nothing but the sign where b is not less than the width."""
-    if _known_to_fit(a, b):
+    if _is_known_to_fit(a, b):
         return tf.bitwise.right_shift(a, b)
-    fits = _in_range(a, b)
+    fits = _is_in_range(a, b)
     shifted = tf.bitwise.right_shift(a, tf.where(fits, b, constant(width(a) - 1, b)))
     return tf.where(fits, shifted, constant(0, a)) if a.dtype in UNSIGNED else shifted
 
@@ -144,7 +144,7 @@ def gcd(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 def lcm(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Lowest common multiple."""
     one, other = _magnitude(a), _magnitude(b)
-    return tf.bitcast(tf.math.floordiv(one, _divisible(_euclid(one, other))) * other, a.dtype)
+    return tf.bitcast(tf.math.floordiv(one, _safe_divisor(_euclid(one, other))) * other, a.dtype)
 
 
 def reciprocal(a: tf.Tensor) -> tf.Tensor:
@@ -223,7 +223,7 @@ def _power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     )[0]
 
 
-_power_of_small = through(_power, tf.int64)
+_power_of_small = compute_in(_power, tf.int64)
 
 
 def nonnegative_power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -235,9 +235,9 @@ def nonnegative_power(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 #: Matrix products of dtypes that TensorFlow has none for.
 MATMUL = {
-    **{dtype: through(tf.matmul, tf.int32) for dtype in (tf.int8, tf.uint8, tf.int16, tf.uint16)},
-    tf.uint32: through(tf.matmul, tf.int64),
+    **{dtype: compute_in(tf.matmul, tf.int32) for dtype in (tf.int8, tf.uint8, tf.int16, tf.uint16)},
+    tf.uint32: compute_in(tf.matmul, tf.int64),
     tf.uint64: as_signed(tf.matmul),
-    tf.float16: through(tf.matmul, tf.float32),
+    tf.float16: compute_in(tf.matmul, tf.float32),
     tf.bool: lambda a, b: tf.not_equal(tf.matmul(tf.cast(a, tf.int32), tf.cast(b, tf.int32)), 0),
 }

@@ -9,7 +9,7 @@ import tensorflow as tf
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.lane_reductions import inner_product
-from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.integer import MATMUL
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -39,7 +39,7 @@ def _check(name: str, position: int, x: tf.Tensor, needed: int, signature: str) 
         )
 
 
-def _fitted(
+def _fit_axis(
     name: str, dimension: int, a: tf.Tensor, b: tf.Tensor, axis_of_b: int, signature: str
 ) -> tf.Tensor:
     """Return `a` after a check that its last axis is as long as an axis of `b`."""
@@ -49,7 +49,7 @@ def _fitted(
             f"{name}: Input operand 1 has a mismatch in its core dimension {dimension}, with gufunc "
             f"signature {signature} (size {size_b} is different from {size_a})"
         )
-    return agreeing(a, -1, b, axis_of_b)
+    return assert_same_size(a, -1, b, axis_of_b)
 
 
 def _product(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
@@ -62,7 +62,7 @@ def matmul(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     _check("matmul", 0, a, 1, _SIGNATURE)
     _check("matmul", 1, b, 1, _SIGNATURE)
     vector_b = b.shape.rank == 1
-    a = _fitted("matmul", 0, a, b, -1 if vector_b else -2, _SIGNATURE)
+    a = _fit_axis("matmul", 0, a, b, -1 if vector_b else -2, _SIGNATURE)
     if a.shape.rank > 1 and not vector_b:
         return _product(a, b)
     if a.shape.rank == 1 and vector_b:
@@ -89,7 +89,7 @@ def vecdot(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Inner products over the last axes, the first operand conjugated."""
     for position, x in enumerate((a, b)):
         _check("vecdot", position, x, 1, "(n),(n)->()")
-    a = _fitted("vecdot", 0, a, b, -1, "(n),(n)->()")
+    a = _fit_axis("vecdot", 0, a, b, -1, "(n),(n)->()")
     return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), tf.expand_dims(b, -1)), (-2, -1))
 
 
@@ -97,7 +97,7 @@ def matvec(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Matrices times vectors."""
     _check("matvec", 0, a, 2, "(m,n),(n)->(m)")
     _check("matvec", 1, b, 1, "(m,n),(n)->(m)")
-    a = _fitted("matvec", 0, a, b, -1, "(m,n),(n)->(m)")
+    a = _fit_axis("matvec", 0, a, b, -1, "(m,n),(n)->(m)")
     return tf.squeeze(_product(a, tf.expand_dims(b, -1)), -1)
 
 
@@ -105,5 +105,5 @@ def vecmat(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Conjugated vectors times matrices."""
     _check("vecmat", 0, a, 1, "(n),(n,m)->(m)")
     _check("vecmat", 1, b, 2, "(n),(n,m)->(m)")
-    a = _fitted("vecmat", 0, a, b, -2, "(n),(n,m)->(m)")
+    a = _fit_axis("vecmat", 0, a, b, -2, "(n),(n,m)->(m)")
     return tf.squeeze(_product(tf.expand_dims(_conjugate(a), -2), b), -2)

@@ -12,12 +12,12 @@ from np2tf.tnp._array.ndarray import scalar
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, ufunc_loop
 from np2tf.tnp._tensor import elementary_functions as elementary
-from np2tf.tnp._tensor.dtype_dispatch import constant, opaque
+from np2tf.tnp._tensor.dtype_dispatch import constant, hide_from_optimiser
 from np2tf.tnp._ufuncs.integer import nonnegative_power, positive_power
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
-    -1: lambda x: opaque(constant(1, x)) / x,
+    -1: lambda x: hide_from_optimiser(constant(1, x)) / x,
     0.5: tf.sqrt,
     1: tf.identity,
     2: tf.square,
@@ -25,7 +25,7 @@ _OF_FLOATS: dict[Any, Callable[[tf.Tensor], tf.Tensor]] = {
 }
 
 
-def _never_negative(exponent: Any) -> bool:
+def _is_never_negative(exponent: Any) -> bool:
     kind = kind_of(exponent)
     if isinstance(kind, np.dtype):
         return kind.kind in "bu"
@@ -68,7 +68,7 @@ class Power(Ufunc):
             if exponent < 0:
                 raise ValueError("Integers to negative integer powers are not allowed.")
             return cast(positive_power(as_tensor(base, loop[0]), exponent), loop[-1])
-        if _never_negative(exponent):
+        if _is_never_negative(exponent):
             tensors = [as_tensor(operand, wanted) for operand, wanted in zip(operands, loop, strict=False)]
             return nonnegative_power(*tensors)
         return super().compute(operands)

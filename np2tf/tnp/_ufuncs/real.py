@@ -12,7 +12,14 @@ import tensorflow as tf
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._tensor import elementary_functions as elementary
-from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, maximum, may_lose_nan, minimum, opaque
+from np2tf.tnp._tensor.dtype_dispatch import (
+    BITS,
+    constant,
+    hide_from_optimiser,
+    maximum,
+    may_lose_nan,
+    minimum,
+)
 
 
 def signbit(x: tf.Tensor) -> tf.Tensor:
@@ -29,7 +36,7 @@ def copysign(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     return tf.where(signbit(b), -magnitude, magnitude)
 
 
-def _together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+def _broadcast_together(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Return both operands in their common shape, which custom gradients need."""
     static = tf.broadcast_static_shape(a.shape, b.shape)
     if static.is_fully_defined() and static == a.shape == b.shape:
@@ -47,7 +54,7 @@ def _fmod(a: tf.Tensor, b: tf.Tensor) -> Any:
 
 def fmod(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """Remainder with the dividend's sign."""
-    return _fmod(*_together(a, b))
+    return _fmod(*_broadcast_together(a, b))
 
 
 def divmod(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -167,7 +174,7 @@ def cbrt(x: tf.Tensor) -> tf.Tensor:
     return tf.where(plain, x, copysign(root, x))
 
 
-def _with_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
+def _propagate_nan(a: tf.Tensor, b: tf.Tensor, result: tf.Tensor) -> tf.Tensor:
     """Return NaN where an operand is NaN, else `result`: XLA may lose a NaN that it knows beforehand."""
     if not may_lose_nan():
         return result
@@ -189,11 +196,11 @@ def _log_of_sum(power: Callable[[tf.Tensor], tf.Tensor], scale: float) -> Callab
         difference = tf.where(same, constant(0, a), a - b)
         rest = tf.math.log1p(power(-tf.abs(difference))) * constant(scale, a)
         rest = tf.where(same, constant(scale * math.log(2), a), rest)
-        result = _with_nan(a, b, maximum(a, b) + rest)
+        result = _propagate_nan(a, b, maximum(a, b) + rest)
         # By hand, because at a == b the maximum has none.
         return result, lambda upstream: (upstream * power(a - result), upstream * power(b - result))
 
-    return lambda a, b: call(*_together(a, b))
+    return lambda a, b: call(*_broadcast_together(a, b))
 
 
 #: ``log(exp(a) + exp(b))`` and ``log2(2**a + 2**b)``.
@@ -258,7 +265,7 @@ def ldexp(x: tf.Tensor, exponent: tf.Tensor) -> tf.Tensor:
     third = tf.math.floordiv(exponent, tf.constant(3, tf.int64))
     factor = _power_of_2(third)
     # The product of the factors alone overflows: nothing may reorder this.
-    scaled = opaque(opaque(tf.cast(x, tf.float64) * factor) * factor)
+    scaled = hide_from_optimiser(hide_from_optimiser(tf.cast(x, tf.float64) * factor) * factor)
     return tf.cast(scaled * _power_of_2(exponent - 2 * third), x.dtype)
 
 

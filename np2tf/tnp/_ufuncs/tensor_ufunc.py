@@ -12,22 +12,23 @@ import tensorflow as tf
 from np2tf.counts import counts
 from np2tf.staging import NoGraphFormError, PromotionError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import in_order_of
+from np2tf.tnp._array.strides import lay_out_like_operands
+from np2tf.tnp._dispatch.argument_types import memory_order
 from np2tf.tnp._dispatch.eager_fast_path import UFUNCS as DIRECT
-from np2tf.tnp._dispatch.eager_fast_path import on_bases
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
+from np2tf.tnp._dispatch.eager_fast_path import apply_to_bases
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, call_numpy, leave_to_numpy
 from np2tf.tnp._dispatch.out_argument import check_output, check_shape, store_into
 from np2tf.tnp._dispatch.residency import runs_on_host
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._indexing.boolean_masks import where_mask
-from np2tf.tnp._masked.operations import elementwise, on_selections
+from np2tf.tnp._masked.operations import apply_to_selections, elementwise
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
 from np2tf.tnp._operands.widened import accept_either_dtype
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp._warnings.deprecations import ask_numpy
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
 _ABSENT = object()
@@ -47,7 +48,7 @@ class Ufunc:
     #: (ufunc, array, indices, operand) -> None, for `at` on tensors, filled by the indexing chapter.
     scatter: Callable[[Ufunc, ndarray, Any, Any], None] | None = None
     #: (ufunc, array, indices, axis, dtype) -> array, for `reduceat` on tensors, filled by
-    #: np2tf.tnp._chapters.reductions.reduceat.
+    #: np2tf.tnp._chapters.ufuncs.reduceat.
     segments: ClassVar[Callable[..., Any] | None] = None
 
     def __init__(self, numpy: np.ufunc, implementation: Callable[..., Any]) -> None:
@@ -83,7 +84,7 @@ class Ufunc:
             if any(one is Ellipsis for one in outs):
                 return self.numpy(*map(to_numpy, (*args, *outs)))  # says why not
             if self.numpy in _TAKING_TWO:
-                asked(lambda: self.numpy(0, 0, np.empty((), int)))
+                ask_numpy(lambda: self.numpy(0, 0, np.empty((), int)))
             if "out" in kwargs or len(outs) > self.nout:
                 raise TypeError("cannot specify 'out' as both a positional and keyword argument")
             kwargs = {
@@ -91,11 +92,11 @@ class Ufunc:
                 "out": outs[0] if self.nout == 1 else (*outs, *[None] * (self.nout - len(outs))),
             }
         if runs_on_host(args, kwargs):
-            return on_host(self.numpy, args, kwargs)
+            return call_numpy(self.numpy, args, kwargs)
         staging = not tf.executing_eagerly()
         if not staging and raises_floating_point_errors():
             counts.host += 1
-            return on_host(self.numpy, self._promoted(args, kwargs), kwargs)
+            return call_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
         try:
             result = self._on_tensors(args, **kwargs)
         except LEFT_TO_NUMPY as error:
@@ -104,12 +105,12 @@ class Ufunc:
         else:
             counts.eager += not staging
             return result
-        return left_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
+        return leave_to_numpy(self.numpy, self._promoted(args, kwargs), kwargs)
 
     def directly(self, args: tuple[Any, ...]) -> Any:
         """Return the result if one kernel computes the call (see `eager_fast_path`), else None."""
         if self.elementwise and len(args) == self.nin:
-            result = on_bases(self, args)
+            result = apply_to_bases(self, args)
             if result is not None:
                 return result
         if self.direct is None or len(args) != self.nin:
@@ -155,11 +156,13 @@ class Ufunc:
             return store_into(out, wrapped, casting, self.numpy)
         if self.signature is not None:
             return wrapped
-        return in_order_of(wrapped, operands, memory_order(order), self.nout > 1 or where is not True)
+        return lay_out_like_operands(
+            wrapped, operands, memory_order(order), self.nout > 1 or where is not True
+        )
 
     def _on_selections(self, operands: tuple[Any, ...], dtype: Any) -> Any:
         if self.signature is not None:
-            return on_selections(self.__name__, self, operands, {}) if dtype is None else None
+            return apply_to_selections(self.__name__, self, operands, {}) if dtype is None else None
         return elementwise(operands, lambda wholes: self.compute(tuple(wholes), dtype))
 
     def compute(self, operands: tuple[Any, ...], dtype: Any = None, casting: str = "same_kind") -> Any:
@@ -253,7 +256,7 @@ class Ufunc:
         numpy = getattr(self.numpy, name)
         given = kwargs if out is None else {**kwargs, "out": out}
         if runs_on_host(args, given):
-            return on_host(numpy, args, given)
+            return call_numpy(numpy, args, given)
         staging = not tf.executing_eagerly()
         try:
             if function is None or _answers(args[0]):
@@ -266,7 +269,7 @@ class Ufunc:
         except LEFT_TO_NUMPY as error:
             if staging or isinstance(error, PromotionError):
                 raise
-        return left_to_numpy(numpy, args, given)
+        return leave_to_numpy(numpy, args, given)
 
     def at(self, array: Any, indices: Any, *operands: Any) -> Any:
         """Apply in place, once for every index, also for repeated ones; returns `array`."""
@@ -307,7 +310,7 @@ def array_ufunc(self: ndarray, ufunc: np.ufunc, method: str, *inputs: Any, **kwa
         kwargs["out"] = kwargs["out"][0]
     if ours is not None:
         return getattr(ours, method)(*inputs, **kwargs)
-    return on_host(getattr(ufunc, method), inputs, kwargs)
+    return call_numpy(getattr(ufunc, method), inputs, kwargs)
 
 
 def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any) -> Any:
@@ -326,7 +329,7 @@ def array_function(self: ndarray, func: Any, types: Any, args: Any, kwargs: Any)
     ours = OPS.get(func)
     if ours is not None:
         return ours(*args, **kwargs)
-    return on_host(getattr(func, "_implementation", func), args, kwargs)
+    return call_numpy(getattr(func, "_implementation", func), args, kwargs)
 
 
 _protocol: Any

@@ -84,7 +84,7 @@ def warn_cast(tensor: tf.Tensor, wanted: np.dtype[Any]) -> None:
         low, high = _convertible(wanted)
         warn_arithmetic("invalid", ~(tf.greater(wide, low) & tf.less(wide, high)), "cast")
     elif wanted.kind in "fc" and have in _GREATEST:
-        greatest = _greatest_kept(wanted)
+        greatest = _greatest_finite(wanted)
         if greatest < _GREATEST[have]:
             parts = [tf.math.real(tensor), tf.math.imag(tensor)] if tensor.dtype.is_complex else [tensor]
             sizes = [tf.abs(tf.cast(part, tf.float64)) for part in parts]
@@ -106,7 +106,7 @@ _GREATEST = {
 
 
 @functools.cache
-def _greatest_kept(wanted: np.dtype[Any]) -> float:
+def _greatest_finite(wanted: np.dtype[Any]) -> float:
     """The number from which on, in magnitude, one is infinite in this dtype: greater ones are."""
     limits = np.finfo(wanted)
     if limits.bits == 64:

@@ -8,9 +8,12 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
-from np2tf.tnp._dispatch.op import Array, Axis, Int, Operand, op
+from np2tf.tnp._chapters.products.dot import multiply
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Int, Operand
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import lengths_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
-from np2tf.tnp.linalg.products import lengths, multiply, rank_of
 
 __all__ = ["fftfreq", "fftshift", "ifftshift", "rfftfreq"]
 
@@ -49,7 +52,7 @@ def _shift(x: tf.Tensor, axes: Any, sign: int) -> tf.Tensor:
     where = [normalize_axis_index(axis, rank) for axis in chosen]
     if not where:
         return x
-    shifts = [sign * (size // 2) for size in lengths(x, where)]
+    shifts = [sign * (size // 2) for size in lengths_of(x, where)]
     return tf.roll(x, shifts, where)
 
 

@@ -11,11 +11,12 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._dispatch.op import Array, Axis, op
+from np2tf.tnp._dispatch.argument_types import Array, Axis
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._warnings.value_warnings import warn_where
 from np2tf.tnp.fft.one import complex_transform, real_inverse, real_transform, result_dtype, scale
-from np2tf.tnp.linalg.products import rank_of
 
 __all__ = ["fft2", "fftn", "ifft2", "ifftn", "irfft2", "irfftn", "rfft2", "rfftn"]
 

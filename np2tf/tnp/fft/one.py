@@ -11,9 +11,11 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import ShapeNeededError
-from np2tf.tnp._dispatch.op import Array, Int, OptionalInt, op
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalInt
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import permute_axes
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
-from np2tf.tnp.linalg.products import rank_of, transposed
 
 __all__ = ["fft", "hfft", "ifft", "ihfft", "irfft", "rfft"]
 
@@ -88,7 +90,7 @@ def length_of(x: tf.Tensor, n: Any, axis: int) -> Any:
     return length
 
 
-def fitted(x: tf.Tensor, length: Any) -> tf.Tensor:
+def fit_length(x: tf.Tensor, length: Any) -> tf.Tensor:
     """`x` with its last axis cropped, or padded with zeros, to `length`."""
     have = x.shape[-1]
     if have is None or not isinstance(length, int):
@@ -102,16 +104,16 @@ def _axis(x: tf.Tensor, axis: int) -> int:
     return normalize_axis_index(axis, rank_of(x))
 
 
-def to_last(x: tf.Tensor, axis: int) -> tf.Tensor:
+def move_axis_last(x: tf.Tensor, axis: int) -> tf.Tensor:
     """`x` with `axis` moved to the end."""
-    return transposed(x, [*(k for k in range(rank_of(x)) if k != axis), axis])
+    return permute_axes(x, [*(k for k in range(rank_of(x)) if k != axis), axis])
 
 
-def from_last(x: tf.Tensor, axis: int) -> tf.Tensor:
+def move_last_axis(x: tf.Tensor, axis: int) -> tf.Tensor:
     """`x` with the last axis moved to `axis`."""
     order = list(range(rank_of(x) - 1))
     order.insert(axis, rank_of(x) - 1)
-    return transposed(x, order)
+    return permute_axes(x, order)
 
 
 def complex_transform(x: tf.Tensor, n: Any, axis: int, norm: Any, inverse: bool) -> tf.Tensor:
@@ -119,12 +121,12 @@ def complex_transform(x: tf.Tensor, n: Any, axis: int, norm: Any, inverse: bool)
     axis = _axis(x, axis)
     length = length_of(x, n, axis)
     half = x.dtype == tf.float16
-    x = cast(to_last(x, axis), result_dtype(np.fft.ifft if inverse else np.fft.fft, x))
+    x = cast(move_axis_last(x, axis), result_dtype(np.fft.ifft if inverse else np.fft.fft, x))
     factor = scale(norm, length, x.dtype, inverse, half)
     if n is not None and n != x.shape[-1]:
-        x = fitted(x, length)
+        x = fit_length(x, length)
     result = tf.signal.ifft(x) if inverse else tf.signal.fft(x)
-    return from_last(result if factor is None else result * factor, axis)
+    return move_last_axis(result if factor is None else result * factor, axis)
 
 
 def real_transform(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
@@ -133,9 +135,9 @@ def real_transform(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
     dtype = tf.as_dtype(result_dtype(np.fft.rfft, x))
     length = length_of(x, n, axis)
     factor = scale(norm, length, dtype, inverse=False, half=x.dtype == tf.float16)
-    x = cast(to_last(x, axis), dtype.real_dtype.as_numpy_dtype)
-    result = tf.signal.rfft(fitted(x, length) if isinstance(length, int) else x)
-    return from_last(result if factor is None else result * factor, axis)
+    x = cast(move_axis_last(x, axis), dtype.real_dtype.as_numpy_dtype)
+    result = tf.signal.rfft(fit_length(x, length) if isinstance(length, int) else x)
+    return move_last_axis(result if factor is None else result * factor, axis)
 
 
 def real_inverse(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
@@ -149,10 +151,10 @@ def real_inverse(x: tf.Tensor, n: Any, axis: int, norm: Any) -> tf.Tensor:
     if length < 1:
         raise ValueError(f"Invalid number of FFT data points ({length}) specified.")
     half = x.dtype == tf.float16
-    x = cast(to_last(x, axis), tf.complex128 if dtype == tf.float64 else tf.complex64)
+    x = cast(move_axis_last(x, axis), tf.complex128 if dtype == tf.float64 else tf.complex64)
     factor = scale(norm, length, x.dtype.real_dtype, inverse=True, half=half)
-    result = tf.signal.irfft(fitted(x, length // 2 + 1), [length])
-    return from_last(cast(result if factor is None else result * factor, dtype), axis)
+    result = tf.signal.irfft(fit_length(x, length // 2 + 1), [length])
+    return move_last_axis(cast(result if factor is None else result * factor, dtype), axis)
 
 
 def conjugate(x: tf.Tensor) -> tf.Tensor:

@@ -11,19 +11,16 @@ from numpy.linalg import LinAlgError
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import matrix_transpose, view
-from np2tf.tnp._dispatch.op import Array, DType, Int, Operands, View, op
+from np2tf.tnp._chapters.products.dot import contract_axes, diagonal_sum, multiply
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operands, View
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import permute_axes
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import promote
 from np2tf.tnp._slicing.view_transforms import Diagonal
 from np2tf.tnp._ufuncs.matrix import matmul as matrix_product
 from np2tf.tnp._ufuncs.matrix import vecdot as vector_product
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
-from np2tf.tnp.linalg.products import (
-    contracted,
-    diagonal_sum,
-    multiply,
-    rank_of,
-    transposed,
-)
 
 __all__ = [
     "cross",
@@ -91,12 +88,12 @@ def cross(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
     return tf.stack(parts, axis=axis)
 
 
-def _moved(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
+def _move_axis(x: tf.Tensor, source: int, destination: int) -> tf.Tensor:
     rank = rank_of(x)
     source = normalize_axis_index(source, rank)
     order = [k for k in range(rank) if k != source]
     order.insert(destination % rank, source)
-    return transposed(x, order)
+    return permute_axes(x, order)
 
 
 @op(np.linalg.matmul)
@@ -115,7 +112,7 @@ def vecdot(x1: Array, x2: Array, /, *, axis: Int = -1) -> tf.Tensor:
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.vecdot.html.
     """
     x1, x2 = promote(x1, x2)
-    return vector_product(_moved(x1, axis, -1), _moved(x2, axis, -1))
+    return vector_product(_move_axis(x1, axis, -1), _move_axis(x2, axis, -1))
 
 
 @op(np.linalg.tensordot)
@@ -124,7 +121,7 @@ def tensordot(x1: Array, x2: Array, /, *, axes: Any = 2) -> ndarray:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.tensordot.html.
     """
-    return tensor_array(contracted(x1, x2, axes))
+    return tensor_array(contract_axes(x1, x2, axes))
 
 
 def _best_splits(sizes: list[int]) -> list[list[int]]:

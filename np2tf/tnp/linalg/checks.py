@@ -7,11 +7,11 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 
 from np2tf.tnp._front.promotion_mode import uses_numpy_rules
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._tensor.storage import staging_handlers
-from np2tf.tnp.linalg.products import rank_of
 
 
 def floating(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
@@ -103,6 +103,6 @@ def epsilon(x: tf.Tensor) -> float:
     return float(np.finfo(x.dtype.as_numpy_dtype).eps)
 
 
-def scaled(x: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
+def scale_by(x: tf.Tensor, factors: tf.Tensor) -> tf.Tensor:
     """`x` times real factors."""
     return x * tf.cast(factors, x.dtype)

@@ -10,7 +10,8 @@ from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import EighResult, EigResult, QRResult, SVDResult
 
 from np2tf.staging import NoGraphFormError
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp.linalg.checks import discard_if_nearly_singular, matrix, require_finite, square
 
@@ -98,7 +99,7 @@ def cholesky(a: Array, /, *, upper: bool = False) -> tf.Tensor:
     return tf.linalg.adjoint(lower) if upper else lower
 
 
-def _from_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
+def _complete_triangle(a: tf.Tensor, triangle: str) -> tf.Tensor:
     """The matrices as `eigh` of TensorFlow takes them: by their lower triangles, diagonals real."""
     name = triangle.upper()
     if name not in ("L", "U"):
@@ -113,7 +114,7 @@ def eigh(a: Array, UPLO: str = "L") -> EighResult:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigh.html.
     """
-    values, vectors = tf.linalg.eigh(_from_triangle(a, UPLO))
+    values, vectors = tf.linalg.eigh(_complete_triangle(a, UPLO))
     return EighResult(tf.math.real(values), vectors)
 
 
@@ -123,7 +124,7 @@ def eigvalsh(a: Array, UPLO: str = "L") -> tf.Tensor:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html.
     """
-    return tf.math.real(tf.linalg.eigvalsh(_from_triangle(a, UPLO)))
+    return tf.math.real(tf.linalg.eigvalsh(_complete_triangle(a, UPLO)))
 
 
 def _complex(a: tf.Tensor) -> tf.Tensor:

@@ -11,13 +11,15 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 from numpy.linalg import LinAlgError
 
 from np2tf.tnp._chapters.reductions.primitives import raw_sum
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 from np2tf.tnp.linalg.checks import epsilon, floating, matrix, require_square, square
 from np2tf.tnp.linalg.factoring import singular_values
-from np2tf.tnp.linalg.products import lengths, product_of, rank_of, transposed
 
 __all__ = ["cond", "matrix_norm", "matrix_rank", "norm", "vector_norm"]
 
@@ -45,11 +47,11 @@ def _root_of_squares(x: tf.Tensor, axes: Any, keepdims: bool) -> tf.Tensor:
 def _greatest(x: tf.Tensor, axis: Any, keepdims: bool) -> tf.Tensor:
     """Return the maximum of numbers that are not negative: 0 of no numbers, NaN if a number is NaN."""
     if NUMPY < (2, 3):
-        _refuse_nothing(x, axis)
+        _refuse_empty(x, axis)
     return tf.maximum(_extreme(tf.reduce_max, x, axis, keepdims), tf.zeros((), x.dtype))
 
 
-def _refuse_nothing(x: tf.Tensor, axis: Any) -> None:
+def _refuse_empty(x: tf.Tensor, axis: Any) -> None:
     """Refuse a maximum over an empty axis, as NumPy does without a least value to begin with.
 
     Raises:
@@ -118,7 +120,7 @@ def norm_of_matrices(x: tf.Tensor, order: Any, rows: int, columns: int) -> tf.Te
     if order not in (2, -2, "nuc"):
         raise ValueError("Invalid norm order for matrices.")
     rest = [k for k in range(rank_of(x)) if k not in (rows, columns)]
-    values = singular_values(floating(transposed(x, [*rest, rows, columns]))[0])
+    values = singular_values(floating(permute_axes(x, [*rest, rows, columns]))[0])
     if order == "nuc":
         return tf.reduce_sum(values, -1)
     return _greatest(values, -1, False) if order == 2 else tf.reduce_min(values, -1)
@@ -159,11 +161,11 @@ def norm(x: Array, ord: Any = None, axis: Any = None, keepdims: bool = False) ->
     if rows == columns:
         raise ValueError("Duplicate axes given.")
     result = norm_of_matrices(x, ord, rows, columns)
-    return _with_axes(result, x, (rows, columns)) if keepdims else result
+    return _restore_axes(result, x, (rows, columns)) if keepdims else result
 
 
-def _with_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
-    shape = [1 if k in axes else size for k, size in enumerate(lengths(x, range(rank_of(x))))]
+def _restore_axes(result: tf.Tensor, x: tf.Tensor, axes: tuple[int, ...]) -> tf.Tensor:
+    shape = [1 if k in axes else size for k, size in enumerate(lengths_of(x, range(rank_of(x))))]
     return tf.reshape(result, shape)
 
 
@@ -176,10 +178,10 @@ def vector_norm(x: Array, /, *, axis: Any = None, keepdims: bool = False, ord: A
     x = _inexact(x)
     axes = normalize_axis_tuple(range(rank_of(x)) if axis is None else axis, rank_of(x))
     rest = [k for k in range(rank_of(x)) if k not in axes]
-    outer = lengths(x, rest)
-    flat = tf.reshape(transposed(x, [*axes, *rest]), [product_of(lengths(x, axes)), *outer])
+    outer = lengths_of(x, rest)
+    flat = tf.reshape(permute_axes(x, [*axes, *rest]), [product_of(lengths_of(x, axes)), *outer])
     result = norm_of_vectors(flat, ord, 0, False)
-    return _with_axes(result, x, axes) if keepdims else result
+    return _restore_axes(result, x, axes) if keepdims else result
 
 
 @op(np.linalg.matrix_norm)
@@ -191,7 +193,7 @@ def matrix_norm(x: Array, /, *, keepdims: bool = False, ord: Any = "fro") -> tf.
     x = _inexact(x)
     axes = (rank_of(x) - 2, rank_of(x) - 1)
     result = norm_of_matrices(x, ord, *axes)
-    return _with_axes(result, x, axes) if keepdims else result
+    return _restore_axes(result, x, axes) if keepdims else result
 
 
 @op(np.linalg.cond)
@@ -230,10 +232,12 @@ def matrix_rank(A: Array, tol: Any = None, hermitian: bool = False, *, rtol: Any
     values = singular_values(a, hermitian)
     if tol is None:
         if rtol is None:
-            rtol = tf.cast(max(lengths(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype)
+            rtol = tf.cast(
+                max(lengths_of(a, [rank_of(a) - 2, rank_of(a) - 1])) * epsilon(values), values.dtype
+            )
         relative = as_tensor(rtol, values.dtype.as_numpy_dtype)[..., None]
         if NUMPY < (2, 4):
-            _refuse_nothing(values, -1)
+            _refuse_empty(values, -1)
         limit = tf.reduce_max(values, -1, keepdims=True) * relative
     else:
         limit = as_tensor(tol, values.dtype.as_numpy_dtype)[..., None]

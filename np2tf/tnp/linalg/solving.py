@@ -10,7 +10,10 @@ import tensorflow as tf
 from numpy.linalg import LinAlgError
 from numpy.linalg._linalg import SlogdetResult
 
-from np2tf.tnp._dispatch.op import Array, Int, op
+from np2tf.tnp._dispatch.argument_types import Array, Int
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import lengths_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp.linalg.checks import (
@@ -19,11 +22,10 @@ from np2tf.tnp.linalg.checks import (
     matrix,
     real_dtype,
     require_square,
-    scaled,
+    scale_by,
     square,
 )
 from np2tf.tnp.linalg.factoring import svd_of
-from np2tf.tnp.linalg.products import lengths, rank_of
 from np2tf.tnp.linalg.systems import determinant, invert, sign_and_log_determinant, solve_systems
 
 __all__ = [
@@ -68,7 +70,7 @@ def slogdet(a: Array) -> SlogdetResult:
     return SlogdetResult(sign + tf.zeros((), sign.dtype), logarithm)
 
 
-def _stacked_alike(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+def _broadcast_stacks(a: tf.Tensor, b: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     """Two stacks of matrices with their leading axes broadcast against each other."""
     if a.shape[:-2] == b.shape[:-2] and a.shape[:-2].is_fully_defined():
         return a, b
@@ -103,7 +105,7 @@ def solve(a: Array, b: Array) -> tf.Tensor:
             f"(m,m),(m,n)->(m,n) (size {right.shape[-2] if rank_of(right) > 1 else 0} "
             f"is different from {a.shape[-1]})"
         )
-    found = solve_systems(*_stacked_alike(a, right))
+    found = solve_systems(*_broadcast_stacks(a, right))
     return found[..., 0] if vector else found
 
 
@@ -112,7 +114,7 @@ def pseudo_inverse(a: tf.Tensor, cutoff: tf.Tensor) -> tf.Tensor:
     left, values, right = svd_of(a, full_matrices=False)
     large = values > cutoff[..., None] * tf.reduce_max(values, axis=-1, keepdims=True)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
-    return matmul(tf.linalg.adjoint(right), scaled(tf.linalg.adjoint(left), inverse[..., None]))
+    return matmul(tf.linalg.adjoint(right), scale_by(tf.linalg.adjoint(left), inverse[..., None]))
 
 
 @op(np.linalg.pinv)
@@ -129,11 +131,11 @@ def pinv(a: Array, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np
         rcond = rtol
     if rcond is np._NoValue:  # type: ignore[attr-defined]
         rcond = 1e-15
-    rows, columns = lengths(a, [rank_of(a) - 2, rank_of(a) - 1])
+    rows, columns = lengths_of(a, [rank_of(a) - 2, rank_of(a) - 1])
     if rcond is None:
         rcond = max(rows, columns) * epsilon(a)
     if isinstance(rows, int) and isinstance(columns, int) and 0 in (rows, columns):
-        return tf.zeros([*lengths(a, range(rank_of(a) - 2)), columns, rows], given)
+        return tf.zeros([*lengths_of(a, range(rank_of(a) - 2)), columns, rows], given)
     return pseudo_inverse(a, as_tensor(rcond, real_dtype(a).as_numpy_dtype))
 
 
@@ -155,7 +157,7 @@ def least_squares(a: tf.Tensor, b: tf.Tensor, relative: Any) -> tuple[tf.Tensor,
     large = values > cutoff * tf.reduce_max(values)
     inverse = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))
     solution = matmul(
-        tf.linalg.adjoint(adjoint), scaled(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
+        tf.linalg.adjoint(adjoint), scale_by(matmul(tf.linalg.adjoint(left), b), inverse[:, None])
     )
     rank = tf.reduce_sum(tf.cast(large, tf.int32))
     return solution, _residuals(a, b, solution, rank), rank, values
@@ -174,7 +176,7 @@ def lstsq(a: Array, b: Array, rcond: Any = None) -> tuple[Any, ...]:
         raise LinAlgError(f"{rank_of(b)}-dimensional array given. Array must be two-dimensional")
     a, b = floating(a, b)
     right = b[:, None] if vector else b
-    rows, columns = lengths(a, [0, 1])
+    rows, columns = lengths_of(a, [0, 1])
     if isinstance(rows, int) and right.shape[0] is not None and rows != right.shape[0]:
         raise LinAlgError("Incompatible dimensions")
     relative = max(rows, columns) * epsilon(a) if rcond is None else rcond

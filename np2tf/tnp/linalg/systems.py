@@ -24,7 +24,7 @@ def solve_systems(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         discard_if_nearly_singular(a)
         return tf.linalg.solve(a, b)
     rows = a.shape[-1]
-    factors, _ = _eliminated(tf.concat([a, b], -1), rows)
+    factors, _ = _eliminate(tf.concat([a, b], -1), rows)
     discard_if_small(tf.linalg.diag_part(factors[..., :rows]))
     left = factors[..., rows:]
     found: list[tf.Tensor] = []
@@ -48,7 +48,7 @@ def determinant(a: tf.Tensor) -> tf.Tensor:
     if not _is_small(a):
         return tf.linalg.det(a)
     pivots, sign = _pivots(a)
-    return _without_minus_zero(sign * tf.reduce_prod(pivots, -1))
+    return _drop_minus_zero(sign * tf.reduce_prod(pivots, -1))
 
 
 def sign_and_log_determinant(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
@@ -57,7 +57,7 @@ def sign_and_log_determinant(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
         sign, logarithm = tf.linalg.slogdet(a)
         return sign, tf.math.real(logarithm)
     pivots, sign = _pivots(a)
-    sign = _without_minus_zero(sign * tf.reduce_prod(tf.sign(pivots), -1))
+    sign = _drop_minus_zero(sign * tf.reduce_prod(tf.sign(pivots), -1))
     return sign, tf.reduce_sum(tf.math.log(tf.abs(pivots)), -1)
 
 
@@ -67,15 +67,15 @@ def _is_small(a: tf.Tensor) -> bool:
 
 
 def _pivots(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    factors, sign = _eliminated(a, a.shape[-1])
+    factors, sign = _eliminate(a, a.shape[-1])
     return tf.linalg.diag_part(factors), sign
 
 
-def _without_minus_zero(x: tf.Tensor) -> tf.Tensor:
+def _drop_minus_zero(x: tf.Tensor) -> tf.Tensor:
     return tf.where(tf.equal(x, 0), tf.zeros_like(x), x)
 
 
-def _eliminated(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
+def _eliminate(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
     """`a` with its first columns made upper triangular, and the sign of the permutation of its rows."""
     done: list[tf.Tensor] = []
     sign: Any = tf.ones(tf.shape(a)[:-2], a.dtype)

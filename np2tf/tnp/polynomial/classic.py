@@ -15,10 +15,11 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
 from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._dispatch.op import Int, op
-from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._dispatch.argument_types import Int
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote, to_numpy
-from np2tf.tnp.linalg.products import rank_of
 
 __all__ = ["poly", "polyadd", "polyder", "polydiv", "polyint", "polymul", "polysub", "polyval"]
 
@@ -68,7 +69,7 @@ def _order(m: int, what: str) -> int:
 
 
 @op(np.polyder)
-@unrefused
+@promote_in_any_mode
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
     """The derivative of order `m`.
 
@@ -83,7 +84,7 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 
 
 @op(np.polyint)
-@unrefused
+@promote_in_any_mode
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
     """The antiderivative of order `m`, with the integration constants `k`.
 
@@ -102,14 +103,14 @@ def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
     return given
 
 
-def _aligned(a1: Any, a2: Any) -> list[tf.Tensor]:
+def _align(a1: Any, a2: Any) -> list[tf.Tensor]:
     operands = promote(coefficients(a1, number=True), coefficients(a2, number=True))
     length = max(x.shape[0] for x in operands)
     return [tf.pad(x, [[length - x.shape[0], 0]]) for x in operands]
 
 
 def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor:
-    first, second = _aligned(a1, a2)
+    first, second = _align(a1, a2)
     if first.dtype == tf.bool:
         raise NoGraphFormError("polynomials of booleans")
     return function(first, second)
@@ -133,7 +134,7 @@ def polysub(a1: Any, a2: Any) -> tf.Tensor:
     return _termwise(tf.subtract, a1, a2)
 
 
-def _without_leading_zeros(p: Any) -> tf.Tensor:
+def _drop_leading_zeros(p: Any) -> tf.Tensor:
     given = coefficients(p, number=True)
     values = tf.get_static_value(given)
     if values is None:
@@ -147,7 +148,7 @@ def polymul(a1: Any, a2: Any) -> tf.Tensor:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polymul.html.
     """
-    operands = promote(_without_leading_zeros(a1), _without_leading_zeros(a2))
+    operands = promote(_drop_leading_zeros(a1), _drop_leading_zeros(a2))
     if any(x.shape[0] == 0 for x in operands):
         raise NoGraphFormError("a polynomial without coefficients")
     long, short = sorted(operands, key=lambda x: -x.shape[0])

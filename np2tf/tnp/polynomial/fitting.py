@@ -10,10 +10,11 @@ import tensorflow as tf
 from numpy.exceptions import RankWarning
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
-from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalArray
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._ufuncs.matrix import matmul
-from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.linalg.solving import least_squares
 
 __all__ = ["polyfit"]

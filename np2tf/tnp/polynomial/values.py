@@ -9,9 +9,10 @@ import tensorflow as tf
 from numpy.polynomial import polynomial
 
 from np2tf.staging import ShapeNeededError
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
-from np2tf.tnp.linalg.products import rank_of
 
 #: No names of the main namespace: its polyval has the highest power first.
 __all__: list[str] = []
@@ -48,7 +49,7 @@ def polyval(x: Array, c: Array, tensor: bool = True) -> tf.Tensor:
     return _values(x, c, spread=tensor)
 
 
-def _at_points(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
+def _spread_over_points(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
     if not all(one.shape.is_compatible_with(points[0].shape) for one in points):
         raise ValueError("the points are incompatible")
     for k, one in enumerate(points):
@@ -60,10 +61,10 @@ if hasattr(polynomial, "polyvalnd"):
 
     @op(polynomial.polyvalnd)
     def polyvalnd(pts: Any, c: Array) -> Any:
-        return _at_points(c, *map(as_tensor, pts))
+        return _spread_over_points(c, *map(as_tensor, pts))
 
 
-def _on_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
+def _spread_over_grid(c: tf.Tensor, *points: tf.Tensor) -> tf.Tensor:
     for one in points:
         c = _values(one, c, spread=True)
     return c
@@ -75,7 +76,7 @@ def polyval2d(x: Array, y: Array, c: Array) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval2d.html.
     """
-    return _at_points(c, x, y)
+    return _spread_over_points(c, x, y)
 
 
 @op(polynomial.polyval3d)
@@ -84,7 +85,7 @@ def polyval3d(x: Array, y: Array, z: Array, c: Array) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polyval3d.html.
     """
-    return _at_points(c, x, y, z)
+    return _spread_over_points(c, x, y, z)
 
 
 @op(polynomial.polygrid2d)
@@ -93,7 +94,7 @@ def polygrid2d(x: Array, y: Array, c: Array) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid2d.html.
     """
-    return _on_grid(c, x, y)
+    return _spread_over_grid(c, x, y)
 
 
 @op(polynomial.polygrid3d)
@@ -102,4 +103,4 @@ def polygrid3d(x: Array, y: Array, z: Array, c: Array) -> Any:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polynomial.polynomial.polygrid3d.html.
     """
-    return _on_grid(c, x, y, z)
+    return _spread_over_grid(c, x, y, z)

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import native
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
 
 
 @native("scipy.linalg.expm")

@@ -6,9 +6,9 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused
+from np2tf.scipy.kernels.declare import native, refusal
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp.linalg.factoring import singular_values, svd_of
 
 
@@ -40,7 +40,7 @@ def qr(a: Array, mode: str = "full", check_finite: bool = True) -> tuple[tf.Tens
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.qr.html.
     """
     if mode not in ("full", "qr", "r", "economic"):
-        raise refused(f"qr with mode={mode!r}")
+        raise refusal(f"qr with mode={mode!r}")
     a_matrix("qr", a)
     (given,) = computable("qr", a, finite=check_finite)
     orthonormal, upper = tf.linalg.qr(given, full_matrices=mode != "economic")

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused, require_finite
-from np2tf.tnp._dispatch.op import Array
+from np2tf.scipy.kernels.declare import native, refusal, require_finite
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp.linalg import norms
 from np2tf.tnp.linalg.checks import floating
-from np2tf.tnp.linalg.products import rank_of
 
 
 def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.Tensor, ...]:
@@ -24,9 +24,9 @@ def computable(name: str, *operands: tf.Tensor, finite: Any = True) -> tuple[tf.
     """
     for operand in operands:
         if operand.dtype in (tf.float16, tf.bfloat16):
-            raise refused(f"{name} of {operand.dtype.name}")
+            raise refusal(f"{name} of {operand.dtype.name}")
         if operand.shape.num_elements() in (0, None):
-            raise refused(f"{name} of no numbers, or of a number of them that is not known")
+            raise refusal(f"{name} of no numbers, or of a number of them that is not known")
     found = floating(*operands)
     require_finite(name, finite, *found)
     return found
@@ -40,7 +40,7 @@ def a_matrix(name: str, a: tf.Tensor, square: bool = False, stacked: bool = Fals
         ValueError: the operand is no matrix, or is not square and has to be.
     """
     if rank_of(a) > 2 and not stacked:
-        raise refused(f"{name} of a stack of matrices")
+        raise refusal(f"{name} of a stack of matrices")
     if rank_of(a) < 2 or (square and a.shape[-1] != a.shape[-2]):
         raise ValueError(f"{name}: expected a {'square ' if square else ''}matrix")
 
@@ -55,14 +55,14 @@ def norm(
     """
     by_lapack = (1, float("inf")) if rank_of(a) == 2 else (None, 2) if rank_of(a) == 1 else ()
     if a.dtype in (tf.float32, tf.complex64) and ord in by_lapack and axis is None and not keepdims:
-        raise refused("norm in single precision, which is one of Python's numbers,")
+        raise refusal("norm in single precision, which is one of Python's numbers,")
     require_finite("norm", check_finite and (a.dtype.is_floating or a.dtype.is_complex), a)
     return norms.norm.__wrapped__(a, ord, axis, keepdims)  # type: ignore[attr-defined]
 
 
 def _vector(name: str, c: tf.Tensor) -> tf.Tensor:
     if rank_of(c) != 1 or not c.shape[0]:
-        raise refused(f"{name} of what is no vector")
+        raise refusal(f"{name} of what is no vector")
     return c
 
 
@@ -80,7 +80,7 @@ def toeplitz(c: Array, r: Any = None) -> tf.Tensor:
         _vector("toeplitz", row)
     rows, columns = column.shape[0], row.shape[0]
     along = tf.concat([tf.reverse(column, [0]), row[1:]], 0)
-    return gathered(along, rows - 1 - np.arange(rows)[:, None] + np.arange(columns), 0)
+    return gather_parts(along, rows - 1 - np.arange(rows)[:, None] + np.arange(columns), 0)
 
 
 @native("scipy.linalg.hankel")
@@ -96,7 +96,7 @@ def hankel(c: Array, r: Any = None) -> tf.Tensor:
         column, row = promote(column, r)
         _vector("hankel", row)
     along = tf.concat([column, row[1:]], 0)
-    return gathered(along, np.arange(column.shape[0])[:, None] + np.arange(row.shape[0]), 0)
+    return gather_parts(along, np.arange(column.shape[0])[:, None] + np.arange(row.shape[0]), 0)
 
 
 @native("scipy.linalg.circulant")
@@ -106,7 +106,7 @@ def circulant(c: Array) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.linalg.circulant.html.
     """
     length = _vector("circulant", c).shape[0]
-    return gathered(c, (np.arange(length)[:, None] - np.arange(length)) % length, 0)
+    return gather_parts(c, (np.arange(length)[:, None] - np.arange(length)) % length, 0)
 
 
 @native("scipy.linalg.block_diag")
@@ -119,7 +119,7 @@ def block_diag(*arrs: Array) -> tf.Tensor:
         tf.reshape(a, [1] * (2 - rank_of(a)) + a.shape.as_list()) if rank_of(a) < 2 else a for a in arrs
     ]
     if not blocks or any(rank_of(a) > 2 or not a.shape.is_fully_defined() for a in blocks):
-        raise refused("block_diag of stacks, or of matrices whose shapes are not known")
+        raise refusal("block_diag of stacks, or of matrices whose shapes are not known")
     dtype = np.result_type(*(a.dtype.as_numpy_dtype for a in blocks))
     columns, done, rows = sum(a.shape[1] for a in blocks), 0, []
     for block in blocks:

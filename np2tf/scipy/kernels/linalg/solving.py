@@ -7,15 +7,15 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal
 from np2tf.scipy.kernels.linalg.matrices import a_matrix, computable
 from np2tf.scipy.versions import SCIPY
-from np2tf.tnp._dispatch.op import Array
+from np2tf.tnp._dispatch.argument_types import Array
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp.linalg.checks import epsilon
 from np2tf.tnp.linalg.factoring import svd_of
-from np2tf.tnp.linalg.products import rank_of
 from np2tf.tnp.linalg.solving import least_squares
 from np2tf.tnp.linalg.systems import determinant
 
@@ -29,7 +29,7 @@ def _columns(name: str, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         ValueError: their length differs from that of the columns of `a`.
     """
     if rank_of(b) not in (1, 2):
-        raise refused(f"{name} for a stack of right-hand sides")
+        raise refusal(f"{name} for a stack of right-hand sides")
     if b.shape[0] != a.shape[0]:
         raise ValueError(f"{name}: incompatible dimensions")
     return b[:, None] if rank_of(b) == 1 else b
@@ -48,12 +48,12 @@ def _factors(name: str, a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
     pivots = tf.abs(tf.linalg.diag_part(factors))
     limit = 10 * a.shape[-1] * epsilon(a)
     regular = tf.reduce_min(pivots, -1) > tf.cast(limit, pivots.dtype) * tf.reduce_max(pivots, -1)
-    unless(tf.reduce_all(regular), f"{name} with a matrix that is nearly singular")
+    discard_unless(tf.reduce_all(regular), f"{name} with a matrix that is nearly singular")
     return factors, order
 
 
-def _by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
-    shuffled = gathered(right, order, 0)
+def _solve_by_factors(factors: tf.Tensor, order: tf.Tensor, right: tf.Tensor) -> tf.Tensor:
+    shuffled = gather_parts(right, order, 0)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
     half = tf.linalg.triangular_solve(unit, shuffled, lower=True)
     return tf.linalg.triangular_solve(factors, half, lower=False)
@@ -81,12 +81,12 @@ def solve(
     """
     first, right = _system("solve", a, b, check_finite)
     if assume_a in ("pos", "positive definite") and not transposed:
-        return _as_given(_by_cholesky(_cholesky("solve", first, lower), right, lower), b)
+        return _as_given(_solve_by_cholesky(_cholesky("solve", first, lower), right, lower), b)
     if assume_a not in (None, "gen", "general"):
-        raise refused(f"solve with assume_a={assume_a!r}")
+        raise refusal(f"solve with assume_a={assume_a!r}")
     if transposed:
         if first.dtype.is_complex:
-            raise refused("solve with a transposed complex matrix")
+            raise refusal("solve with a transposed complex matrix")
         first = tf.linalg.matrix_transpose(first)
     _factors("solve", first)
     return _as_given(tf.linalg.solve(first, right), b)
@@ -133,7 +133,7 @@ def solve_triangular(
     if unit_diagonal:
         matrix = tf.linalg.set_diag(matrix, tf.ones_like(diagonal))
     else:
-        unless(
+        discard_unless(
             tf.reduce_all(tf.not_equal(diagonal, tf.zeros_like(diagonal))),
             "solve_triangular of a singular matrix",
         )
@@ -153,11 +153,11 @@ def _cholesky(name: str, a: tf.Tensor, lower: bool) -> tf.Tensor:
     """The triangular factor, from that triangle of `a`."""
     factor = tf.linalg.cholesky(a if lower else tf.linalg.adjoint(a))
     good = tf.reduce_all(tf.math.is_finite(tf.abs(tf.linalg.diag_part(factor))))
-    unless(good, f"{name} of a matrix that is not positive definite")
+    discard_unless(good, f"{name} of a matrix that is not positive definite")
     return factor if lower else tf.linalg.adjoint(factor)
 
 
-def _by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
+def _solve_by_cholesky(factor: tf.Tensor, right: tf.Tensor, lower: bool) -> tf.Tensor:
     half = tf.linalg.triangular_solve(factor, right, lower=bool(lower), adjoint=not lower)
     return tf.linalg.triangular_solve(factor, half, lower=bool(lower), adjoint=bool(lower))
 
@@ -198,11 +198,11 @@ def cho_solve(c_and_lower: Any, b: Array, check_finite: bool = True) -> tf.Tenso
     """
     c, lower = c_and_lower
     if not isinstance(lower, (bool, int, np.bool_)):
-        raise refused("cho_solve with a triangle that is known only at run time")
+        raise refusal("cho_solve with a triangle that is known only at run time")
     factor = as_tensor(c)
     a_matrix("cho_solve", factor, square=True)
     factor, right = computable("cho_solve", factor, b, finite=check_finite)
-    return _as_given(_by_cholesky(factor, _columns("cho_solve", factor, right), bool(lower)), b)
+    return _as_given(_solve_by_cholesky(factor, _columns("cho_solve", factor, right), bool(lower)), b)
 
 
 # -- LU ------------------------------------------------------------------------------------------------------
@@ -258,10 +258,10 @@ def lu_solve(lu_and_piv: Any, b: Array, trans: Any = 0, check_finite: bool = Tru
     right = _columns("lu_solve", factors, right)
     order, trans = _order_of(tf.cast(pivots, tf.int32)), _TRANSPOSED[trans]
     if not trans:
-        return _as_given(_by_factors(factors, order, right), b)
+        return _as_given(_solve_by_factors(factors, order, right), b)
     unit = tf.linalg.set_diag(factors, tf.ones_like(tf.linalg.diag_part(factors)))
     found = _triangular(unit, _triangular(factors, right, trans, False), trans, True)
-    return _as_given(gathered(found, tf.math.invert_permutation(order), 0), b)
+    return _as_given(gather_parts(found, tf.math.invert_permutation(order), 0), b)
 
 
 # -- least squares -------------------------------------------------------------------------------------------
@@ -277,10 +277,10 @@ def lstsq(a: Array, b: Array, cond: Any = None, check_finite: bool = True) -> tu
     first, right = computable("lstsq", a, b, finite=check_finite)
     columns = _columns("lstsq", first, right)
     if first.shape[0] < first.shape[1]:
-        raise refused("lstsq of fewer equations than unknowns")
+        raise refusal("lstsq of fewer equations than unknowns")
     relative = epsilon(first) if cond is None else cond
     solution, _, rank, values = least_squares(first, columns, relative)
-    unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
+    discard_unless(tf.equal(rank, first.shape[1]), "lstsq of a matrix that has not full rank")
     misfit = tf.reduce_sum(tf.square(tf.abs(columns - tf.matmul(first, solution))), axis=0)
     if first.shape[0] == first.shape[1]:
         return _as_given(solution, b), tf.zeros([0], misfit.dtype), tf.cast(rank, tf.int64), values
@@ -305,7 +305,7 @@ def _inverses(a: tf.Tensor, values: tf.Tensor, atol: Any, rtol: Any) -> tf.Tenso
     absolute, relative = (
         as_tensor(0.0 if one is None else one, values.dtype.as_numpy_dtype) for one in (atol, rtol)
     )
-    unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
+    discard_unless((absolute >= 0) & (relative >= 0), "pinv with negative tolerances")
     sizes = tf.abs(values)
     large = sizes > absolute + tf.reduce_max(sizes) * relative
     inverses = tf.where(large, 1 / tf.where(large, values, tf.ones_like(values)), tf.zeros_like(values))

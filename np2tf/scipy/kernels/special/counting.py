@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused, unless
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal
 from np2tf.scipy.kernels.special.gammas import binomial, gamma
-from np2tf.scipy.kernels.special.series import choose, together
-from np2tf.tnp._dispatch.op import Array
+from np2tf.scipy.kernels.special.series import broadcast_together, choose
+from np2tf.tnp._dispatch.argument_types import Array
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import constant
 
@@ -19,11 +19,11 @@ def comb(N: Array, k: Array, *, repetition: bool = False) -> tf.Tensor:
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.comb.html.
     """
-    things, taken = together(cast(N, np.float64), cast(k, np.float64))
+    things, taken = broadcast_together(cast(N, np.float64), cast(k, np.float64))
     if repetition:
         zero = constant(0, things)
         # The results for n below 1 depend on SciPy's version.
-        unless(
+        discard_unless(
             tf.reduce_all((things > zero) & (taken >= zero)), "comb with repetition of less than one thing"
         )
         things = things + taken - constant(1, taken)
@@ -38,7 +38,7 @@ def factorial(n: Array) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.factorial.html.
     """
     if n.dtype.is_complex or n.dtype in (tf.bool, tf.float16):
-        raise refused(f"factorial of {n.dtype.name}")
+        raise refusal(f"factorial of {n.dtype.name}")
     at = cast(n, np.float64)
     value = gamma(tf.where(at < constant(0, at), constant(0, at), at) + constant(1, at))
     result = choose(value, (tf.math.is_nan(at), at), (at < constant(0, at), 0.0))

@@ -7,7 +7,7 @@ import math
 import tensorflow as tf
 
 from np2tf.scipy.kernels.declare import universal
-from np2tf.scipy.kernels.special.series import choose, doubly, polynomial
+from np2tf.scipy.kernels.special.series import choose, compute_in_double, polynomial
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 
 # The coefficients of algorithm AS 241 (M. J. Wichura, Applied Statistics 37, 1988): the quantile of the
@@ -149,11 +149,11 @@ def scaled_complement(x: tf.Tensor) -> tf.Tensor:
     return tf.where(x > limit, asymptotic, tf.exp(near * near) * tf.math.erfc(near))
 
 
-universal("erfcx", doubly(scaled_complement))
+universal("erfcx", compute_in_double(scaled_complement))
 universal("erf", error_function)
-universal("erfc", doubly(tf.math.erfc))
-universal("erfinv", doubly(error_inverse))
-universal("erfcinv", doubly(complement_inverse))
-universal("ndtr", doubly(normal_distribution))
-universal("log_ndtr", doubly(log_normal_distribution))
-universal("ndtri", doubly(normal_quantile))
+universal("erfc", compute_in_double(tf.math.erfc))
+universal("erfinv", compute_in_double(error_inverse))
+universal("erfcinv", compute_in_double(complement_inverse))
+universal("ndtr", compute_in_double(normal_distribution))
+universal("log_ndtr", compute_in_double(log_normal_distribution))
+universal("ndtri", compute_in_double(normal_quantile))

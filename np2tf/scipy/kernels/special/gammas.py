@@ -9,9 +9,15 @@ import numpy as np
 import tensorflow as tf
 from scipy.special import zetac
 
-from np2tf.scipy.kernels.declare import native, refused, universal, unless
-from np2tf.scipy.kernels.special.series import choose, doubly, is_whole, polynomial, together
-from np2tf.tnp._dispatch.op import Array, Int
+from np2tf.scipy.kernels.declare import discard_unless, native, refusal, universal
+from np2tf.scipy.kernels.special.series import (
+    broadcast_together,
+    choose,
+    compute_in_double,
+    is_whole,
+    polynomial,
+)
+from np2tf.tnp._dispatch.argument_types import Array, Int
 from np2tf.tnp._operands.conversion import cast, promote
 from np2tf.tnp._tensor.dtype_dispatch import constant, maximum, minimum
 from np2tf.tnp._ufuncs.real import signbit
@@ -32,7 +38,7 @@ def _correction(x: tf.Tensor) -> tf.Tensor:
     return polynomial(constant(1, x) / (x * x), _STIRLING) / x
 
 
-def _of_positive(x: tf.Tensor) -> tf.Tensor:
+def _log_gamma_of_positive(x: tf.Tensor) -> tf.Tensor:
     """The logarithm of the gamma function of positive numbers."""
     half, one = constant(0.5, x), constant(1, x)
     large = x >= constant(_LARGE, x)
@@ -67,7 +73,7 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
     """The logarithm of the absolute value of the gamma function."""
     zero, one = constant(0, x), constant(1, x)
     negative = x < zero
-    positive = _of_positive(tf.where(negative, one - x, x))
+    positive = _log_gamma_of_positive(tf.where(negative, one - x, x))
     infinite = tf.math.is_inf(x) | (is_whole(x) & (x <= zero))
     sine = tf.abs(_sine_of_pi(tf.where(negative & ~infinite, x, constant(0.5, x))))
     tiny = negative & (x > constant(-1e-10, x))
@@ -121,7 +127,7 @@ def digamma(x: tf.Tensor) -> tf.Tensor:
 
 def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The logarithm of the absolute value of the beta function, without differences of large numbers."""
-    a, b = together(a, b)
+    a, b = broadcast_together(a, b)
     _require_regular("betaln", a, b)
     return _log_beta(a, b)
 
@@ -132,7 +138,7 @@ def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
     least, most = minimum(a, b), maximum(a, b)
     positive = (least > zero) & (most < constant(1e300, a))
     ordinary = ~is_whole(a) & ~is_whole(b) & ~is_whole(a + b) & (tf.abs(a) < limit) & (tf.abs(b) < limit)
-    unless(
+    discard_unless(
         tf.reduce_all(positive | ordinary | tf.math.is_nan(a) | tf.math.is_nan(b)),
         f"{name} at a pole or far out",
     )
@@ -156,7 +162,11 @@ def _log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
         + rest
         + (p - constant(0.5, a)) * tf.math.log(share)
         + q * tf.math.log1p(-share),
-        _of_positive(p) + rest + p - p * tf.math.log(p + q) + (q - constant(0.5, a)) * tf.math.log1p(-share),
+        _log_gamma_of_positive(p)
+        + rest
+        + p
+        - p * tf.math.log(p + q)
+        + (q - constant(0.5, a)) * tf.math.log1p(-share),
     )
     return tf.where(is_far, far, plain)
 
@@ -168,7 +178,7 @@ def _sign_of_gamma(x: tf.Tensor) -> tf.Tensor:
 
 def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
     """The beta function."""
-    a, b = together(a, b)
+    a, b = broadcast_together(a, b)
     _require_regular("beta", a, b)
     sum, one, limit = a + b, constant(1, a), constant(171, a)
     sign = _sign_of_gamma(a) * _sign_of_gamma(b) * _sign_of_gamma(sum)
@@ -180,12 +190,12 @@ def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     """The binomial coefficient."""
-    n, k = together(n, k)
+    n, k = broadcast_together(n, k)
     zero, one, limit = constant(0, n), constant(1, n), constant(1e4, n)
     undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
     inside = (n >= zero) & (k >= zero) & (k <= n) & (n < constant(1e15, n))
     near = (tf.abs(n) < limit) & (tf.abs(k) < limit)
-    unless(tf.reduce_all(inside | near | undefined), "binom far out")
+    discard_unless(tf.reduce_all(inside | near | undefined), "binom far out")
     regular = inside | near & ~undefined
     n, k = tf.where(regular, n, one), tf.where(regular, k, one)
     whole = is_whole(n) & (n > zero) & is_whole(k) & (k > n / constant(2, n))
@@ -209,14 +219,14 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     return choose(sign * size, (undefined, math.nan), (few, above / below), (pole, zero))
 
 
-def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
+def rising_factorial(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
     """``gamma(z + m) / gamma(z)``."""
-    z, m = together(z, m)
+    z, m = broadcast_together(z, m)
     zero, one, limit = constant(0, z), constant(1, z), constant(171, z)
     sum = z + m
     regular = (z > zero) & (sum > zero) & (z < constant(1e3, z)) & (sum < constant(1e3, z))
     undefined = tf.math.is_nan(sum)
-    unless(tf.reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
+    discard_unless(tf.reduce_all(regular | undefined), "poch of numbers that are not positive, or far out")
     near = regular & (z < limit) & (sum < limit)
     below, above = (tf.where(near, part, one) for part in (z, sum))
     first, second = (tf.where(regular, part, one) for part in (z, sum))
@@ -226,17 +236,17 @@ def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
 
 def hurwitz(x: tf.Tensor, q: tf.Tensor) -> tf.Tensor:
     """The Hurwitz zeta function."""
-    return tf.math.zeta(*together(x, q))
+    return tf.math.zeta(*broadcast_together(x, q))
 
 
-universal("gammaln", doubly(log_gamma))
-universal("gamma", doubly(gamma))
-universal("loggamma", doubly(_log_gamma_real))
-universal("psi", doubly(digamma))
-universal("beta", doubly(beta))
-universal("betaln", doubly(log_beta))
-universal("poch", doubly(rising))
-universal("binom", doubly(binomial))
+universal("gammaln", compute_in_double(log_gamma))
+universal("gamma", compute_in_double(gamma))
+universal("loggamma", compute_in_double(_log_gamma_real))
+universal("psi", compute_in_double(digamma))
+universal("beta", compute_in_double(beta))
+universal("betaln", compute_in_double(log_beta))
+universal("poch", compute_in_double(rising_factorial))
+universal("binom", compute_in_double(binomial))
 
 
 @native("scipy.special.zeta")
@@ -246,7 +256,7 @@ def zeta(x: Array, q: Any = None) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.zeta.html.
     """
     if q is None or x.dtype.is_complex:
-        raise refused("the zeta function of Riemann, or of complex numbers")
+        raise refusal("the zeta function of Riemann, or of complex numbers")
     first, second = promote(x, q)
     wide = (cast(first, np.float64), cast(second, np.float64))
     return cast(hurwitz(*wide), np.float32 if first.dtype in (tf.float16, tf.float32) else np.float64)
@@ -258,7 +268,7 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.polygamma.html.
     """
-    order, at = together(cast(n, np.float64), cast(x, np.float64))
+    order, at = broadcast_together(cast(n, np.float64), cast(x, np.float64))
     one = constant(1, order)
     above = tf.where(order > constant(0, order), order + one, constant(2, order))
     sign = tf.where(tf.equal(tf.math.floormod(order, constant(2, order)), constant(0, order)), -one, one)
@@ -277,7 +287,7 @@ def multigammaln(a: Array, d: Int) -> tf.Tensor:
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.multigammaln.html.
     """
     at = cast(a, np.float64)
-    unless(tf.reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
+    discard_unless(tf.reduce_all(at > constant(0.5 * (d - 1), at)), "multigammaln outside of its domain")
     result = tf.fill(tf.shape(at), constant(d * (d - 1) * 0.25 * math.log(math.pi), at))
     for j in range(d):
         result += log_gamma(at - constant(j / 2, at))

@@ -19,7 +19,7 @@ def polynomial(x: tf.Tensor, coefficients: Sequence[float]) -> tf.Tensor:
     return tf.ensure_shape(result, x.shape)
 
 
-def doubly(function: Callable[..., Any]) -> Callable[..., Any]:
+def compute_in_double(function: Callable[..., Any]) -> Callable[..., Any]:
     """`function` computed in float64, its result in the dtype of the operands."""
 
     @functools.wraps(function)
@@ -32,7 +32,7 @@ def doubly(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-def together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
+def broadcast_together(*operands: tf.Tensor) -> tuple[tf.Tensor, ...]:
     """The operands in their common shape."""
     static = operands[0].shape
     for operand in operands[1:]:

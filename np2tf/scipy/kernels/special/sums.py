@@ -7,17 +7,17 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.scipy.kernels.declare import native, refused
-from np2tf.tnp._dispatch.op import Array, Axis
+from np2tf.scipy.kernels.declare import native, refusal
+from np2tf.tnp._dispatch.argument_types import Array, Axis
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type
 from np2tf.tnp._tensor.dtype_dispatch import constant
-from np2tf.tnp.linalg.products import rank_of
 
 
 def _inexact(x: tf.Tensor, *others: tf.Tensor) -> tf.Tensor:
     if x.dtype.is_complex or x.dtype == tf.float16:
-        raise refused(f"sums of exponentials of {x.dtype.name}")
+        raise refusal(f"sums of exponentials of {x.dtype.name}")
     return cast(x, inexact_type(x, *others))
 
 
@@ -41,11 +41,11 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.logsumexp.html.
     """
     if a.shape.num_elements() in (0, None):
-        raise refused("logsumexp of no elements, or of a number of them that is not known")
+        raise refusal("logsumexp of no elements, or of a number of them that is not known")
     if b is not None:
         weights = as_tensor(b)
         if weights.dtype.is_complex:
-            raise refused("logsumexp with complex weights")
+            raise refusal("logsumexp with complex weights")
         a, weights = _inexact(a, weights), _inexact(weights, a)
         a, weights = tf.broadcast_to(a, tf.broadcast_static_shape(a.shape, weights.shape)), weights
         a = tf.where(tf.equal(weights, constant(0, weights)), constant(-np.inf, a), a)

@@ -1,4 +1,4 @@
-"""Matrices with a rule for their elements: unit, triangular, diagonal, Vandermonde; indices of parts."""
+"""Matrices with a rule for their elements: unit, triangular, diagonal, Vandermonde."""
 
 from __future__ import annotations
 
@@ -10,29 +10,13 @@ import tensorflow as tf
 
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._array.strides import lay_out, order_of_new
-from np2tf.tnp._chapters.creation.arrays import asarray
-from np2tf.tnp._dispatch.host_results import SMALL, host_only
-from np2tf.tnp._dispatch.op import Array, COrF, DType, Int, Shape, op, shape_of
+from np2tf.tnp._dispatch.argument_types import Array, COrF, DType, Int, Shape, shape_of
+from np2tf.tnp._dispatch.host_results import SMALL
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._operands.promotion import tf_dtype
 
-__all__ = [
-    "diag",
-    "diag_indices",
-    "diag_indices_from",
-    "diagflat",
-    "eye",
-    "identity",
-    "mask_indices",
-    "tri",
-    "tril",
-    "tril_indices",
-    "tril_indices_from",
-    "triu",
-    "triu_indices",
-    "triu_indices_from",
-    "vander",
-]
+__all__ = ["diag", "diagflat", "eye", "identity", "tri", "tril", "triu", "vander"]
 
 _FLOAT = np.dtype(float)
 
@@ -160,33 +144,3 @@ def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
     powers = tf.repeat(x[:, None], max(count - 1, 0), axis=1)
     made = tf.concat([tf.ones_like(x)[:, None], tf.math.cumprod(powers, axis=1)], 1)[:, :count]
     return tensor_array(made if increasing else tf.reverse(made, [1]))
-
-
-def diag_indices_from(arr: Any) -> Any:
-    """Indices of the main diagonal of a square array."""
-    arr = asarray(arr)
-    if not arr.ndim >= 2:
-        raise ValueError("input array must be at least 2-d")
-    if len(set(arr.shape)) != 1:
-        raise ValueError("All dimensions of input must be of equal length")
-    return diag_indices(arr.shape[0], arr.ndim)
-
-
-def _from(function: Any) -> Any:
-    def call(arr: Any, k: int = 0) -> Any:
-        arr = asarray(arr)
-        if arr.ndim != 2:
-            raise ValueError("input array must be 2-d")
-        return function(arr.shape[-2], k=k, m=arr.shape[-1])
-
-    call.__name__ = call.__qualname__ = f"{function.__name__}_from"
-    call.__doc__ = "Indices of that triangle of `arr`."
-    return call
-
-
-diag_indices = host_only(np.diag_indices)
-mask_indices = host_only(np.mask_indices)
-tril_indices = host_only(np.tril_indices)
-triu_indices = host_only(np.triu_indices)
-tril_indices_from = _from(tril_indices)
-triu_indices_from = _from(triu_indices)

@@ -10,9 +10,10 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._dispatch.host_results import SMALL, host_only, known
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, wrap_result
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operand, shape_of
+from np2tf.tnp._dispatch.host_results import SMALL, host_only, known_value
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, op, repeatable
+from np2tf.tnp._dispatch.residency import has_tensor, move_to_tensorflow, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, cast
@@ -64,7 +65,7 @@ def arange(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.arange.html.
     """
-    start, stop, step = (_settled(value) for value in (start, stop, step))
+    start, stop, step = (_static_value(value) for value in (start, stop, step))
     if start is None and stop is None:
         raise TypeError("arange() requires stop to be specified.")
     if stop is None:
@@ -72,11 +73,11 @@ def arange(
     start = 0 if start is None else start
     step = 1 if step is None else step
     if _is_known(start, stop, step):
-        return _arange_known(start, stop, step, dtype)
-    return _arange_staged(start, stop, step, dtype)
+        return _static_arange(start, stop, step, dtype)
+    return _staged_arange(start, stop, step, dtype)
 
 
-def _settled(value: Any) -> Any:
+def _static_value(value: Any) -> Any:
     """Return the value of a number that is known; any other value as it is."""
     if isinstance(value, (ndarray, np.ndarray, tf.Tensor)):
         static = tf.get_static_value(as_tensor(value))
@@ -86,7 +87,7 @@ def _settled(value: Any) -> Any:
     return value
 
 
-def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+def _static_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     if step == 0:
         return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))  # raises
     count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
@@ -102,7 +103,7 @@ def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> 
     return as_tensor(first, dtype) + cast(places, dtype) * as_tensor(difference, dtype)
 
 
-def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
+def _bounded_arange(start: int, stop: scalar, dtype: Any) -> ndarray | None:
     """Return ``arange(start, stop)`` as a part of the longest possible range; None without a bound."""
     bound = stop.known.high if stop.known is not None else None
     if bound is None or not 0 < bound - start <= MOST_BOUNDED:
@@ -112,13 +113,13 @@ def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
     return part_of_whole(whole, [SymInt.fresh(count, 0, bound - start)])
 
 
-def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+def _staged_arange(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
     wanted = (
         result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
     )
     if all(kind_of(value) is int or np.dtype(kind_of(value)).kind in "iub" for value in (start, stop, step)):
         if staging_for_xla() and type(start) is int and step == 1 and type(stop) is scalar:
-            part = _bounded(start, stop, wanted)
+            part = _bounded_arange(start, stop, wanted)
             if part is not None:
                 return part
         low, high, by = (as_tensor(value, np.int64) for value in (start, stop, step))
@@ -289,13 +290,13 @@ class Grid:
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
         if not has_tensor(operands_in(key)):
-            return wrap_result(self.numpy[known(key)])
+            return wrap_result(self.numpy[known_value(key)])
         try:
             return self._on_tensors(key, parts)
         except LEFT_TO_NUMPY as error:
             if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
-        return lifted(self.numpy[known(key)])
+        return move_to_tensorflow(self.numpy[known_value(key)])
 
     def _on_tensors(self, key: Any, parts: tuple[slice, ...]) -> Any:
         if any(is_array(end) and end.ndim for part in parts for end in (part.start, part.stop, part.step)):

@@ -10,14 +10,14 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import StagingError
+from np2tf.tnp._array.layout_probes import is_contiguous
 from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
-from np2tf.tnp._array.strides import is_contiguous
 from np2tf.tnp._chapters.manipulation.views.reshape import lengths
 from np2tf.tnp._indexing.get_set import getitem, setitem
-from np2tf.tnp._operands.conversion import assigned, to_numpy
+from np2tf.tnp._operands.conversion import convert_assigned, to_numpy
 from np2tf.tnp._operands.value_range import refuse_unfit
 from np2tf.tnp._slicing.view_transforms import Reshape, is_read_only
-from np2tf.tnp._warnings.deprecations import asked
+from np2tf.tnp._warnings.deprecations import ask_numpy
 
 
 def flat_view(array: ndarray) -> ndarray:
@@ -27,7 +27,7 @@ def flat_view(array: ndarray) -> ndarray:
     return array.view_through(Reshape((size,)))
 
 
-def cycled(values: tf.Tensor, count: int) -> tf.Tensor:
+def repeat_to_length(values: tf.Tensor, count: int) -> tf.Tensor:
     """Return `count` values, which repeat the given ones."""
     flat = tf.reshape(values, [-1])
     if flat.shape[0] == count:
@@ -98,7 +98,7 @@ class flatiter:
         try:
             if picked.tensor.shape.rank == 0:
                 refuse_unfit(value, self.base.dtype)
-            given = assigned(value, self.base.dtype)
+            given = convert_assigned(value, self.base.dtype)
         except (OverflowError, TypeError, ValueError):
             if picked.tensor.shape.rank:
                 raise
@@ -114,7 +114,7 @@ class flatiter:
         if count is None:
             given = tf.reshape(given, [-1])[0] if given.shape.num_elements() == 1 else tf.reshape(given, [-1])
         else:
-            given = cycled(given, count)
+            given = repeat_to_length(given, count)
         setitem(view, key, tensor_array(given))
 
     def __delitem__(self, key: Any) -> None:
@@ -151,7 +151,7 @@ class flatiter:
                 np.empty(size, bool).flat[known] = False
             return probe[known]
 
-        places = asked(picked)
+        places = ask_numpy(picked)
         return tensor_array(tf.constant(places)) if isinstance(places, np.ndarray) else int(places)
 
     def __eq__(self, other: Any) -> Any:

@@ -25,7 +25,7 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
     """
     several = isinstance(op, (tuple, list))
     operands = list(op) if several else [op]
-    given = [_laid_out(one) for one in operands]
+    given = [_copy_memory(one) for one in operands]
     wanted = [_flags_of(op_flags, place, several) for place in range(len(operands))]
     copies = []
     for place, one in enumerate(operands):
@@ -37,7 +37,7 @@ def nditer(op: Any, flags: Any = None, op_flags: Any = None, *args: Any, **kwarg
     return WritingIterator(iterator, copies) if copies else iterator
 
 
-def _laid_out(value: Any) -> Any:
+def _copy_memory(value: Any) -> Any:
     """Return `value` for NumPy; an array becomes the same view of a copy of its memory."""
     return host_view(value) if type(value) is ndarray and tf.executing_eagerly() else to_numpy(value)
 

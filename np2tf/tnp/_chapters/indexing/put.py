@@ -15,26 +15,30 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.counts import counts
-from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError
-from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._chapters.indexing.flatiter import cycled, flat_view, flatiter
-from np2tf.tnp._chapters.indexing.take import along, axis_length, indices_of, reshaped_index, truth, within
+from np2tf.staging import ShapeNeededError, ValueNeededError
+from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array
+from np2tf.tnp._chapters.indexing.flatiter import flat_view, flatiter, repeat_to_length
+from np2tf.tnp._chapters.indexing.take import (
+    axis_length,
+    bring_into_bounds,
+    indices_of,
+    prepare_along_axis,
+    reshaped_index,
+    truth,
+)
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, positional_only
-from np2tf.tnp._indexing.advanced import Advanced
-from np2tf.tnp._indexing.boolean_masks import leading_mask, where_mask
-from np2tf.tnp._indexing.get_set import getitem, setitem
-from np2tf.tnp._indexing.keys import expand, is_parted
+from np2tf.tnp._indexing.boolean_masks import where_mask
+from np2tf.tnp._indexing.get_set import setitem
 from np2tf.tnp._operands.conversion import (
     as_tensor,
     as_view,
-    assigned,
     cast,
+    convert_assigned,
     refuse_to_lose_gradient,
     to_numpy,
 )
-from np2tf.tnp._operands.promotion import kind_of, kind_of_item, ufunc_loop
+from np2tf.tnp._operands.promotion import kind_of
 from np2tf.tnp._tensor.storage import current_scope
-from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
 
@@ -107,12 +111,12 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
         return
     if a.tensor.shape.num_elements() == 0:
         raise IndexError("cannot replace elements of an empty array")
-    values = assigned(v, a.dtype)
+    values = convert_assigned(v, a.dtype)
     if values.shape.num_elements() == 0:
         return
     flat = flat_view(a)
-    place = within(index, _static_size(a), 0, mode)
-    setitem(flat, tensor_array(place), tensor_array(cycled(values, index.shape[0])))
+    place = bring_into_bounds(index, _static_size(a), 0, mode)
+    setitem(flat, tensor_array(place), tensor_array(repeat_to_length(values, index.shape[0])))
 
 
 def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
@@ -124,7 +128,7 @@ def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
 @writes(np.put_along_axis)
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
     target = flat_view(arr) if axis is None else arr
-    tensor, index, along_axis = along(target.tensor, indices, 0 if axis is None else axis)
+    tensor, index, along_axis = prepare_along_axis(target.tensor, indices, 0 if axis is None else axis)
     rank = tensor.shape.rank
     key = tuple(
         tensor_array(index)
@@ -137,7 +141,7 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 @writes(np.place)
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
-    values = tf.reshape(assigned(vals, arr.dtype), [-1])
+    values = tf.reshape(convert_assigned(vals, arr.dtype), [-1])
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
         none = tf.get_static_value(~tf.reduce_any(chosen))
@@ -166,7 +170,7 @@ def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
             raise TypeError(
                 f"Cannot cast array data from {given!r} to {dtype!r} according to the rule 'safe'"
             )
-    return assigned(values, dtype)
+    return convert_assigned(values, dtype)
 
 
 @writes(np.putmask)
@@ -179,7 +183,7 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
     if given.shape.num_elements() == 0:
         return
     flat = flat_view(a)
-    flat.store(tf.where(chosen, cycled(cast(given, a.dtype), size), flat.tensor))
+    flat.store(tf.where(chosen, repeat_to_length(cast(given, a.dtype), size), flat.tensor))
 
 
 @writes(np.copyto)
@@ -197,7 +201,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         # Elements that are not copied are not converted either.
         whole = as_tensor(src)
         src = tf.where(mask, whole, tf.zeros((), whole.dtype))
-    given = assigned(src, dst.dtype)
+    given = convert_assigned(src, dst.dtype)
     while given.shape.rank > target.shape.rank and given.shape[0] == 1:
         given = given[0]
     value = tf.where(mask, given, target)
@@ -226,7 +230,7 @@ def _fill_matrix(a: ndarray, val: Any) -> None:
     rows, columns = tensor.shape.as_list()
     if rows is None or columns is None:
         raise ShapeNeededError("fill_diagonal of a matrix whose shape is known only at run time")
-    values = cycled(assigned(val, a.dtype), min(rows, columns))
+    values = repeat_to_length(convert_assigned(val, a.dtype), min(rows, columns))
     wide = tf.pad(tf.reshape(values, [1, -1]), [[0, 0], [0, columns - values.shape[0]]])
     on_diagonal = tf.constant(np.eye(rows, columns, dtype=bool))
     a.store(tf.where(on_diagonal, wide, tensor))
@@ -237,70 +241,3 @@ def _put_method(self: ndarray, indices: Any, values: Any, mode: str = "raise") -
 
 
 ndarray.put = _put_method  # type: ignore[attr-defined]
-
-
-# -- ufunc.at --------------------------------------------------------------------------------------
-
-_SCATTER: dict[str, Callable[..., tf.Tensor]] = {
-    "add": tf.tensor_scatter_nd_add,
-    "subtract": tf.tensor_scatter_nd_sub,
-    "maximum": tf.tensor_scatter_nd_max,
-    "minimum": tf.tensor_scatter_nd_min,
-}
-
-
-def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
-    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated ones.
-
-    Raises:
-        IndexError: an index is out of bounds.
-    """
-    tensor = array.tensor
-    if array.is_read_only:
-        raise ValueError("array is read-only")
-    operands = (tensor,) if operand is None else (tensor, operand)
-    # For NumPy a Python number is an array like any other here, and not weak.
-    loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of_item, operands)))
-    items = expand(indices, tensor.shape.rank)
-    if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
-        old = getitem(array, indices)
-        new = ufunc(old) if operand is None else ufunc(old, wrap_tensor(as_tensor(operand, loop[1])))
-        if not new.tensor.shape.is_compatible_with(old.tensor.shape):
-            raise ValueError("array is not broadcastable to correct shape")
-        setitem(array, indices, new)
-        return
-    # A result of another kind is cast back after every single step, as NumPy does.
-    combine = _SCATTER.get(ufunc.__name__)
-    value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
-    stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"
-    picked = Advanced(tensor if stepwise else cast(tensor, loop[0]), items, is_parted(indices))
-    picked.check_value(value)
-    if value.shape.rank > picked.rank:
-        raise ValueError("array is not broadcastable to correct shape")
-    if stepwise:
-        array.store(picked.scatter(value, functools.partial(_one_by_one, ufunc, loop)))
-    else:
-        array.store(cast(picked.scatter(value, combine), array.dtype))
-
-
-def _one_by_one(ufunc: Ufunc, loop: Any, base: tf.Tensor, places: tf.Tensor, values: tf.Tensor) -> tf.Tensor:
-    """Apply a ufunc at each place in turn; a place is a row of `places`, as in tensor_scatter_nd_add."""
-    if tf.executing_eagerly():
-        raise NoGraphFormError("a loop over the indices, one operation at a time")
-    width = places.shape[-1]
-    rows = tf.reshape(places, [-1, width])
-    parts = tf.reshape(values, tf.concat([tf.shape(rows)[:1], tf.shape(base)[width:]], 0))
-
-    def step(k: tf.Tensor, held: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        row = rows[k][None]
-        old = cast(tf.gather_nd(held, row), loop[0])
-        new = ufunc.implementation(old) if ufunc.nin == 1 else ufunc.implementation(old, parts[k][None])
-        return k + 1, tf.tensor_scatter_nd_update(
-            held, row, cast(cast(new, loop[-1]), held.dtype.as_numpy_dtype)
-        )
-
-    count = tf.shape(rows)[0]
-    return tf.while_loop(lambda k, _: k < count, step, (tf.zeros((), tf.int32), base))[1]
-
-
-Ufunc.scatter = staticmethod(scatter)  # type: ignore[assignment]

@@ -1,4 +1,4 @@
-"""Elements picked by index, by condition or by choice."""
+"""Elements selected by index, by condition or by choice."""
 
 from __future__ import annotations
 
@@ -11,35 +11,26 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.op import Array, Axis, COrF, Operand, Operands, Shape, attach, op
-from np2tf.tnp._dispatch.residency import runs_on_host, wrap_result
+from np2tf.tnp._dispatch.argument_types import Array, Axis, COrF, Operand, Operands, Shape
+from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._indexing.advanced import positions
-from np2tf.tnp._indexing.boolean_masks import masked, true_places
-from np2tf.tnp._indexing.get_set import getitem
-from np2tf.tnp._indexing.selection_keys import true_places_of
-from np2tf.tnp._masked.selection import guarded, mask_selection, selected_array
-from np2tf.tnp._operands.conversion import as_tensor, is_numpy_subclass, promote
+from np2tf.tnp._indexing.boolean_masks import get_masked, true_places
+from np2tf.tnp._masked.selection import guard_gradient, mask_selection, selected_array
+from np2tf.tnp._operands.conversion import as_tensor, promote
 from np2tf.tnp._operands.promotion import result_type
-from np2tf.tnp._slicing.view_transforms import Transpose
-from np2tf.tnp._tensor.dtype_dispatch import gathered
+from np2tf.tnp._tensor.dtype_dispatch import gather_parts
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
-    "argwhere",
     "choose",
     "compress",
-    "extract",
-    "flatnonzero",
     "ix_",
-    "nonzero",
-    "piecewise",
     "ravel_multi_index",
     "select",
     "take",
     "take_along_axis",
     "unravel_index",
-    "where",
 ]
 
 _MODES = ("raise", "clip", "wrap")
@@ -70,7 +61,7 @@ def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
     return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
 
 
-def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
+def bring_into_bounds(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
     """Return indices brought into the bounds of an axis by NumPy's `mode`.
 
     Args:
@@ -104,10 +95,10 @@ def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str =
     if mode == "raise" and 0 in a.shape.as_list()[:axis]:
         # Of nothing, NumPy does not look at the indices.
         return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
-    return gathered(a, within(index, axis_length(a, axis), axis, mode), axis)
+    return gather_parts(a, bring_into_bounds(index, axis_length(a, axis), axis, mode), axis)
 
 
-def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
+def prepare_along_axis(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor, int]:
     """Return the operands of take_along_axis: the array, indices of the same rank, and the axis.
 
     Raises:
@@ -132,21 +123,21 @@ def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor
 @op(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
-    return tensor_array(gather_along(*along(arr, indices, axis)))
+    return tensor_array(gather_along(*prepare_along_axis(arr, indices, axis)))
 
 
 def gather_along(arr: tf.Tensor, index: tf.Tensor, axis: int) -> tf.Tensor:
     """``take_along_axis`` for positions that are in bounds."""
     rank = arr.shape.rank
     order = [k for k in range(rank) if k != axis] + [axis]
-    last, index = _moved(arr, order), _moved(index, order)
+    last, index = _permute(arr, order), _permute(index, order)
     common = _common(last.shape.as_list()[:-1], index.shape.as_list()[:-1])
-    last = _widened(last, common)
-    index = _widened(index, common)
-    return _moved(tf.gather(last, index, batch_dims=rank - 1, axis=rank - 1), list(np.argsort(order)))
+    last = _broadcast_leading(last, common)
+    index = _broadcast_leading(index, common)
+    return _permute(tf.gather(last, index, batch_dims=rank - 1, axis=rank - 1), list(np.argsort(order)))
 
 
-def _moved(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
+def _permute(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
     return tensor if order == sorted(order) else tf.transpose(tensor, order)
 
 
@@ -161,7 +152,7 @@ def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
         raise IndexError("shape mismatch: indexing arrays could not be broadcast together") from None
 
 
-def _widened(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
+def _broadcast_leading(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
     if common is None or tensor.shape.as_list()[:-1] == common:
         return tensor
     return tf.broadcast_to(tensor, [*common, axis_length(tensor, -1)])
@@ -175,54 +166,6 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
     return tensor if tensor.dtype == tf.bool else tf.not_equal(tensor, tf.zeros((), tensor.dtype))
 
 
-@op(np.where)
-def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
-    if x is None and y is None:
-        return nonzero(tensor_array(condition))
-    if x is None or y is None:
-        raise ValueError("either both or neither of x and y should be given")
-    left, right = promote(x, y)
-    return tensor_array(tf.where(truth(condition), left, right))
-
-
-@op(np.nonzero, method=True)
-def nonzero(a: Array) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
-    if a.shape.rank == 0:
-        raise ValueError(
-            "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
-        )
-    selected = true_places_of(truth(a))
-    if selected is not None:
-        return selected
-    found = true_places(truth(a))
-    return tuple(tensor_array(found[:, k]) for k in range(a.shape.rank))
-
-
-@op(np.flatnonzero)
-def flatnonzero(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html"""
-    flat = truth(tf.reshape(a, [-1]))
-    selected = true_places_of(flat)
-    return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
-
-
-@op(np.argwhere)
-def argwhere(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html"""
-    if a.shape.rank == 0:
-        return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
-    # NumPy's result is a view too: of the array whose rows `nonzero` returns.
-    return tensor_array(tf.transpose(true_places(truth(a)))).view_through(Transpose((1, 0)))
-
-
-@op(np.extract)
-def extract(condition: Array, arr: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.extract.html"""
-    return _compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)
-
-
 @op(np.compress)
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.compress.html"""
@@ -230,17 +173,17 @@ def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
-    return _compressed(condition, a, normalize_axis_index(axis, a.shape.rank))
+    return compress_axis(condition, a, normalize_axis_index(axis, a.shape.rank))
 
 
-def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
+def compress_axis(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
         selection = mask_selection(a, truth(condition)) if staging_for_xla() and not axis else None
         if selection is not None:
-            return selected_array(guarded(selection))
-        return tensor_array(masked(a, truth(condition), axis))
+            return selected_array(guard_gradient(selection))
+        return tensor_array(get_masked(a, truth(condition), axis))
     found = true_places(truth(condition))[:, 0]
-    return tensor_array(gathered(a, positions(found, axis_length(a, axis), axis), axis))
+    return tensor_array(gather_parts(a, positions(found, axis_length(a, axis), axis), axis))
 
 
 def _compress_method(a: Any, condition: Any, axis: Any = None, out: Any = None) -> Any:
@@ -258,7 +201,9 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
     """https://numpy.org/doc/stable/reference/generated/numpy.choose.html"""
     count = len(choices)
     picks = (
-        _checked_choice(indices_of(a), count) if mode == "raise" else within(indices_of(a), count, 0, mode)
+        _checked_choice(indices_of(a), count)
+        if mode == "raise"
+        else bring_into_bounds(indices_of(a), count, 0, mode)
     )
     tensors = promote(*choices)
     result = tensors[0]
@@ -303,49 +248,6 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
     for condition, choice in zip(reversed(conditions), reversed(choicelist), strict=True):
         result = tf.where(condition, as_tensor(choice, dtype), result)
     return tensor_array(result)
-
-
-def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    """Evaluate each function where its condition holds; see numpy.piecewise."""
-    if runs_on_host((x, condlist, *args), kw) or is_numpy_subclass(x):
-        wrapped = [
-            (lambda values, *rest, f=f, **named: f(wrap_result(values), *rest, **named)) if callable(f) else f
-            for f in funclist
-        ]
-        return wrap_result(np.piecewise(_known(x), _known(condlist), wrapped, *args, **kw))
-    tensor = as_tensor(x)
-    conditions = _conditions(condlist, tensor)
-    if len(funclist) == len(conditions) + 1:
-        otherwise = ~tf.reduce_any(tf.stack([tf.broadcast_to(c, tf.shape(tensor)) for c in conditions]), 0)
-        conditions.append(otherwise)
-    elif len(funclist) != len(conditions):
-        count = len(conditions)
-        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
-    result = tensor_array(tf.zeros_like(tensor))
-    values = tensor_array(tensor)
-    for condition, function in zip(conditions, funclist, strict=True):
-        mask = tensor_array(condition)
-        if not callable(function):
-            result[mask] = function  # type: ignore[index]
-        else:
-            picked = getitem(values, mask)
-            if picked.tensor.shape[0] != 0:
-                result[mask] = function(picked, *args, **kw)  # type: ignore[index]
-    return result
-
-
-def _known(value: Any) -> Any:
-    from np2tf.tnp._operands.conversion import to_numpy
-
-    return to_numpy(value)
-
-
-def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
-    """Return the conditions as boolean tensors; NumPy accepts one condition without a list around it."""
-    is_number = not isinstance(condlist, (list, tuple)) and as_tensor(condlist).shape.rank == 0
-    if is_number or (x.shape.rank != 0 and as_tensor(condlist[0]).shape.rank == 0):
-        condlist = [condlist]
-    return [truth(as_tensor(condition)) for condition in condlist]
 
 
 # -- indices ---------------------------------------------------------------------------------------
@@ -416,6 +318,6 @@ def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order:
             if static is None and current_scope() is not None:
                 record_violation(violated)
         else:
-            part = within(part, length, 0, how)
+            part = bring_into_bounds(part, length, 0, how)
         total = total + part * int(step)
     return total

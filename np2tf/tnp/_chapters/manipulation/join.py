@@ -15,11 +15,12 @@ from np2tf.tnp._array.memory_order import blocks_within
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._chapters.creation.ranges import arange, linspace
-from np2tf.tnp._dispatch.host_results import known
-from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, wrap_result
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType, Int, Operands
+from np2tf.tnp._dispatch.host_results import known_value
+from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, op, repeatable
+from np2tf.tnp._dispatch.residency import has_tensor, move_to_tensorflow, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
-from np2tf.tnp._operands.conversion import as_tensor, assigned
+from np2tf.tnp._operands.conversion import as_tensor, convert_assigned
 from np2tf.tnp._operands.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
 
 __all__ = [
@@ -31,15 +32,13 @@ __all__ = [
     "concatenate",
     "dstack",
     "hstack",
-    "index_exp",
     "r_",
-    "s_",
     "stack",
     "vstack",
 ]
 
 
-def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> list[tf.Tensor]:
+def to_common_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_kind") -> list[tf.Tensor]:
     """Return the arrays as tensors of their common dtype, or of `dtype`.
 
     Raises:
@@ -56,10 +55,10 @@ def same_dtype(arrays: Sequence[Any], dtype: Any = None, casting: str = "same_ki
             raise TypeError(
                 f"Cannot cast array data from {kind!r} to {dtype!r} according to the rule {casting!r}"
             )
-    return [assigned(array, dtype) for array in arrays]
+    return [convert_assigned(array, dtype) for array in arrays]
 
 
-def joined(tensors: list[tf.Tensor], axis: int) -> ndarray:
+def join_tensors(tensors: list[tf.Tensor], axis: int) -> ndarray:
     """Join tensors of one dtype along an axis.
 
     Args:
@@ -92,10 +91,10 @@ def concatenate(
     """
     if isinstance(arrays, StackableSequence) and axis is not None:
         return joined_rows(arrays, axis, dtype)
-    tensors = same_dtype(arrays, dtype, casting)
+    tensors = to_common_dtype(arrays, dtype, casting)
     if axis is None:
-        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
-    return joined(tensors, axis)
+        return join_tensors([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return join_tensors(tensors, axis)
 
 
 concat = concatenate
@@ -113,7 +112,7 @@ def stack(
         return stacked_rows(arrays, axis, dtype)
     if not arrays:
         raise ValueError("need at least one array to stack")
-    tensors = same_dtype(arrays, dtype, casting)
+    tensors = to_common_dtype(arrays, dtype, casting)
     shapes = [tensor.shape for tensor in tensors]
     if not all(shape.is_compatible_with(shapes[0]) for shape in shapes):
         raise ValueError("all input arrays must have the same shape")
@@ -158,7 +157,7 @@ def _rows_of_vectors(rows: StackableSequence, numpy: Callable[..., Any], dtype: 
     return tensor_array(tf.transpose(tall) if numpy is np.column_stack else tf.transpose(tall)[None])
 
 
-def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
+def expand_to_rank(rank: int, tensor: tf.Tensor) -> tf.Tensor:
     """Return `tensor` with axes of length 1 added as ``atleast_1d``, ``_2d`` and ``_3d`` add them."""
     have = tensor.shape.rank
     if have >= rank:
@@ -167,7 +166,7 @@ def at_least(rank: int, tensor: tf.Tensor) -> tf.Tensor:
     return tensor[(None,) * before + (...,) + (None,) * (rank - have - before)]
 
 
-def _stacking(
+def _make_stack(
     numpy: Callable[..., Any], shaped: Callable[[tf.Tensor], tf.Tensor], axis: int
 ) -> Callable[..., Any]:
     """Return a function that gives arrays a common form and joins them.
@@ -182,8 +181,8 @@ def _stacking(
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
         if isinstance(tup, StackableSequence) and tup.stack().shape.rank in (1, 2):
             return _rows_of_vectors(tup, numpy, dtype)
-        tensors = [shaped(tensor) for tensor in same_dtype(tup, dtype, casting)]
-        return joined(tensors, axis if tensors[0].shape.rank > 1 else 0)
+        tensors = [shaped(tensor) for tensor in to_common_dtype(tup, dtype, casting)]
+        return join_tensors(tensors, axis if tensors[0].shape.rank > 1 else 0)
 
     call.__name__ = call.__qualname__ = numpy.__name__
     call.__doc__ = numpy.__doc__
@@ -194,10 +193,10 @@ def _column(tensor: tf.Tensor) -> tf.Tensor:
     return tensor if tensor.shape.rank > 1 else tf.reshape(tensor, [-1, 1])
 
 
-hstack = _stacking(np.hstack, lambda tensor: at_least(1, tensor), 1)
-vstack = _stacking(np.vstack, lambda tensor: at_least(2, tensor), 0)
-dstack = _stacking(np.dstack, lambda tensor: at_least(3, tensor), 2)
-column_stack = _stacking(np.column_stack, _column, 1)
+hstack = _make_stack(np.hstack, lambda tensor: expand_to_rank(1, tensor), 1)
+vstack = _make_stack(np.vstack, lambda tensor: expand_to_rank(2, tensor), 0)
+dstack = _make_stack(np.dstack, lambda tensor: expand_to_rank(3, tensor), 2)
+column_stack = _make_stack(np.column_stack, _column, 1)
 
 
 @op(np.block)
@@ -208,7 +207,7 @@ def block(arrays: Any) -> ndarray:
     """
     depth = _depth(arrays)
     leaves = list(blocks_within(arrays))
-    tensors = dict(zip(map(id, leaves), same_dtype(leaves), strict=True))
+    tensors = dict(zip(map(id, leaves), to_common_dtype(leaves), strict=True))
     rank = max(depth, *(tensor.shape.rank for tensor in tensors.values()))
     return tensor_array(_block(arrays, tensors, rank, depth))
 
@@ -230,7 +229,7 @@ def _block(arrays: Any, tensors: dict[int, tf.Tensor], rank: int, depth: int) ->
     if depth == 0:
         tensor = tensors[id(arrays)]
         return tensor[(None,) * (rank - tensor.shape.rank) + (...,)]
-    return joined([_block(part, tensors, rank, depth - 1) for part in arrays], -depth).tensor
+    return join_tensors([_block(part, tensors, rank, depth - 1) for part in arrays], -depth).tensor
 
 
 @op(np.append)
@@ -239,10 +238,10 @@ def append(arr: Array, values: Any, axis: Axis = None) -> ndarray:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.append.html.
     """
-    tensors = same_dtype([arr, as_tensor(values)])
+    tensors = to_common_dtype([arr, as_tensor(values)])
     if axis is None:
-        return joined([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
-    return joined(tensors, axis)
+        return join_tensors([tf.reshape(tensor, [-1]) for tensor in tensors], 0)
+    return join_tensors(tensors, axis)
 
 
 class Joiner:
@@ -257,13 +256,13 @@ class Joiner:
 
     def __getitem__(self, key: Any) -> Any:
         if not has_tensor(operands_in(key)):
-            return wrap_result(self.numpy[known(key)])
+            return wrap_result(self.numpy[known_value(key)])
         try:
             return self._joined(key if isinstance(key, tuple) else (key,))
         except LEFT_TO_NUMPY as error:
             if not tf.executing_eagerly() or not repeatable(error, ()):
                 raise
-        made = lifted(self.numpy[known(key)])
+        made = move_to_tensorflow(self.numpy[known_value(key)])
         counts.host += 1
         return made
 
@@ -272,10 +271,10 @@ class Joiner:
             raise NoGraphFormError("a directive string in r_ or c_")
         made = [self._range(part) if isinstance(part, slice) else part for part in parts]
         dtype = result_type_of(tuple(map(kind_of, made)))
-        tensors = [at_least(1, as_tensor(part, dtype)) for part in made]
+        tensors = [expand_to_rank(1, as_tensor(part, dtype)) for part in made]
         if not self.columns:
-            return joined(tensors, 0)
-        return joined([_column(tensor) for tensor in tensors], -1)
+            return join_tensors(tensors, 0)
+        return join_tensors([_column(tensor) for tensor in tensors], -1)
 
     @staticmethod
     def _range(part: slice) -> Any:
@@ -287,5 +286,3 @@ class Joiner:
 
 r_ = Joiner(np.r_, columns=False)
 c_ = Joiner(np.c_, columns=True)
-s_ = np.s_
-index_exp = np.index_exp

@@ -9,26 +9,21 @@ import numpy as np
 import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
-from np2tf.counts import counts
 from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError, XlaShapeError
-from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import is_laid_out, lay_out_copy
-from np2tf.tnp._chapters.manipulation.views.parts import diagonal
-from np2tf.tnp._dispatch.eager_fast_path import converted
+from np2tf.tnp._array.ndarray import is_array, ndarray, tensor_array
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
 from np2tf.tnp._dispatch.host_results import host_only
-from np2tf.tnp._dispatch.op import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, cast, promote, to_numpy
+from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
-    "astype",
     "broadcast_shapes",
     "delete",
     "insert",
-    "kron",
     "ndim",
     "pad",
     "repeat",
@@ -37,11 +32,10 @@ __all__ = [
     "shape",
     "size",
     "tile",
-    "trace",
 ]
 
 
-def _known(value: Any) -> Any:
+def _known_value(value: Any) -> Any:
     """Return `value` as NumPy's; None if it is not known while staging."""
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
@@ -70,7 +64,7 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
-    counts = _known(repeats)
+    counts = _known_value(repeats)
     length = a.shape[axis]
     if counts is not None and length is not None:
         return tensor_array(tf.gather(a, np.repeat(np.arange(length), counts), axis=axis))
@@ -120,7 +114,7 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
     See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
     """
     if axis is None:
-        turned = _rolled(tf.reshape(a, [-1]), shift, 0)
+        turned = _roll_axis(tf.reshape(a, [-1]), shift, 0)
         return tensor_array(tf.reshape(turned, tf.shape(a) if None in a.shape.as_list() else a.shape))
     axes = normalize_axis_tuple(axis, a.shape.rank, allow_duplicate=True)
     shifts = list(shift) if isinstance(shift, (tuple, list)) else [shift]
@@ -131,13 +125,13 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
     elif len(shifts) != len(axes):
         raise ValueError("shape mismatch: objects cannot be broadcast to a single shape")
     for amount, k in zip(shifts, axes, strict=True):
-        a = _rolled(a, amount, k)
+        a = _roll_axis(a, amount, k)
     return tensor_array(a)
 
 
-def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
+def _roll_axis(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
     length = a.shape[axis]
-    amount = _known(shift)
+    amount = _known_value(shift)
     if amount is None or length is None:
         return tf.roll(a, as_tensor(shift, np.int64), axis)
     amount = int(amount) % length if length else 0
@@ -161,7 +155,7 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known(obj)
+    length, where = arr.shape[axis], _known_value(obj)
     if length is None or where is None:
         raise ShapeNeededError("insert at places, or into an array of a length, known only at run time")
     new = as_tensor(values, arr.dtype.as_numpy_dtype)
@@ -206,7 +200,7 @@ def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
     if axis is None:
         arr, axis = tf.reshape(arr, [-1]), 0
     axis = normalize_axis_index(axis, arr.shape.rank)
-    length, where = arr.shape[axis], _known(obj)
+    length, where = arr.shape[axis], _known_value(obj)
     if length is None:
         raise ShapeNeededError("delete from an axis whose length is known only at run time")
     if where is not None:
@@ -244,7 +238,7 @@ def pad(
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {{'constant_values'}}")
     if {*map(id, (end_values, stat_length, reflect_type))} != {id(_ABSENT)}:
         raise NoGraphFormError("pad with the keywords of its other modes")
-    width = _known(pad_width)
+    width = _known_value(pad_width)
     if width is None or isinstance(width, dict) or (mode in _GATHERED and None in array.shape.as_list()):
         raise ValueNeededError("pad by widths known only at run time, or given as a dict")
     if np.asarray(width).dtype.kind not in "iu":
@@ -264,7 +258,7 @@ def pad(
 
 
 def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
-    known = _known(values)
+    known = _known_value(values)
     if known is None or np.ndim(known) == 0:
         return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
     each = np.broadcast_to(known, (len(pairs), 2)).astype(array.dtype.as_numpy_dtype)
@@ -276,37 +270,6 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
 
 
 # -- combined -----------------------------------------------------------------------------------------------
-
-
-@op(np.kron)
-def kron(a: Operand, b: Operand) -> Any:
-    """Return the Kronecker product of two arrays.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
-    """
-    left, right = promote(a, b)
-    rank = max(left.shape.rank, right.shape.rank)
-    left = left[(None,) * (rank - left.shape.rank) + (...,)]
-    right = right[(None,) * (rank - right.shape.rank) + (...,)]
-    outer = left[tuple(slice(None) if k % 2 == 0 else None for k in range(2 * rank))]
-    product = outer * right[tuple(None if k % 2 == 0 else slice(None) for k in range(2 * rank))]
-    if left.shape.is_fully_defined() and right.shape.is_fully_defined():
-        shape: Any = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
-    else:
-        shape = tf.shape(left, tf.int64) * tf.shape(right, tf.int64)
-    return tf.reshape(product, shape)
-
-
-@op(np.trace, method=True)
-def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
-    """Return sums along diagonals.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
-    """
-    picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
-    if dtype is None:
-        dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
-    return tf.reduce_sum(cast(picked, dtype), -1)
 
 
 # -- shapes and dtypes --------------------------------------------------------------------------------------
@@ -340,44 +303,5 @@ def size(a: Any, axis: Any = None) -> Any:
         picked = picked * lengths[k]
     return picked
 
-
-@op(np.astype)
-def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    """Return a copy in another dtype.
-
-    See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
-    """
-    if not is_array(x) and not isinstance(x, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
-        raise TypeError(f"Input should be a NumPy array or scalar. It is a {type(x)} instead.")
-    made: ndarray = _astype_method(as_view(x), dtype, copy=copy)
-    return made
-
-
-def _astype_method(
-    a: ndarray, dtype: Any, order: Any = "K", casting: str = "unsafe", subok: bool = True, copy: bool = True
-) -> Any:
-    if copy is True and casting == "unsafe" and order == "K":
-        direct = converted(a, dtype)
-        if direct is not None:
-            return direct
-    wanted = np.dtype(getattr(dtype, "as_numpy_dtype", dtype))
-    have = a.dtype
-    if not np.can_cast(have, wanted, casting):  # type: ignore[arg-type]
-        raise TypeError(
-            f"Cannot cast array data from {have!r} to {wanted!r} according to the rule {casting!r}"
-        )
-    if isinstance(copy, np._CopyMode):  # type: ignore[attr-defined]
-        raise ValueError("_CopyMode enum is not allowed for astype function. Use true/false instead.")
-    letter = memory_order(order)
-    if not copy and have == wanted and is_laid_out(a, letter):
-        return a
-    if is_unsupported_dtype(wanted) or not wanted.isnative:
-        counts.host += 1
-        return np.array(a.numpy()).astype(wanted)
-    made = assigned(a, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else lay_out_copy(made, a, letter)
-
-
-attach("astype", _astype_method)
 
 broadcast_shapes = host_only(np.broadcast_shapes)

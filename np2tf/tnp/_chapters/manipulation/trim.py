@@ -11,8 +11,9 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
 from np2tf.tnp._chapters.manipulation.views.reshape import view
+from np2tf.tnp._dispatch.argument_types import Axis, View
 from np2tf.tnp._dispatch.host_results import host_only
-from np2tf.tnp._dispatch.op import OPS, Axis, View
+from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._front.numpy_version import NUMPY
 
 __all__ = ["trim_zeros"]
@@ -24,7 +25,7 @@ _AMBIGUOUS = "The truth value of an array with more than one element is ambiguou
 
 
 @view(np.trim_zeros)
-def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
+def _trim_array(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
     """Return the view of an array without the zeros around it.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html.
@@ -45,12 +46,12 @@ def _trimmed(filt: View, trim: str = "fb", axis: Axis = None) -> ndarray:
     if not axes:
         return filt
     nonzero = values if values.dtype == tf.bool else tf.not_equal(values, tf.zeros((), values.dtype))
-    key = [_kept(nonzero, k, sides) if k in axes else slice(None) for k in range(rank)]
+    key = [_nonzero_slice(nonzero, k, sides) if k in axes else slice(None) for k in range(rank)]
     trimmed: ndarray = filt[tuple(key)]  # type: ignore[index]
     return trimmed
 
 
-def _kept(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
+def _nonzero_slice(nonzero: tf.Tensor, axis: int, sides: str) -> slice:
     """Return the slice along an axis from the first to the last element that is not zero."""
     rank = nonzero.shape.rank
     there = tf.reduce_any(nonzero, [k for k in range(rank) if k != axis])
@@ -78,7 +79,7 @@ _of_known = host_only(np.trim_zeros)
 def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:
     """https://numpy.org/doc/stable/reference/generated/numpy.trim_zeros.html"""
     # A list is trimmed to a list.
-    return (_of_known if isinstance(filt, (list, tuple)) else _trimmed)(filt, *args, **kwargs)
+    return (_of_known if isinstance(filt, (list, tuple)) else _trim_array)(filt, *args, **kwargs)
 
 
 OPS[np.trim_zeros] = trim_zeros

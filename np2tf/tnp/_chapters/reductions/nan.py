@@ -8,20 +8,18 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ValueNeededError
+from np2tf.tnp._chapters.reductions.extremes import complex_extreme, extreme_of, position_of, require_elements
 from np2tf.tnp._chapters.reductions.primitives import isnan, raw_all, raw_prod, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import (
     _result_of_variance,
     _total,
-    complex_extreme,
     degrees,
-    extreme_of,
     mean_of,
-    position_of,
-    require_elements,
     variance_of,
 )
-from np2tf.tnp._dispatch.op import Array, Axis, DType, op
-from np2tf.tnp._operands.axis_arguments import flattened, normalize_axes, rank
+from np2tf.tnp._dispatch.argument_types import Array, Axis, DType
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axis_arguments import flatten_for_axis, normalize_axes, rank_of
 from np2tf.tnp._operands.conversion import cast
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, warn_where
@@ -139,7 +137,7 @@ def nanstd(
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
     if initial is not None or where is not True:
         raise NoGraphFormError(f"nan{name[:3]} with initial or where")
-    axes = normalize_axes(axis, rank(a))
+    axes = normalize_axes(axis, rank_of(a))
     require_elements(a, axes, "f" + name[:3])
     nan = isnan(a)
     if nan is None:
@@ -181,8 +179,8 @@ def nanmin(
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
-    given = rank(a)
-    x, along = flattened(a, axis)
+    given = rank_of(a)
+    x, along = flatten_for_axis(a, axis)
     if x.shape[along] == 0:
         raise ValueError(f"attempt to get {name} of an empty sequence")
     nan = isnan(x)

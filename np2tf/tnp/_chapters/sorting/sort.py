@@ -15,8 +15,9 @@ from numpy.lib.array_utils import normalize_axis_index
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._chapters.indexing.take import axis_length, gather_along, within
-from np2tf.tnp._dispatch.op import Array, Axis, Operands, attach, op
+from np2tf.tnp._chapters.indexing.take import axis_length, bring_into_bounds, gather_along
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Operands
+from np2tf.tnp._dispatch.op import attach, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope
@@ -87,7 +88,7 @@ def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
     return tf.transpose(order_of(tf.transpose(a, order), descending), np.argsort(order))
 
 
-def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
+def _prepare(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if axis is None:
@@ -117,7 +118,7 @@ def sort(
     See https://numpy.org/doc/stable/reference/generated/numpy.sort.html.
     """
     _check_kind(kind, stable, descending)
-    a, axis = _prepared(a, axis, order)
+    a, axis = _prepare(a, axis, order)
     return tensor_array(gather_along(a, order_along(a, axis, bool(descending)), axis))
 
 
@@ -136,7 +137,7 @@ def argsort(
     See https://numpy.org/doc/stable/reference/generated/numpy.argsort.html.
     """
     _check_kind(kind, stable, descending)
-    a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
+    a, axis = _prepare(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
     found = order_along(a, axis, bool(descending))
     if not stable and kind not in ("stable", "mergesort") and current_scope() is not None:
         record_violation(_has_ties(gather_along(a, found, axis), axis))
@@ -167,7 +168,7 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
 
     See https://numpy.org/doc/stable/reference/generated/numpy.partition.html.
     """
-    a, axis = _prepared(a, axis, order)
+    a, axis = _prepare(a, axis, order)
     _check_partition(kth, kind, a.shape[axis])
     return tensor_array(gather_along(a, order_along(a, axis), axis))
 
@@ -180,7 +181,7 @@ def argpartition(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html.
     """
-    a, axis = _prepared(a, axis, order)
+    a, axis = _prepare(a, axis, order)
     length = a.shape[axis]
     _check_partition(kth, kind, length)
     if length is None or length > _IN_ORDER:
@@ -225,7 +226,7 @@ def lexsort(keys: Operands, axis: Axis = -1) -> Any:
     return tensor_array(order)
 
 
-def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
+def _sorter_indices(sorter: Any, a: tf.Tensor) -> tf.Tensor:
     """Return the argument `sorter` as indices that sort `a`.
 
     Raises:
@@ -238,7 +239,7 @@ def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
         raise ValueError("sorter.size must equal a.size")
     places = tf.cast(order, tf.int64)
     # Unlike other indices these do not count from the end.
-    return within(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")
+    return bring_into_bounds(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")
 
 
 @op(np.searchsorted)
@@ -252,7 +253,7 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf
     if a.shape.rank != 1:
         raise ValueError("object of too small depth for desired array")
     if sorter is not None:
-        a = tf.gather(a, _sorting(sorter, a))
+        a = tf.gather(a, _sorter_indices(sorter, a))
     row, wanted = promote(a, v)
     if wanted.shape.num_elements() == 0:
         # TensorFlow's kernel refuses to look for nothing.

@@ -10,12 +10,13 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.sorting.search import positions
-from np2tf.tnp._dispatch.op import Array, Int, OptionalArray, op
+from np2tf.tnp._dispatch.argument_types import Array, Int, OptionalArray
+from np2tf.tnp._dispatch.op import op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._operands.axis_arguments import rank
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import inexact_type, result_type_of
-from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, opaque
+from np2tf.tnp._tensor.dtype_dispatch import COMPLEX, UNSIGNED, hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import record_violation, refuse_where
 from np2tf.tnp._warnings.value_warnings import warn_arithmetic
 
@@ -67,7 +68,7 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
         # Compilers multiply by the reciprocal of a divisor that they know, and so round otherwise than NumPy.
         divisor = tf.where(first <= last, divisor, tf.constant(np.nan, first.dtype))
     step = (last - first) / divisor
-    edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
+    edges = hide_from_optimiser(tf.cast(tf.range(bins), first.dtype)) * step + first
     edges = tf.concat([edges, last[None]], 0)
     if NUMPY >= (2, 2):
         too_many = f"Too many bins for data range. Cannot create {bins} finite-sized bins."
@@ -85,7 +86,7 @@ def _number_of(bins: Any) -> int | None:
     """
     if isinstance(bins, str):
         raise ShapeNeededError("a number of bins that depends on the data")
-    if rank(as_tensor(bins)) != 0:
+    if rank_of(as_tensor(bins)) != 0:
         return None
     try:
         number = operator.index(to_numpy(bins))
@@ -98,7 +99,7 @@ def _number_of(bins: Any) -> int | None:
 
 def _given_edges(bins: Any) -> tf.Tensor:
     edges = as_tensor(bins)
-    if rank(edges) != 1:
+    if rank_of(edges) != 1:
         raise ValueError("`bins` must be 1d, when an array")
     known = tf.get_static_value(edges)
     if known is not None and np.any(known[:-1] > known[1:]):
@@ -184,10 +185,10 @@ def histogram(
 @op(np.bincount)
 def bincount(x: Array, /, weights: OptionalArray = None, minlength: Int = 0) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.bincount.html"""
-    if rank(x) != 1:
+    if rank_of(x) != 1:
         raise ValueError(
             "object of too small depth for desired array"
-            if rank(x) == 0
+            if rank_of(x) == 0
             else "object too deep for desired array"
         )
     if not (x.dtype.is_integer or x.dtype == tf.bool) or x.dtype == tf.uint64:
@@ -224,7 +225,7 @@ def digitize(x: Array, bins: Array, right: bool = False) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.digitize.html"""
     if x.dtype in COMPLEX:
         raise TypeError("x may not be complex")
-    if rank(bins) != 1:
+    if rank_of(bins) != 1:
         raise ValueError("object of too small depth for desired array")
     common = result_type_of((_dtype(x), _dtype(bins)))
     values, edges = cast(x, common), cast(bins, common)

@@ -11,8 +11,9 @@ import tensorflow as tf
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import is_array
 from np2tf.tnp._chapters.statistics.histograms import _dtype, _ends, _even_edges, _flat, _places
-from np2tf.tnp._dispatch.op import OptionalArray, op
-from np2tf.tnp._front.promotion_mode import unrefused
+from np2tf.tnp._dispatch.argument_types import OptionalArray
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
 from np2tf.tnp._operands.conversion import as_tensor, cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
@@ -33,7 +34,7 @@ def _columns(sample: Any) -> list[tf.Tensor]:
     return [_flat(column) for column in tf.unstack(tensor)]
 
 
-def _each(bins: Any, dimensions: int) -> list[Any]:
+def _bins_per_dimension(bins: Any, dimensions: int) -> list[Any]:
     """The bins of every dimension."""
     if not isinstance(bins, (list, tuple)):
         whole = as_tensor(bins)
@@ -65,13 +66,13 @@ def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
 
 
 @op(np.histogramdd)
-@unrefused
+@promote_in_any_mode
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
     """https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html"""
     columns = _columns(sample)
-    each = _each(bins, len(columns))
+    each = _bins_per_dimension(bins, len(columns))
     ranges = (None,) * len(columns) if range is None else range
     if len(ranges) != len(columns):
         raise ValueError("range argument must have one entry per dimension")

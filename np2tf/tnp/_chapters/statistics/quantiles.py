@@ -11,9 +11,10 @@ import tensorflow as tf
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._chapters.reductions.primitives import isnan
 from np2tf.tnp._chapters.reductions.reductions import refuse_extended
-from np2tf.tnp._dispatch.op import Array, Axis, op
-from np2tf.tnp._front.promotion_mode import unrefused
-from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank, refuse_axis_of_number
+from np2tf.tnp._dispatch.argument_types import Array, Axis
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._front.promotion_mode import promote_in_any_mode
+from np2tf.tnp._operands.axis_arguments import length, normalize_axes, rank_of, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
@@ -48,13 +49,13 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
         StagingError: np2tf.jit stages the code, and the length is known only at run time.
     """
     refuse_axis_of_number(axis, a)
-    axes = normalize_axes(axis, rank(a))
-    kept = [k for k in range(rank(a)) if k not in axes]
+    axes = normalize_axes(axis, rank_of(a))
+    kept = [k for k in range(rank_of(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
     if None in lengths and current_scope() is not None:
         raise ShapeNeededError("a quantile along an axis of unknown length")
     n: Any = length(a, axes)
-    if axes and axes != (rank(a) - 1,):
+    if axes and axes != (rank_of(a) - 1,):
         a = tf.transpose(a, [*kept, *axes])
     shape = tf.shape(a)[: len(kept)]
     static = a.shape[: len(kept)]
@@ -64,7 +65,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     return a, axes, n
 
 
-def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
+def _sort_rows(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
     """The rows sorted with NaN at their ends, and where NaN was."""
     nan = isnan(rows)
     if nan is not None:
@@ -76,7 +77,9 @@ def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
     return tf.sort(rows, -1), nan
 
 
-def _restored(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
+def _restore_axes(
+    result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int
+) -> tf.Tensor:
     """`result`, whose first `lead` axes are new ones, with the reduced axes put back as 1 if wanted."""
     if keepdims:
         for axis in axes_in_order(axes):
@@ -122,25 +125,25 @@ def _quantiles(
     if a.dtype in COMPLEX:
         raise TypeError("a must be an array of real numbers")
     rows, axes, n = _rows(a, axis)
-    _refuse_nothing(n)
-    ordered, nan = _sorted(rows)
+    _refuse_empty(n)
+    ordered, nan = _sort_rows(rows)
     given = np.dtype(a.dtype.as_numpy_dtype)
     if not isinstance(n, int):
-        result = _at_run_time(ordered, method, n, fractions, weak)
+        result = _quantiles_at_run_time(ordered, method, n, fractions, weak)
     elif method in _DISCRETE:
         index = _DISCRETE[method]((n - 1) * fractions).astype(np.int64)
         result = tf.gather(ordered, index, axis=-1)
     else:
-        result = _interpolated(ordered, _virtual(method, n, fractions), n, given, weak)
+        result = _interpolate(ordered, _virtual(method, n, fractions), n, given, weak)
     lead = fractions.ndim
     if nan is not None:
         any_nan = tf.reduce_any(nan, -1)
         any_nan = any_nan[(..., *[None] * lead)]
         result = tf.where(any_nan, tf.constant(np.nan, result.dtype), result)
     if lead:
-        order = [*range(rank(result) - lead, rank(result)), *range(rank(result) - lead)]
+        order = [*range(rank_of(result) - lead, rank_of(result)), *range(rank_of(result) - lead)]
         result = tf.transpose(result, order)
-    return _restored(result, rank(a), axes, keepdims, lead)
+    return _restore_axes(result, rank_of(a), axes, keepdims, lead)
 
 
 def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
@@ -162,8 +165,8 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
     raise ValueError(f"{method!r} is not a valid method")
 
 
-@unrefused
-def _interpolated(
+@promote_in_any_mode
+def _interpolate(
     ordered: tf.Tensor, virtual: np.ndarray, n: int, given: np.dtype[Any], weak: bool
 ) -> tf.Tensor:
     floating = virtual.dtype if virtual.dtype.kind == "f" else np.dtype(np.float64)
@@ -176,7 +179,7 @@ def _interpolated(
     return _lerp(before, after, tf.constant(gamma.astype(wanted)))
 
 
-def _at_run_time(
+def _quantiles_at_run_time(
     ordered: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
 ) -> tf.Tensor:
     """Linear quantiles of rows whose length is known only at run time."""
@@ -191,7 +194,7 @@ def _at_run_time(
     return _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
 
 
-def _refuse_nothing(n: Any) -> None:
+def _refuse_empty(n: Any) -> None:
     """Check that there are numbers to take a quantile of.
 
     Raises:
@@ -245,7 +248,7 @@ def percentile(
 def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
     if not isinstance(n, int):
         # One more element, so that there is one to take of nothing.
-        row = tf.pad(ordered, [[0, 0]] * (rank(ordered) - 1) + [[0, 1]])
+        row = tf.pad(ordered, [[0, 0]] * (rank_of(ordered) - 1) + [[0, 1]])
         low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
         middle = tf.where(n % 2 == 1, cast(low, wanted), _mean_of_two(low, high, wanted))
         return tf.where(n == 0, tf.constant(np.nan, middle.dtype), middle)
@@ -274,30 +277,30 @@ def median(
     if isinstance(n, int) and n == 0:
         warn_where(True, EMPTY_MEAN)
         result = tf.fill(tf.shape(rows)[:-1], tf.constant(np.nan, wanted))
-        return _restored(result, rank(a), axes, keepdims, 0)
-    ordered, nan = _sorted(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
+        return _restore_axes(result, rank_of(a), axes, keepdims, 0)
+    ordered, nan = _sort_rows(rows if a.dtype != tf.bool else tf.cast(rows, tf.int32))
     result = _middle(ordered, wanted, n)
     if nan is not None:
         result = tf.where(tf.reduce_any(nan, -1), tf.constant(np.nan, result.dtype), result)
-    return _restored(result, rank(a), axes, keepdims, 0)
+    return _restore_axes(result, rank_of(a), axes, keepdims, 0)
 
 
 # -- without NaN ---------------------------------------------------------------------------------------------
 
 
-def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
+def _sort_rows_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
     """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
     rows, axes, n = _rows(a, axis)
-    _refuse_nothing(n)
-    ordered, nan = _sorted(rows)
+    _refuse_empty(n)
+    ordered, nan = _sort_rows(rows)
     assert nan is not None
     last = tf.reduce_sum(tf.cast(~nan, tf.int64), -1, keepdims=True) - 1
     warn_where(last < 0, ALL_NAN)
     return ordered, last, axes
 
 
-@unrefused
-def _of_the_rest(
+@promote_in_any_mode
+def _quantiles_without_nan(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
     """Return quantiles of the elements that are not NaN; their number may differ from row to row."""
@@ -305,7 +308,7 @@ def _of_the_rest(
         return _quantiles(a, fractions, weak, axis, method, keepdims)
     if method != "linear":
         raise NoGraphFormError(f"quantiles without NaN by the method {method}")
-    ordered, last, axes = _sorted_without_nan(a, axis)
+    ordered, last, axes = _sort_rows_without_nan(a, axis)
     flat = tf.constant(fractions.reshape(-1).astype(np.float64))
     virtual = tf.cast(tf.maximum(last, 0), tf.float64) * flat
     low = tf.cast(tf.floor(virtual), tf.int64)
@@ -313,18 +316,18 @@ def _of_the_rest(
     given = np.dtype(a.dtype.as_numpy_dtype)
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
     wanted = result_type_of((given, float if weak else floating))
-    lead = rank(ordered) - 1
+    lead = rank_of(ordered) - 1
     before = cast(tf.gather(ordered, low, batch_dims=lead), wanted)
     after = cast(tf.gather(ordered, high, batch_dims=lead), wanted)
     result = _lerp(before, after, cast(virtual - tf.floor(virtual), wanted))
     result = tf.where(last < 0, tf.constant(np.nan, result.dtype), result)
-    result = tf.transpose(result, [rank(result) - 1, *range(rank(result) - 1)])
+    result = tf.transpose(result, [rank_of(result) - 1, *range(rank_of(result) - 1)])
     result = (
         tf.reshape(result, tf.concat([fractions.shape, tf.shape(result)[1:]], 0))
         if fractions.ndim != 1
         else result
     )
-    return _restored(result, rank(a), axes, keepdims, fractions.ndim)
+    return _restore_axes(result, rank_of(a), axes, keepdims, fractions.ndim)
 
 
 @op(np.nanquantile)
@@ -341,7 +344,7 @@ def nanquantile(
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html"""
     _refuse(weights)
-    return _of_the_rest(a, *_fractions(q, 1), axis, method, keepdims)
+    return _quantiles_without_nan(a, *_fractions(q, 1), axis, method, keepdims)
 
 
 @op(np.nanpercentile)
@@ -358,7 +361,7 @@ def nanpercentile(
 ) -> tf.Tensor:
     """https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html"""
     _refuse(weights)
-    return _of_the_rest(a, *_fractions(q, 100), axis, method, keepdims)
+    return _quantiles_without_nan(a, *_fractions(q, 100), axis, method, keepdims)
 
 
 @op(np.nanmedian)
@@ -368,10 +371,10 @@ def nanmedian(
     """https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html"""
     if not a.dtype.is_floating:
         return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
-    ordered, last, axes = _sorted_without_nan(a, axis)
+    ordered, last, axes = _sort_rows_without_nan(a, axis)
     known = tf.maximum(last, 0)
     low, high = (
-        tf.squeeze(tf.gather(ordered, place, batch_dims=rank(ordered) - 1), -1)
+        tf.squeeze(tf.gather(ordered, place, batch_dims=rank_of(ordered) - 1), -1)
         for place in (known // 2, (known + 1) // 2)
     )
     count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
@@ -380,4 +383,4 @@ def nanmedian(
             warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row
     result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
     result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
-    return _restored(result, rank(a), axes, keepdims, 0)
+    return _restore_axes(result, rank_of(a), axes, keepdims, 0)

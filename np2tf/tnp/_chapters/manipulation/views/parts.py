@@ -10,9 +10,9 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_scalar
-from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permuted, swapaxes, view
-from np2tf.tnp._dispatch.op import Axis, Int, View
-from np2tf.tnp._slicing.view_transforms import Basic, Diagonal, Sealed
+from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permute_view, swapaxes, view
+from np2tf.tnp._dispatch.argument_types import Axis, Int, View
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, Diagonal, ReadOnlyFlag
 from np2tf.tnp._tensor.index_bounds import refuse_where
 from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
@@ -44,13 +44,13 @@ def diagonal(a: View, offset: Int = 0, axis1: Int = 0, axis2: Int = 1) -> ndarra
     if first == second:
         raise ValueError("axis1 and axis2 cannot be the same")
     order = [k for k in range(a.ndim) if k not in (first, second)] + [first, second]
-    last = permuted(a, order)
-    return last.view_through(Diagonal(offset)).view_through(Sealed())
+    last = permute_view(a, order)
+    return last.view_through(Diagonal(offset)).view_through(ReadOnlyFlag())
 
 
 def _cut(a: ndarray, axis: int, piece: slice | int) -> ndarray:
     axis %= a.ndim
-    return a.view_through(Basic(tuple(piece if k == axis else slice(None) for k in range(a.ndim))))
+    return a.view_through(BasicIndexing(tuple(piece if k == axis else slice(None) for k in range(a.ndim))))
 
 
 @view(np.flip)
@@ -63,7 +63,7 @@ def flip(m: View, axis: Axis = None) -> ndarray:
     if m.ndim == 0:
         return tensor_scalar(m.tensor)
     back, full = slice(None, None, -1), slice(None)
-    return m.view_through(Basic(tuple(back if k in axes else full for k in range(m.ndim))))
+    return m.view_through(BasicIndexing(tuple(back if k in axes else full for k in range(m.ndim))))
 
 
 @view(np.fliplr)

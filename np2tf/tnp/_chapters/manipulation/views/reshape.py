@@ -13,20 +13,15 @@ import tensorflow as tf
 from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.staging import ShapeNeededError
+from np2tf.tnp._array.layout_probes import is_contiguous, layout_probe, reshapes_in_place, resolve_order
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, storage_of, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import (
-    is_contiguous,
-    lay_out_copy,
-    layout_probe,
-    order_of_iteration,
-    reshapes_in_place,
-    resolve_order,
-)
-from np2tf.tnp._dispatch.op import OPS, Axis, Int, MemoryOrder, Shape, View, attach, memory_order, op
+from np2tf.tnp._array.strides import lay_out_copy, order_of_iteration
+from np2tf.tnp._dispatch.argument_types import Axis, Int, MemoryOrder, Shape, View
+from np2tf.tnp._dispatch.op import OPS, attach, op
 from np2tf.tnp._operands.axis_arguments import checked_rank
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._slicing.view_transforms import Basic, ReadOnly, Reshape, Transpose
-from np2tf.tnp._tensor.dtype_dispatch import opaque
+from np2tf.tnp._slicing.view_transforms import BasicIndexing, BroadcastTo, Reshape, Transpose
+from np2tf.tnp._tensor.dtype_dispatch import hide_from_optimiser
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_scope, link_aliases
 
@@ -65,7 +60,7 @@ def view(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if args and viewed_on_host(args[0]):
+            if args and is_viewed_on_host(args[0]):
                 return numpy(*map(to_numpy, args), **{name: to_numpy(item) for name, item in kwargs.items()})
             made = on_tensors(*args, **kwargs)
             if numbers and args and type(args[0]) is scalar and made.ndim == 0:
@@ -81,7 +76,7 @@ def view(
     return decorate
 
 
-def viewed_on_host(value: Any) -> bool:
+def is_viewed_on_host(value: Any) -> bool:
     """Return whether NumPy makes the view of an array: the array is on the host, and nothing is staged."""
     on_host = isinstance(value, np.ndarray) and not is_array(value)
     return on_host and current_scope() is None and tf.executing_eagerly()
@@ -99,7 +94,7 @@ def lengths(array: ndarray) -> list[Any]:
 # -- shapes -------------------------------------------------------------------------------------------------
 
 
-def _resolved(shape: tuple[Any, ...], have: list[Any]) -> Any:
+def _resolve_shape(shape: tuple[Any, ...], have: list[Any]) -> Any:
     """Return `shape` with its -1 replaced by a length, or as a tensor if a length is known only at run time.
 
     Raises:
@@ -128,7 +123,7 @@ def _transform(a: ndarray, shape: Any) -> Reshape:
     if a.tensor.shape.is_fully_defined() or current_scope() is None or not isinstance(shape, list):
         return Reshape(shape)
     # TensorFlow's optimiser takes for granted that a tensor reshaped to known lengths has as many elements.
-    target = opaque(tf.constant(shape, tf.int64))
+    target = hide_from_optimiser(tf.constant(shape, tf.int64))
     size, wanted = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
     if -1 in shape:
         record_violation(tf.equal(wanted, 0) | tf.not_equal(size % tf.maximum(wanted, 1), 0))
@@ -137,9 +132,9 @@ def _transform(a: ndarray, shape: Any) -> Reshape:
     return Reshape(shape, target)
 
 
-def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
+def reshape_view(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     """Return ``a.reshape(shape)`` in C order, as a view if NumPy returns a view."""
-    target = _resolved(shape, lengths(a))
+    target = _resolve_shape(shape, lengths(a))
     transform = _transform(a, target)
     if reshapes_in_place(a, target):
         return a.view_through(transform)
@@ -153,21 +148,21 @@ def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
     return made
 
 
-def _reversed(a: ndarray) -> ndarray:
+def reverse_axes(a: ndarray) -> ndarray:
     """``a.T``, as a view."""
-    return permuted(a, reversed(range(a.ndim)))
+    return permute_view(a, reversed(range(a.ndim)))
 
 
-def _goes_backwards(a: ndarray, order: str | None) -> bool:
+def runs_backwards(a: ndarray, order: str | None) -> bool:
     """Return whether `order` means that the first axis varies fastest."""
     return order == "F" or (order == "A" and resolve_order(layout_probe(a), "A") == "F")
 
 
-def _in_memory_order(a: ndarray) -> ndarray:
+def to_memory_order(a: ndarray) -> ndarray:
     """`a` with its axes in the order of NumPy's memory, as a view."""
     made = layout_probe(a)
     order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
-    return a if order is None else permuted(a, order)
+    return a if order is None else permute_view(a, order)
 
 
 @view(np.reshape, numbers=True)
@@ -175,16 +170,16 @@ def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = N
     """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
-    backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
+    backwards = runs_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
     source = lay_out_copy(a.tensor, a, "F" if backwards else "C") if copy else a
     if backwards:
-        flipped = reshaped(_reversed(source), tuple(reversed(shape)))
-        made = _reversed(flipped)
+        flipped = reshape_view(reverse_axes(source), tuple(reversed(shape)))
+        made = reverse_axes(flipped)
         storage, chain = flipped.storage_and_chain()
         if storage.owner_chain and not chain:
             storage.owner_chain += (Transpose(tuple(reversed(range(a.ndim)))),)
     else:
-        made = reshaped(source, shape)
+        made = reshape_view(source, shape)
     if copy is False and made.storage_and_chain()[0] is not a.storage_and_chain()[0]:
         raise ValueError("Unable to avoid creating a copy while reshaping.")
     return made
@@ -201,25 +196,11 @@ attach("reshape", _reshape_method)
 def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
     if order == "K":
-        a = _in_memory_order(a)
-    elif _goes_backwards(a, order):
-        a = _reversed(a)
+        a = to_memory_order(a)
+    elif runs_backwards(a, order):
+        a = reverse_axes(a)
     # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
-    return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
-
-
-def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
-    letter = memory_order(order)
-    if type(a) is scalar:
-        return tensor_array(tf.reshape(a.tensor, [-1]))
-    if letter == "K":
-        a = _in_memory_order(a)
-    elif _goes_backwards(a, letter):
-        a = _reversed(a)
-    return tensor_array(tf.reshape(a.tensor, [-1]))
-
-
-attach("flatten", _flatten_method)
+    return reshape_view(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
 
 
 @view(np.squeeze, method=True, numbers=True)
@@ -241,8 +222,8 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
     if not dropped:
         if axis is None or not have:
             return a
-        return a.view_through(Basic((slice(None),) * len(have)))
-    return a.view_through(Basic(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
+        return a.view_through(BasicIndexing((slice(None),) * len(have)))
+    return a.view_through(BasicIndexing(tuple(0 if k in dropped else slice(None) for k in range(len(have)))))
 
 
 @view(np.expand_dims)
@@ -251,23 +232,23 @@ def expand_dims(a: View, axis: Axis) -> ndarray:
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
-    return a.view_through(Basic(tuple(None if k in axes else slice(None) for k in range(rank))))
+    return a.view_through(BasicIndexing(tuple(None if k in axes else slice(None) for k in range(rank))))
 
 
-def _at_least(rank: int, a: ndarray) -> ndarray:
+def _raise_rank(rank: int, a: ndarray) -> ndarray:
     have = a.ndim
     if have >= rank:
         return a
     full = slice(None)
     before = {(0, 1): 1, (0, 2): 2, (0, 3): 3, (1, 2): 1, (1, 3): 1, (2, 3): 0}[have, rank]
     after = rank - have - before
-    return a.view_through(Basic((None,) * before + (full,) * have + (None,) * after))
+    return a.view_through(BasicIndexing((None,) * before + (full,) * have + (None,) * after))
 
 
 def _atleast(numpy: Callable[..., Any], rank: int) -> Callable[..., Any]:
     @view(numpy)
     def call(*arys: View) -> Any:
-        made = tuple(_at_least(rank, a) for a in arys)
+        made = tuple(_raise_rank(rank, a) for a in arys)
         return made[0] if len(made) == 1 else made
 
     call.__name__ = call.__qualname__ = numpy.__name__
@@ -289,8 +270,8 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
                 "operands could not be broadcast together with remapped shapes [original->remapped]: "
                 f"{have} and requested shape {shape}"
             )
-        return array.view_through(ReadOnly(shape))
-    made = array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
+        return array.view_through(BroadcastTo(shape))
+    made = array.view_through(BroadcastTo(tf.stack([tf.cast(n, tf.int64) for n in shape])))
     if current_scope() is not None:
         _ = made.tensor  # raises at run time if the lengths do not fit, whether or not it is read
     return made
@@ -302,17 +283,17 @@ def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
     known = [a.tensor.shape for a in args]
     if all(shape.is_fully_defined() for shape in known):
         shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
-        return tuple(a if a.shape == shape else a.view_through(ReadOnly(shape)) for a in args)
+        return tuple(a if a.shape == shape else a.view_through(BroadcastTo(shape)) for a in args)
     shape = tf.shape(args[0].tensor)
     for a in args[1:]:
         shape = tf.broadcast_dynamic_shape(shape, tf.shape(a.tensor))
-    return tuple(a.view_through(ReadOnly(shape)) for a in args)
+    return tuple(a.view_through(BroadcastTo(shape)) for a in args)
 
 
 # -- orders of axes -----------------------------------------------------------------------------------------
 
 
-def permuted(a: ndarray, order: Any) -> ndarray:
+def permute_view(a: ndarray, order: Any) -> ndarray:
     """`a` with its axes in another order, as a view."""
     return a.view_through(Transpose(tuple(order)))
 
@@ -322,13 +303,13 @@ def transpose(a: View, axes: Any = None) -> ndarray:
     """https://numpy.org/doc/stable/reference/generated/numpy.transpose.html"""
     rank = a.ndim
     if axes is None:
-        return permuted(a, reversed(range(rank)))
+        return permute_view(a, reversed(range(rank)))
     if len(axes) != rank:
         raise ValueError("axes don't match array")
     order = tuple(normalize_axis_index(operator.index(axis), rank) for axis in axes)
     if len(set(order)) != rank:
         raise ValueError("repeated axis in transpose")
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 permute_dims = transpose
@@ -349,7 +330,7 @@ def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 def _swapaxes_method(a: Any, axis1: Any, axis2: Any, /) -> ndarray:
@@ -369,7 +350,7 @@ def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
     order = [k for k in range(a.ndim) if k not in sources]
     for to, k in sorted(zip(destinations, sources, strict=True)):
         order.insert(to, k)
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 @view(np.rollaxis)
@@ -385,7 +366,7 @@ def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
     start -= axis < start
     order = [k for k in range(rank) if k != axis]
     order.insert(start, axis)
-    return permuted(a, order)
+    return permute_view(a, order)
 
 
 @view(np.matrix_transpose)

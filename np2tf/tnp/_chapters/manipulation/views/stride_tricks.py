@@ -11,9 +11,10 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
 from np2tf.tnp._chapters.manipulation.views.reshape import view
-from np2tf.tnp._dispatch.op import OPS, Array, Axis, Shape, on_host
+from np2tf.tnp._dispatch.argument_types import Array, Axis, Shape
+from np2tf.tnp._dispatch.op import OPS, call_numpy
 from np2tf.tnp._dispatch.residency import has_tensor
-from np2tf.tnp._slicing.view_transforms import Sealed
+from np2tf.tnp._slicing.view_transforms import ReadOnlyFlag
 
 __all__ = ["as_strided", "sliding_window_view"]
 
@@ -44,7 +45,7 @@ def sliding_window_view(
         windows = tf.gather(x, tf.range(count)[:, None] + tf.range(width), axis=k)
         order = [j for j in range(windows.shape.rank) if j != k + 1] + [k + 1]
         x = tf.transpose(windows, order)
-    return tensor_array(x).view_through(Sealed())
+    return tensor_array(x).view_through(ReadOnlyFlag())
 
 
 def as_strided(
@@ -52,7 +53,7 @@ def as_strided(
 ) -> Any:
     """Other strides over the memory of `x`, which must be on the host (a tensor is copied and read-only)."""
     writeable = writeable and not has_tensor((x,))
-    return on_host(stride_tricks.as_strided, (x, shape, strides, subok, writeable), rest)
+    return call_numpy(stride_tricks.as_strided, (x, shape, strides, subok, writeable), rest)
 
 
 OPS[stride_tricks.as_strided] = as_strided

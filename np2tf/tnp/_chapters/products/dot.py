@@ -1,64 +1,37 @@
-"""Products of arrays in NumPy's main namespace: dot, inner, outer, tensordot."""
+"""Products of arrays: dot, inner, outer, tensordot, kron; and sums along diagonals."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import tensorflow as tf
 
-from np2tf.staging import ShapeNeededError
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._dispatch.op import Array, op
+from np2tf.tnp._chapters.manipulation.views.parts import diagonal
+from np2tf.tnp._dispatch.argument_types import Array, DType, Int, Operand
+from np2tf.tnp._dispatch.op import op
+from np2tf.tnp._operands.axes import lengths_of, permute_axes, product_of
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import cast, promote
-from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._ufuncs.matrix import matmul
 from np2tf.tnp._ufuncs.tensor_ufunc import UFUNCS
 
-__all__ = ["dot", "inner", "outer", "tensordot", "vdot"]
-
-
-def rank_of(x: tf.Tensor) -> int:
-    """Return the number of axes.
-
-    Raises:
-        StagingError: the number is not known while staging.
-    """
-    if x.shape.rank is None:
-        raise ShapeNeededError.of(what="the rank of an array")
-    return x.shape.rank
-
-
-def lengths(x: tf.Tensor, axes: Sequence[int]) -> list[Any]:
-    """Lengths of the given axes; a tensor for one that is known only at run time."""
-    sizes = x.shape.as_list()
-    return [tf.shape(x)[k] if sizes[k] is None else sizes[k] for k in axes]
-
-
-def product_of(sizes: Sequence[Any]) -> Any:
-    """The number of elements in a block of these lengths."""
-    if all(isinstance(size, int) for size in sizes):
-        return math.prod(sizes)
-    return tf.reduce_prod(tf.stack([tf.cast(size, tf.int32) for size in sizes]))
-
-
-def transposed(x: tf.Tensor, permutation: Sequence[int]) -> tf.Tensor:
-    """`x` with its axes in another order, untouched where the order is the same."""
-    return x if list(permutation) == list(range(len(permutation))) else tf.transpose(x, permutation)
+__all__ = ["dot", "inner", "kron", "outer", "tensordot", "trace", "vdot"]
 
 
 def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence[int]) -> tf.Tensor:
     """Sum of products over pairs of axes, as one product of matrices; both have one dtype."""
     for i, j in zip(axes_a, axes_b):
-        a = agreeing(a, i, b, j)
+        a = assert_same_size(a, i, b, j)
     free_a = [k for k in range(rank_of(a)) if k not in axes_a]
     free_b = [k for k in range(rank_of(b)) if k not in axes_b]
-    inner_size = product_of(lengths(a, axes_a))
-    rows, columns = lengths(a, free_a), lengths(b, free_b)
-    left = tf.reshape(transposed(a, [*free_a, *axes_a]), [product_of(rows), inner_size])
-    right = tf.reshape(transposed(b, [*axes_b, *free_b]), [inner_size, product_of(columns)])
+    inner_size = product_of(lengths_of(a, axes_a))
+    rows, columns = lengths_of(a, free_a), lengths_of(b, free_b)
+    left = tf.reshape(permute_axes(a, [*free_a, *axes_a]), [product_of(rows), inner_size])
+    right = tf.reshape(permute_axes(b, [*axes_b, *free_b]), [inner_size, product_of(columns)])
     return tf.reshape(matmul(left, right), [*rows, *columns])
 
 
@@ -67,7 +40,7 @@ def multiply(a: Any, b: Any) -> tf.Tensor:
     return UFUNCS[np.multiply].compute((a, b))
 
 
-def _aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
+def _check_aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
     size_a, size_b = a.shape[axis_a], b.shape[axis_b]
     if size_a is not None and size_b is not None and size_a != size_b:
         raise ValueError(
@@ -87,7 +60,7 @@ def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
         return multiply(a, b)
     a, b = promote(a, b)
     axis_b = max(rank_b - 2, 0)
-    _aligned(a, b, rank_a - 1, axis_b)
+    _check_aligned(a, b, rank_a - 1, axis_b)
     if rank_a <= 2 and rank_b <= 2:
         return matmul(a, b)
     return contract(a, b, [rank_a - 1], [axis_b])
@@ -114,7 +87,7 @@ def inner(a: Array, b: Array, /) -> tf.Tensor:
     if rank_of(a) == 0 or rank_of(b) == 0:
         return multiply(a, b)
     a, b = promote(a, b)
-    _aligned(a, b, rank_of(a) - 1, rank_of(b) - 1)
+    _check_aligned(a, b, rank_of(a) - 1, rank_of(b) - 1)
     return contract(a, b, [rank_of(a) - 1], [rank_of(b) - 1])
 
 
@@ -135,7 +108,7 @@ def _pairs(axes: Any, rank_a: int) -> tuple[list[int], list[int]]:
     return list(np.atleast_1d(first)), list(np.atleast_1d(second))
 
 
-def contracted(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
+def contract_axes(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
     """``tensordot(a, b, axes)``."""
     a, b = promote(a, b)
     axes_a, axes_b = _pairs(axes, rank_of(a))
@@ -156,7 +129,7 @@ def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
 
     See https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html.
     """
-    return tensor_array(contracted(a, b, axes))
+    return tensor_array(contract_axes(a, b, axes))
 
 
 def summed_dtype(dtype: Any) -> Any:
@@ -169,5 +142,36 @@ def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
     rows, columns = a.shape[-2], a.shape[-1]
     wanted = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
     if rows is not None and columns is not None and not -rows < offset < columns:
-        return tf.zeros(lengths(a, range(rank_of(a) - 2)), wanted)
+        return tf.zeros(lengths_of(a, range(rank_of(a) - 2)), wanted)
     return tf.reduce_sum(cast(tf.linalg.diag_part(a, k=offset), wanted), -1)
+
+
+@op(np.kron)
+def kron(a: Operand, b: Operand) -> Any:
+    """Return the Kronecker product of two arrays.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
+    """
+    left, right = promote(a, b)
+    rank = max(left.shape.rank, right.shape.rank)
+    left = left[(None,) * (rank - left.shape.rank) + (...,)]
+    right = right[(None,) * (rank - right.shape.rank) + (...,)]
+    outer = left[tuple(slice(None) if k % 2 == 0 else None for k in range(2 * rank))]
+    product = outer * right[tuple(None if k % 2 == 0 else slice(None) for k in range(2 * rank))]
+    if left.shape.is_fully_defined() and right.shape.is_fully_defined():
+        shape: Any = [n * m for n, m in zip(left.shape.as_list(), right.shape.as_list(), strict=True)]
+    else:
+        shape = tf.shape(left, tf.int64) * tf.shape(right, tf.int64)
+    return tf.reshape(product, shape)
+
+
+@op(np.trace, method=True)
+def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
+    """Return sums along diagonals.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
+    """
+    picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
+    if dtype is None:
+        dtype = np.add.reduce(np.empty(1, picked.dtype.as_numpy_dtype)).dtype
+    return tf.reduce_sum(cast(picked, dtype), -1)

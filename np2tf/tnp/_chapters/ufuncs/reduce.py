@@ -11,10 +11,10 @@ from tensorflow.python.eager import record
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.ndarray import wrap_tensor
-from np2tf.tnp._chapters.reductions import cumulative, reductions
+from np2tf.tnp._chapters.reductions import cumulative, extremes, reductions
 from np2tf.tnp._chapters.reductions.primitives import scan, tree_reduce
-from np2tf.tnp._chapters.reductions.reduceat import reduceat
-from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank
+from np2tf.tnp._chapters.ufuncs.reduceat import reduceat
+from np2tf.tnp._operands.axis_arguments import normalize_axes, normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import ufunc_loop
 from np2tf.tnp._ufuncs import table as ufuncs
@@ -68,7 +68,7 @@ def _reduce(ufunc: Ufunc) -> Callable[..., Any]:
         if initial is not None or where is not True:
             raise NoGraphFormError(f"initial= and where= of {ufunc.__name__}.reduce")
         x, wanted = _operand(ufunc, array, dtype)
-        for along in sorted(normalize_axes(axis, rank(x)), reverse=True):
+        for along in sorted(normalize_axes(axis, rank_of(x)), reverse=True):
             if _known_length(x, along) == 0:
                 if ufunc.identity is None:
                     raise ValueError(
@@ -86,7 +86,7 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
     def accumulate(array: Any, axis: int = 0, dtype: Any = None) -> Any:
         x, wanted = _operand(ufunc, array, dtype)
         _refuse_number(x)
-        along = normalize_axis(axis, rank(x))
+        along = normalize_axis(axis, rank_of(x))
         _known_length(x, along)
         if ufunc.__name__ in _ROUNDING and tf.executing_eagerly() and not record.could_possibly_record():
             raise NoGraphFormError(f"{ufunc.__name__}.accumulate, rounded in NumPy's order")
@@ -96,11 +96,11 @@ def _accumulate(ufunc: Ufunc) -> Callable[..., Any]:
 
 
 def _refuse_number(array: Any) -> None:
-    if rank(as_tensor(array)) == 0:
+    if rank_of(as_tensor(array)) == 0:
         raise TypeError("cannot accumulate on a scalar")
 
 
-def _of_axes(function: Callable[..., Any]) -> Callable[..., Any]:
+def _refusing_numbers(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return a running sum or product as a method of the ufunc, which refuses numbers."""
 
     def accumulate(array: Any, **kwargs: Any) -> Any:
@@ -118,15 +118,15 @@ def _install() -> None:
     Ufunc.reducers |= {
         "add": reductions.sum,
         "multiply": reductions.prod,
-        "maximum": reductions.max,
-        "minimum": reductions.min,
+        "maximum": extremes.max,
+        "minimum": extremes.min,
         "logical_and": reductions.all,
         "logical_or": reductions.any,
     }
     Ufunc.segments = staticmethod(reduceat)
     Ufunc.accumulators |= {
-        "add": _of_axes(cumulative.cumsum),
-        "multiply": _of_axes(cumulative.cumprod),
+        "add": _refusing_numbers(cumulative.cumsum),
+        "multiply": _refusing_numbers(cumulative.cumprod),
     }
 
 

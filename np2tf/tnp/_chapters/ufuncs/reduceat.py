@@ -9,7 +9,7 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import tensor_array
-from np2tf.tnp._operands.axis_arguments import normalize_axis, rank
+from np2tf.tnp._operands.axis_arguments import normalize_axis, rank_of
 from np2tf.tnp._operands.conversion import as_tensor
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
@@ -25,7 +25,7 @@ def reduceat(ufunc: Ufunc, array: Any, indices: Any, axis: int = 0, dtype: Any =
         StagingError: the indices are not known, or too many, or the ufunc has no reduction on tensors.
     """
     x = as_tensor(array, dtype)
-    along = normalize_axis(axis, rank(x))
+    along = normalize_axis(axis, rank_of(x))
     starts = tf.get_static_value(as_tensor(indices, np.int64))
     length = x.shape[along]
     reduce = Ufunc.reducers.get(ufunc.__name__)

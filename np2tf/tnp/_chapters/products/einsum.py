@@ -9,23 +9,25 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
+from np2tf.tnp._array.layout_probes import layout_of
 from np2tf.tnp._array.ndarray import is_array, is_c_ordered, ndarray
-from np2tf.tnp._array.strides import lay_out, layout_of, order_of_products
-from np2tf.tnp._chapters.manipulation.views.reshape import viewed_on_host
-from np2tf.tnp._dispatch.op import OPS, DType, MemoryOrder, op
+from np2tf.tnp._array.strides import lay_out, order_of_products
+from np2tf.tnp._chapters.manipulation.views.reshape import is_viewed_on_host
+from np2tf.tnp._dispatch.argument_types import DType, MemoryOrder
+from np2tf.tnp._dispatch.op import OPS, op
+from np2tf.tnp._operands.axis_arguments import rank_of
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, promote
 from np2tf.tnp._operands.promotion import default_dtype, kind_of
 from np2tf.tnp._slicing.view_transforms import Diagonal, Transpose
-from np2tf.tnp._tensor.size_guards import agreeing
+from np2tf.tnp._tensor.size_guards import assert_same_size
 from np2tf.tnp._warnings.value_warnings import warn_cast
-from np2tf.tnp.linalg.products import rank_of
 
 __all__ = ["einsum", "einsum_path"]
 
 _LETTERS = string.ascii_lowercase + string.ascii_uppercase
 
 
-def _from_sublists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
+def _parse_sublists(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
     """``einsum(a, [0, 1], b, [1, 2], [0, 2])`` in letters."""
     arrays = list(operands[: len(operands) // 2 * 2 : 2])
     inputs = ",".join(map(_letters, operands[1 : len(arrays) * 2 : 2]))
@@ -84,7 +86,7 @@ def parse(subscripts: str, ranks: list[int]) -> tuple[list[str], str]:
     return labels, result
 
 
-def _without_ones(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf.Tensor], list[str]]:
+def _drop_unit_axes(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf.Tensor], list[str]]:
     """Leave out axes of length 1 that broadcast against longer ones of the same label.
 
     Raises:
@@ -101,7 +103,7 @@ def _without_ones(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf
             if letter not in size or size[letter] == 1 or (size[letter] is None and length not in (1, None)):
                 size[letter] = length
     squeezed, shorter = [], []
-    for operand, term in zip(_of_like_lengths(operands, labels), labels):
+    for operand, term in zip(_guard_lengths(operands, labels), labels):
         drop = [k for k, letter in enumerate(term) if operand.shape[k] == 1 and size[letter] != 1]
         if any(term.count(term[k]) > 1 for k in drop):
             raise NoGraphFormError("einsum that broadcasts along a diagonal")
@@ -110,17 +112,17 @@ def _without_ones(operands: list[tf.Tensor], labels: list[str]) -> tuple[list[tf
     return squeezed, shorter
 
 
-def _of_like_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tensor]:
+def _guard_lengths(operands: list[tf.Tensor], labels: list[str]) -> list[tf.Tensor]:
     """Return the operands with guards: axes of one label must have the same length at run time."""
     earlier: dict[str, list[tuple[tf.Tensor, int]]] = {}
     checked = []
     for operand, term in zip(operands, labels):
         for k, letter in enumerate(term):
             if term.index(letter) < k:
-                operand = agreeing(operand, k, operand, term.index(letter))
+                operand = assert_same_size(operand, k, operand, term.index(letter))
             for other, axis in earlier.get(letter, ()):
                 if operand.shape[k] is None or other.shape[axis] is None:
-                    operand = agreeing(operand, k, other, axis, ones=True)
+                    operand = assert_same_size(operand, k, other, axis, ones=True)
         for k, letter in enumerate(term):
             earlier.setdefault(letter, []).append((operand, k))
         checked.append(operand)
@@ -157,7 +159,7 @@ def _as_view(operand: Any, labels: str, result: str) -> ndarray | None:
     return view.view_through(Transpose(tuple(labels.index(letter) for letter in result)))
 
 
-def _computed(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
+def _compute_sums(equation: str, operands: list[tf.Tensor]) -> tf.Tensor:
     """The sums in the dtype of the operands; integers wrap as NumPy's do, whatever they are computed in."""
     dtype = operands[0].dtype
     if dtype == tf.bool:
@@ -200,13 +202,13 @@ def einsum(
     if isinstance(operands[0], str):
         subscripts, arrays = operands[0], list(operands[1:])
     else:
-        subscripts, arrays = _from_sublists(operands)
+        subscripts, arrays = _parse_sublists(operands)
     np.can_cast(np.int64, np.int64, casting)  # says what is no rule
     tensors = [as_tensor(array) for array in arrays]
     labels, result = parse(subscripts, [rank_of(tensor) for tensor in tensors])
     if len(tensors) == 1 and result:
         # A view, whatever `dtype` is, as in NumPy.
-        if set(labels[0]) == set(result) and viewed_on_host(arrays[0]):
+        if set(labels[0]) == set(result) and is_viewed_on_host(arrays[0]):
             return np.einsum(subscripts, arrays[0])
         view = _as_view(arrays[0], labels[0], result)
         if view is not None:
@@ -217,8 +219,8 @@ def einsum(
     for tensor in tensors if dtype is not None else ():
         warn_cast(tensor, dtype)
     typed = list(wanted) if dtype is None else [cast(tensor, dtype) for tensor in wanted]
-    squeezed, shorter = _without_ones(typed, labels)
-    made = _computed(f"{','.join(shorter)}->{result}", squeezed)
+    squeezed, shorter = _drop_unit_axes(typed, labels)
+    made = _compute_sums(f"{','.join(shorter)}->{result}", squeezed)
     if len(result) < 2 or order == "C":
         return made
     if order in (None, "K") and all(map(is_c_ordered, arrays)) and _appear_in_order(labels, result):
