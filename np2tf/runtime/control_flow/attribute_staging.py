@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import tensorflow as tf
 
 from np2tf.runtime.control_flow.attribute_state import Attributes
 from np2tf.runtime.control_flow.conditionals import Branch, stage_branches
+from np2tf.runtime.control_flow.discovered_loop import EffectsInTest, Step, Test
 from np2tf.runtime.control_flow.likely_changes import Likely
 from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_ROUNDS, Rounds
-from np2tf.runtime.control_flow.while_loops import EffectsInTest, StagedLoop, Step, Test, stage_loop
+from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables
+from np2tf.runtime.control_flow.while_loops import StagedLoop, stage_loop
 from np2tf.runtime.structures.carried_values import flatten, same
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import StagingError
+from np2tf.staging import LoopTypeError, StagingError
 
 T = TypeVar("T")
 
@@ -47,14 +50,18 @@ def _watched(state: Attributes, run: Callable[..., T]) -> Callable[..., T]:
     return watched
 
 
-def branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
+def branches(
+    trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch, variables: Variables = NO_VARIABLES
+) -> Any:
     """`stage_branches`, with the attributes that a side assigns among its results."""
     state = attributes_within(trace, then, otherwise)
     if not state.instances:
-        return stage_branches(trace, test, _watched(state, then), _watched(state, otherwise))
+        return stage_branches(trace, test, _watched(state, then), _watched(state, otherwise), variables)
+
+    named = replace(variables, instances=state.instances)
 
     def attempt() -> Any:
-        return stage_branches(trace, test, lambda: state.apart(then), lambda: state.apart(otherwise))
+        return stage_branches(trace, test, lambda: state.apart(then), lambda: state.apart(otherwise), named)
 
     result, after = _settled(state, attempt)
     state.write(after)
@@ -64,7 +71,7 @@ def branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> 
 class Loop:
     """`StagedLoop`, with the attributes that an iteration assigns among its variables.
 
-    `body` is the iteration as the program has it, by which the loop is known again.
+    The loop is known again by the body of `variables`, the iteration as the program has it.
     """
 
     def __init__(
@@ -74,14 +81,16 @@ class Loop:
         step: Step,
         state: Any,
         rounds: Rounds = UNKNOWN_ROUNDS,
-        body: Callable[..., Any] | None = None,
+        variables: Variables = NO_VARIABLES,
     ) -> None:
-        likely = Likely(body, len(flatten(state)[0]))
+        likely = Likely(variables.body, len(flatten(state)[0]))
         self._attributes = attributes = attributes_within(trace, test, step, state)
         if not attributes.instances:
             watched = _watched(attributes, test), _watched(attributes, step)
-            self._loop = stage_loop(trace, *watched, state, rounds, likely)
+            self._loop = stage_loop(trace, *watched, state, rounds, likely, variables)
             return
+
+        named = replace(variables, instances=attributes.instances)
 
         def outer_test(counter: tf.Tensor, inner: Any) -> tf.Tensor:
             def run() -> tf.Tensor:
@@ -102,7 +111,7 @@ class Loop:
 
         def attempt() -> StagedLoop:
             inner = state, attributes.read()
-            return stage_loop(trace, outer_test, outer_step, inner, rounds, likely)
+            return stage_loop(trace, outer_test, outer_step, inner, rounds, likely, named)
 
         self._loop = _settled(attributes, attempt)
 
@@ -120,6 +129,10 @@ class Loop:
     def changes_dtype(self) -> bool:
         """Whether an array has another dtype before the loop, or after an iteration, than inside."""
         return self._loop.changes_dtype
+
+    def refusal_of_dtypes(self) -> LoopTypeError:
+        """Return the error for a loop whose arrays get another dtype in every iteration."""
+        return self._loop.refusal_of_dtypes()
 
     def run(self) -> Any:
         """Build the loop; returns the state after it."""

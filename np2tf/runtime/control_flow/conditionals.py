@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.control_flow.if_conversion import choose, is_cheap, is_small
 from np2tf.runtime.control_flow.partial_updates import (
-    Piece,
     common_shapes,
     of_shapes,
     pieces_between,
     written,
 )
+from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, described, structure
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
@@ -41,28 +42,20 @@ from np2tf.staging import (
     BranchDtypeError,
     BranchTypeError,
     PromotionError,
+    RankChangeError,
     RecursionLimitError,
     StagingError,
     TraceDifferenceError,
     XlaShapeError,
 )
 from np2tf.tnp._array.ndarray import cell_of
-from np2tf.tnp._array.write_ordering import pin_before_write
 from np2tf.tnp._operands.widened import WidenedCell, read_all
-from np2tf.tnp._slicing.slice_updates import slice_under_xla
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Cell, link_aliases, region
 
 Branch = Callable[[], Any]
 #: The cells that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
 Shapes = dict[Cell, list[tf.TensorShape] | None]
-
-_CHEAP_OPS = 150
-_SMALL = range(5)
-_PURE = frozenset({"Const", "Pack", "AddV2", "Sub", "Mul", "Cast"})
-_BLOCKS = frozenset(
-    {"While", "StatelessWhile", "If", "StatelessIf", "PartitionedCall", "StatefulPartitionedCall"}
-)
 
 
 class _Side:
@@ -123,7 +116,9 @@ class _Side:
         self.leaves, self.result = leaves, result
 
 
-def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
+def stage_branches(
+    trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch, variables: Variables = NO_VARIABLES
+) -> Any:
     """`then()` or `otherwise()` as one `tf.cond`.
 
     A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon
@@ -143,12 +138,12 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     if sides[1].error is not None:
         record_violation(tf.logical_not(test))
         return then()
-    forms = _common_forms(trace, *sides)
-    widened = {} if trace.root is None else _widened(test, forms, *sides)
+    forms = _common_forms(trace, variables, *sides)
+    widened = {} if trace.root is None else _widened(test, forms, variables, *sides)
     cells = list({**sides[0].after, **sides[1].after})
     sources: list[set[Cell]] = [set() for _ in forms]
     tracked = _tracked(forms, *sides)
-    by_choice = trace.xla and all(map(_is_cheap, sides))
+    by_choice = trace.xla and all(is_cheap(one.ops) for one in sides)
     shapes = {cell: _shapes(cell, sides) if trace.xla and not by_choice else None for cell in cells}
 
     def side(branch: Branch, pin: bool = True) -> list[tf.Tensor]:
@@ -168,14 +163,14 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     if trace.throw_aways:
         results = _foreseen(trace, forms, len(tracked), shapes, sides)
         sources = [a | b for a, b in zip(sides[0].suspects, sides[1].suspects, strict=True)]
-        if not by_choice or not all(map(_is_small, results)):
+        if not by_choice or not all(map(is_small, results)):
             trace.throw_aways[-1].ops.append(None)
     elif by_choice:
         yes, no = (
             _restoring(functools.partial(side, branch, pin=False), dict.fromkeys(cells))
             for branch in (then, otherwise)
         )
-        results = _chosen(test, yes, no, cells)
+        results = choose(test, yes, no, cells)
     else:
         results = tf.cond(
             test,
@@ -240,23 +235,37 @@ def _placeholder(dtype: tf.DType, shape: tf.TensorShape) -> tf.Tensor:
     return tf.compat.v1.placeholder(dtype, shape)
 
 
-def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
+def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> list[Carried | None]:
     """How each leaf is carried out of the branch; None where both sides give the very same."""
     a.align(b)
     b.align(a)
     if a.outline != b.outline:
-        raise BranchTypeError("the two sides of a branch return different structures")
-    forms = [_common(m, n, f, g) for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)]
+        raise BranchTypeError(_other_structure(variables, a, b))
+    forms = [_common(k, variables, a, b) for k in range(len(a.leaves))]
     for side in (a, b):
         for one, form in zip(side.forms, forms, strict=True):
             trace.shown.join(one, form)
-    if trace.xla and any(form is not None and None in form.shape for form in forms):
-        raise XlaShapeError("an array has another shape on each side of a branch that XLA should compile")
+    growing = [k for k, form in enumerate(forms) if form is not None and None in form.shape]
+    if trace.xla and growing:
+        raise XlaShapeError(f"{_in_branch(growing[0], variables, a, b)}, and XLA should compile the branch")
     return forms
 
 
+def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
+    """What a variable is on either side."""
+    label = variables.labels(a.result)[k]
+    return variables.in_branch(label, *(described(one.leaves[k], one.forms[k]) for one in (a, b)))
+
+
+def _other_structure(variables: Variables, a: _Side, b: _Side) -> str:
+    for (label, one), (_, other) in zip(variables.items(a.result), variables.items(b.result), strict=False):
+        if flatten(one)[2] != flatten(other)[2]:
+            return variables.in_branch(label, structure(one), structure(other))
+    return "the two sides of a branch return different structures"
+
+
 def _widened(
-    test: tf.Tensor, forms: list[Carried | None], *sides: _Side
+    test: tf.Tensor, forms: list[Carried | None], variables: Variables, *sides: _Side
 ) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
     """The arrays that have another dtype on one side than they are carried in: whether so, and which.
 
@@ -267,7 +276,8 @@ def _widened(
     for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
         then, otherwise = is_widened(one, form), is_widened(other, form)
         if then and otherwise:
-            raise BranchDtypeError("an array is of another dtype on each side of a branch")
+            told = _in_branch(k, variables, sides[0], sides[1])
+            raise BranchDtypeError(f"{told}, and of neither dtype behind it")
         narrow, taken = (one, test) if then else (other, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:
@@ -320,89 +330,17 @@ def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
             cell.write(written(cell.value, (next(rest), next(rest))))
 
 
-def _chosen(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]) -> list[tf.Tensor]:
-    """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
-    count = len(yes) - len(cells)
-    for cell, after_yes, after_no in zip(cells, yes[count:], no[count:], strict=True):
-        if _is_small(after_yes):
-            cell.write(tf.where(test, after_yes, after_no))
-        else:
-            elements = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
-            assert elements[0] is not None  # of a large array, a cheap side writes elements only
-            assert elements[1] is not None
-            _choose_elements(test, cell, elements[0], elements[1])
-    return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
-
-
-def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Piece]) -> None:
-    """Write the elements that the one or the other side writes."""
-    # The k-th write of either side becomes one write, to the one or the other place.
-    paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
-    if paired:
-        writes = [
-            (_one_place(test, a, b), tf.where(test, x, y), None)
-            for (a, x), (b, y) in zip(yes, no, strict=True)
-        ]
-    else:
-        writes = [(start, element, test) for start, element in yes]
-        writes += [(start, element, tf.logical_not(test)) for start, element in no]
-    elements = pin_before_write(cell, [element for _, element, _ in writes])
-    for (start, _, condition), element in zip(writes, elements, strict=True):
-        base = cell.value
-        if condition is not None:
-            element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
-        cell.write(written(base, (start, element)))
-
-
-def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """One of two start vectors; chosen number by number, so that XLA need not make vectors of them."""
-    if _same_place(a, b):
-        return a
-    if a.op.type == b.op.type == "Pack":
-        return tf.stack([_one_place(test, m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True)])
-    return tf.where(test, a, b)
-
-
-def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
-    """Whether two start vectors are certainly equal: computed by the same ops from the same values."""
-    if a is b:
-        return True
-    if a.op.type != b.op.type or a.op.type not in _PURE or len(a.op.inputs) != len(b.op.inputs):
-        return False
-    if a.op.type == "Const":
-        return np.array_equal(tf.get_static_value(a), tf.get_static_value(b))
-    return all(_same_place(m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True))
-
-
-def _is_cheap(side: _Side) -> bool:
-    """Whether XLA had better compute both sides and choose: few ops, on numbers or elements of arrays."""
-    return len(side.ops) <= _CHEAP_OPS and all(map(_is_cheap_op, side.ops))
-
-
-def _is_cheap_op(op: tf.Operation | None) -> bool:
-    if op is None:  # a branch that is not made by choice
-        return False
-    if op.type in ("Placeholder", "Const"):
-        return True
-    if op.type == "XlaDynamicUpdateSlice":
-        return _is_small(op.inputs[1])
-    return op.type not in _BLOCKS and all(map(_is_small, op.outputs))
-
-
-def _is_small(tensor: tf.Tensor) -> bool:
-    return tensor.shape.rank is not None and tensor.shape.num_elements() in _SMALL
-
-
-def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> Carried | None:
+def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
     """How a result is carried out of the branch; None where both sides give the very same value."""
-    if same(a, b):
+    one, other, form_a, form_b = a.leaves[k], b.leaves[k], a.forms[k], b.forms[k]
+    if same(one, other):
         return None
-    if isinstance(a, Undefined) or isinstance(b, Undefined):
-        name, form = (a.name, form_b) if isinstance(a, Undefined) else (b.name, form_a)
+    if isinstance(one, Undefined) or isinstance(other, Undefined):
+        name, form = (one.name, form_b) if isinstance(one, Undefined) else (other.name, form_a)
         if form is not None:
             return replace(form, optional=name)
     if form_a is None or form_b is None:
-        raise BranchTypeError(
-            f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other",
-        )
+        raise BranchTypeError(_in_branch(k, variables, a, b))
+    if len(form_a.shape) != len(form_b.shape):
+        raise RankChangeError(_in_branch(k, variables, a, b))
     return join(form_a, form_b, "a variable set in a branch")

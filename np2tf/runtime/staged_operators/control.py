@@ -9,13 +9,14 @@ from typing import Any
 import tensorflow as tf
 
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
+from np2tf.runtime.control_flow.discovered_loop import EffectsInTest
 from np2tf.runtime.control_flow.loop_analysis import Rounds
-from np2tf.runtime.control_flow.while_loops import EffectsInTest
+from np2tf.runtime.control_flow.variables import Variables, parameters
 from np2tf.runtime.staged_operators.iterables import Staged, sequence
 from np2tf.runtime.structures.containers import Unchanged, containers, copied, kept, put_back
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
-from np2tf.staging import ContainerChangeError, LoopTypeError, StagingError, TracingTimeError
+from np2tf.staging import ContainerChangeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
 from np2tf.tnp._tensor.storage import current_region
 from np2tf.tnp._tensor.symint import SymInt
@@ -66,8 +67,18 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
     staged = _staged_test(test)
     if staged is None:
         return then(*operands) if test else otherwise(*operands)
+    return _staged_cond(staged, then, otherwise, operands, Variables((then, otherwise)))
+
+
+def _staged_cond(
+    staged: tf.Tensor,
+    then: Callable[..., Any],
+    otherwise: Callable[..., Any],
+    operands: Sequence[Any],
+    variables: Variables,
+) -> Any:
     if not containers(operands):
-        return branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands))
+        return branches(_trace(), staged, lambda: then(*operands), lambda: otherwise(*operands), variables)
     places: list[Any] = []
 
     def side(branch: Callable[..., Any]) -> Any:
@@ -79,11 +90,24 @@ def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *op
         unchanged.check(except_for=places[-1])
         return result
 
-    result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise))
+    result = branches(_trace(), staged, lambda: side(then), lambda: side(otherwise), variables)
     agreed = dict(set.intersection(*(set(one.items()) for one in places)))
     if any(set(one.values()) != set(agreed.values()) for one in places):
-        raise ContainerChangeError("a list or dict is another one on each side of a branch")
+        raise ContainerChangeError(_exchanged(result, places, variables, parameters(then)))
     return put_back(result, containers(operands), agreed)
+
+
+def _exchanged(result: Any, places: list[Any], variables: Variables, names: Sequence[str]) -> str:
+    """Which list or dict is another one on each side of a branch, in words."""
+    path = min((one for side in places for one in side if places[0].get(one) != places[1].get(one)), key=repr)
+
+    def told(side: dict[Any, Any]) -> str:
+        if path not in side:
+            return "a new list or dict"
+        k = side[path][0]
+        return f"the list or dict `{names[k]}`" if k < len(names) else "another list or dict"
+
+    return variables.in_branch(variables.place(result, path), told(places[0]), told(places[1]))
 
 
 def while_loop(
@@ -105,7 +129,7 @@ def while_loop(
         state = step(*state)
 
     try:
-        return _staged_while(keep_going, step, tuple(state), body=step)
+        return _staged_while(keep_going, step, tuple(state), Variables.of_loop(step))
     except EffectsInTest:
         return _rotated(test, keep_going, step, tuple(state))
 
@@ -114,19 +138,25 @@ def _staged_while(
     keep_going: Callable[..., Any],
     step: Callable[..., Any],
     state: tuple[Any, ...],
-    body: Callable[..., Any],
+    variables: Variables,
 ) -> tuple[Any, ...]:
-    """The loop, known again by its `body`; the test becomes that of the `tf.while_loop`."""
+    """The loop, known again by the body of `variables`; the test becomes that of the `tf.while_loop`."""
 
     def test(counter: tf.Tensor, inner: tuple[Any, ...]) -> tf.Tensor:
         return _test_tensor(keep_going(*inner))
 
     for _ in range(_MAX_AHEAD + 1):
-        loop = Loop(_trace(), test, lambda counter, inner: tuple(step(*inner)), state, body=body)
+        loop = Loop(
+            _trace(),
+            test,
+            lambda counter, inner: tuple(step(*inner)),
+            state,
+            variables=variables,
+        )
         if not loop.changes_dtype:
             return loop.run()  # type: ignore[no-any-return]
-        state = _once(keep_going(*state), step, state)
-    raise LoopTypeError("the dtypes of a loop's arrays do not settle")
+        state = _once(keep_going(*state), step, state, variables)
+    raise loop.refusal_of_dtypes()
 
 
 def _rotated(
@@ -141,12 +171,25 @@ def _rotated(
         after = tuple(step(*inner))
         return told(keep_going(*after)), *after
 
-    return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), body=step)[1:]
+    variables = Variables.of_loop(step, hidden=1)
+    return _staged_while(lambda outcome, *_: outcome, iteration, (told(test), *state), variables)[1:]
 
 
-def _once(test: Any, step: Callable[..., Any], state: Sequence[Any]) -> tuple[Any, ...]:
+def _once(test: Any, step: Callable[..., Any], state: Sequence[Any], variables: Variables) -> tuple[Any, ...]:
     """An iteration before the loop, if there is one: its arrays get the dtypes they have from then on."""
-    return cond(test, lambda *inner: tuple(step(*inner)), lambda *inner: inner, *state)  # type: ignore[no-any-return]
+
+    def then(*inner: Any) -> tuple[Any, ...]:
+        return tuple(step(*inner))
+
+    return _iteration(test, then, state, variables)
+
+
+def _iteration(test: Any, then: Callable[..., Any], state: Sequence[Any], variables: Variables) -> Any:
+    """The state after an iteration, if `test` holds, else that before it."""
+    staged = _staged_test(test)
+    if staged is None:
+        return then(*state) if test else tuple(state)
+    return _staged_cond(staged, then, lambda *inner: inner, state, variables)
 
 
 def _test_tensor(test: Any) -> tf.Tensor:
@@ -200,8 +243,9 @@ def _in_python(
 
 def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
     """A Python loop with a test that is staged: each iteration becomes a branch."""
+    variables = Variables.of_loop(step, first=1)
     for item in items:
-        state = cond(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), lambda *s: s, *state)
+        state = _iteration(keep_going(*state), lambda *s, item=item: tuple(step(item, *s)), state, variables)
     return state
 
 
@@ -209,6 +253,7 @@ def _staged_for(
     items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
 ) -> Any:
     length = items.length
+    variables = Variables.of_loop(step, first=1)
     first = 0
     while True:
         offset = first
@@ -225,12 +270,17 @@ def _staged_for(
         rounds = Rounds(most, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
-                _trace(), test, lambda counter, inner: tuple(step(at(counter), *inner)), state, rounds, step
+                _trace(),
+                test,
+                lambda counter, inner: tuple(step(at(counter), *inner)),
+                state,
+                rounds,
+                variables,
             )
             # An iteration before the loop gives its variables the types that they have from then on.
             ahead = loop.changes_type if loop.runs_once else loop.changes_dtype
             if first == _MAX_AHEAD and loop.changes_dtype:
-                raise LoopTypeError("the dtypes of a loop's arrays do not settle")
+                raise loop.refusal_of_dtypes()
             if not ahead or first == _MAX_AHEAD:
                 return loop.run()
         except StagingError as error:
@@ -239,7 +289,7 @@ def _staged_for(
             # The iterations before it have been made, with all that they write.
             return _in_python(islice(iter(items), first, None), step, state, keep_going)
         runs = loop.runs_once or test(tf.constant(0, tf.int64), state)
-        state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state)
+        state = _once(runs, lambda *inner, k=first: step(items.item(k), *inner), state, variables)
         first += 1
 
 
