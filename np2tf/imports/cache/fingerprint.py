@@ -12,9 +12,12 @@ from importlib.util import MAGIC_NUMBER
 #: Counts up when what the cache holds changes its form.
 FORMAT = 8
 #: The translator, relative to the package: a checkout changes it without a new version.
-_PARTS = ("tree", "facts", "rewrites", "imports")
+_PARTS = ("operators", "tree", "facts", "rewrites", "imports")
 _TOP = frozenset(
-    {"pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py", "__init__.py"}
+    {
+        *("pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py"),
+        "__init__.py",
+    }
 )
 
 

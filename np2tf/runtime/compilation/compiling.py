@@ -18,6 +18,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.operators.undefined import bound
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
 from np2tf.runtime.arguments.signature import Signature, share_memory, take_arguments, take_dependencies
 from np2tf.runtime.arguments.traced_arguments import settle
@@ -39,7 +40,6 @@ from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import says_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted import Jitted
-from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.replacement.watched_loop import leave_on_host

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.operators.undefined import Undefined
+from np2tf.operators.undefined import Undefined
 from np2tf.staging import RankChangeError, ShapeNeededError
 from np2tf.tnp._array.ndarray import (
     cell_of,
