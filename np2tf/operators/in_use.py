@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from np2tf.operators.table import CONTROL, OPERATORS, loaded, of_role, python_meaning
+from np2tf.operators.table import CONTROL, OPERATORS, loaded, python_meaning
 
 
 def _until_tensorflow(name: str) -> Callable[..., Any]:
@@ -31,8 +31,8 @@ def _until_tensorflow(name: str) -> Callable[..., Any]:
 
 #: Python's operators by name, as `np2tf` has them before TensorFlow is loaded.
 PYTHON: dict[str, Any] = {
-    **{name: python_meaning(name) for name in OPERATORS},
-    **{name: _until_tensorflow(name) for name in of_role(CONTROL)},
+    name: _until_tensorflow(name) if one.role == CONTROL else loaded(one.python)
+    for name, one in OPERATORS.items()
 }
 
 

@@ -9,15 +9,16 @@ is first called (`np2tf.operators.in_use`).
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 #: What the translator does with a name. It writes "control" itself and looks for no calls of these; it puts
 #: np2tf's own in the place of builtins: over a "sequence" a loop runs, a "number" is computed of others.
 CONTROL, SEQUENCE, NUMBER, OTHER = "control", "sequence", "number", "other"
 
 
-class Operator(NamedTuple):
+class Operator:
     """One operator.
 
     Attributes:
@@ -26,9 +27,10 @@ class Operator(NamedTuple):
         role: what the translator does with it.
     """
 
-    python: str
-    staged: str
-    role: str = OTHER
+    __slots__ = ("python", "role", "staged")  # a named tuple takes longer to make than all of the table
+
+    def __init__(self, python: str, staged: str, role: str = OTHER) -> None:
+        self.python, self.staged, self.role = python, staged, role
 
 
 def _own(name: str, module: str, role: str = OTHER) -> Operator:
@@ -77,7 +79,7 @@ def of_role(role: str) -> tuple[str, ...]:
 def loaded(place: str) -> Any:
     """Return the object that ``module:name`` tells."""
     module, _, path = place.partition(":")
-    found: Any = importlib.import_module(module)
+    found: Any = sys.modules.get(module) or importlib.import_module(module)
     for name in path.split(".") if path else ():
         found = getattr(found, name)
     return found
