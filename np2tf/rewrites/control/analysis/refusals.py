@@ -31,11 +31,18 @@ class Refusals:
 
     Args:
         unknown: its calls whose callees no text shows; what these do is told while staging.
+        lowered: the kinds of small statements that are lowered themselves.
     """
 
     def __init__(
-        self, function: cst.FunctionDef, facts: Facts, static: Static, unknown: Collection[cst.Call]
+        self,
+        function: cst.FunctionDef,
+        facts: Facts,
+        static: Static,
+        unknown: Collection[cst.Call],
+        lowered: Collection[type[cst.CSTNode]] = (),
     ) -> None:
+        self._statements = {kind: why for kind, why in _STATEMENTS.items() if kind not in lowered}
         self._unknown = frozenset(unknown)
         self._facts = facts
         self._static = static
@@ -80,7 +87,7 @@ class Refusals:
         return f"`{late[0]}`, which an inner function reads" if late else None
 
     def _statement(self, node: cst.CSTNode) -> str | None:
-        return _STATEMENTS.get(type(node))
+        return self._statements.get(type(node))
 
     def _container(self, node: cst.CSTNode) -> str | None:
         if (

@@ -7,18 +7,15 @@ function together; in a lowered loop it is a flag and a result that the function
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
 
 import libcst as cst
 
 from np2tf.rewrites.control.common.flags import flagged, is_bool, is_true, without_assignments
 from np2tf.rewrites.control.common.layout import (
-    block_of,
     code,
     else_of,
-    footer_of,
     has_comment,
     line,
     statements_of,
@@ -27,9 +24,9 @@ from np2tf.rewrites.control.common.leaving import LOOPS, jump_of, jumps_in, leav
 from np2tf.rewrites.control.common.marks import CannotLower, Marks
 from np2tf.rewrites.control.common.naming import Naming
 from np2tf.rewrites.control.constructs import tries
+from np2tf.rewrites.control.constructs.blocks import Blocks
 from np2tf.tree.templates import Statement
 
-_Block = TypeVar("_Block", bound=cst.For | cst.While | cst.With)
 _SHORT = 60
 
 
@@ -45,11 +42,11 @@ class _Frame:
     returns_break: bool = False
 
 
-class JumpFree:
+class JumpFree(Blocks):
     """Rewrites the statements of one function so that nothing lowered holds a jump."""
 
     def __init__(self, marks: Marks, naming: Naming) -> None:
-        self._marks = marks
+        super().__init__(marks)
         self._naming = naming
         self._guards: set[cst.CSTNode] = set()
         """The `if returned: return result` behind loops."""
@@ -72,20 +69,8 @@ class JumpFree:
                     raise
                 if out and jump_of(out[-1]) is not None:
                     return out
-            elif isinstance(statement, cst.If):
-                out.append(self._map_branches(statement, lambda part: self._loops(part, depth)))
-            elif isinstance(statement, cst.With):
-                out.append(self._with_body(statement, self._loops(statements_of(statement.body), depth)))
-            elif isinstance(statement, cst.Try):
-                out.append(self._try(statement, lambda part: self._loops(part, depth)))
-            elif isinstance(statement, cst.Match):
-                cases = [
-                    case.with_changes(body=block_of(self._loops(statements_of(case.body), depth)))
-                    for case in statement.cases
-                ]
-                out.append(self._marks.carry(statement, statement.with_changes(cases=cases)))  # type: ignore[arg-type]
             else:
-                out.append(statement)
+                out.append(self._changed(statement, lambda part: self._loops(part, depth)))
         return out
 
     def _loop(self, loop: cst.For | cst.While, rest: Sequence[Statement], depth: int) -> list[Statement]:
@@ -243,9 +228,6 @@ class JumpFree:
         first = self._try(node, lambda part: self._guarded(part, frame), unless_left)
         return [first, *([self._unless(flags, self._guarded(rest, frame))] if rest else [])]
 
-    def _try(self, node: cst.Try, change: tries.Change, orelse: tries.Change | None = None) -> cst.Try:
-        return self._marks.carry(node, tries.mapped(node, change, orelse))  # type: ignore[return-value]
-
     def _flags(self, node: cst.CSTNode, frame: _Frame) -> list[str]:
         """The flags that the jumps in a statement set."""
         kinds = {type(jump) for jump in jumps_in([node])}
@@ -348,59 +330,3 @@ class JumpFree:
         bare = self._marks.carry(node, node.with_changes(leading_lines=()))
         changed = self._guarded([bare], frame)  # type: ignore[list-item]
         return [start, *changed, *self._tail_if(self._return_guard(frame), rest)]
-
-    # -- parts ------------------------------------------------------------------------------------------
-
-    def _has_lowered_jump(self, node: cst.CSTNode, under: bool = False) -> bool:
-        """Whether a jump leaves `node` from under a lowered test."""
-        if isinstance(node, cst.With):
-            return any(self._has_lowered_jump(part, under) for part in statements_of(node.body))
-        if isinstance(node, cst.Try):
-            inside = [part for suite in tries.blocks(node) for part in statements_of(suite)]
-            return any(self._has_lowered_jump(part, under) for part in inside)
-        if isinstance(node, cst.If):
-            under = under or node in self._marks
-            if under and list(jumps_in([node])):
-                return True
-            parts = [*statements_of(node), *else_of(node)]
-            return any(self._has_lowered_jump(part, under) for part in parts)
-        return False
-
-    def _lowered_if(self, test: str, body: Sequence[Statement]) -> cst.If:
-        made = cst.If(test=cst.parse_expression(test), body=block_of(body))
-        self._marks.lowered.add(made)
-        return made
-
-    def _if(self, node: cst.If, then: Sequence[Statement], other: Sequence[Statement]) -> cst.If:
-        header = node.body.header if isinstance(node.body, cst.IndentedBlock) else None
-        body = block_of(then, header).with_changes(footer=footer_of(node))
-        made = node.with_changes(body=body, orelse=self._orelse(node.orelse, other))
-        self._marks.carry(node, made)
-        return made
-
-    def _orelse(self, old: cst.If | cst.Else | None, other: Sequence[Statement]) -> cst.If | cst.Else | None:
-        if not other:
-            return None
-        if isinstance(old, cst.If) and len(other) == 1 and isinstance(other[0], cst.If):
-            return other[0]
-        if isinstance(old, cst.Else):
-            header = old.body.header if isinstance(old.body, cst.IndentedBlock) else None
-            return old.with_changes(body=block_of(other, header).with_changes(footer=footer_of(old)))
-        return cst.Else(body=block_of(other))
-
-    def _map_branches(self, node: cst.If, change: Callable[[Sequence[Statement]], list[Statement]]) -> cst.If:
-        then, other = statements_of(node), else_of(node)
-        new_then, new_other = change(reachable(then)), change(reachable(other))
-        if new_then == then and new_other == other:
-            return node
-        return self._if(node, new_then, new_other)
-
-    def _with_body(self, loop: _Block, body: Sequence[Statement], keep_else: bool = True) -> _Block:
-        if list(body) == statements_of(loop.body) and (keep_else or getattr(loop, "orelse", None) is None):
-            return loop
-        header = loop.body.header if isinstance(loop.body, cst.IndentedBlock) else None
-        made = loop.with_changes(body=block_of(body, header).with_changes(footer=footer_of(loop)))
-        if not keep_else:
-            made = made.with_changes(orelse=None)
-        self._marks.carry(loop, made)
-        return made  # type: ignore[return-value]
