@@ -394,8 +394,8 @@ ARRAYS_OWN = (
 
 
 def test_only_its_own_module_touches_an_arrays_fields() -> None:
-    """`cell_of`, `path_of` and `move_to` are the ways to the storage for everybody else."""
-    touching = re.compile(r"\._(cell|path|cache)\b(?!\s*=\s*(path|folder))")
+    """`storage_of`, `chain_of` and `move_to` are the ways to the storage for everybody else."""
+    touching = re.compile(r"\._(storage|chain|cache)\b")
     found = {}
     for part in ("tnp", "runtime"):
         for path in sorted((PACKAGE / part).rglob("*.py")):

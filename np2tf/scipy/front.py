@@ -10,7 +10,7 @@ import numpy as np
 
 from np2tf import rules
 from np2tf.tnp._front import loading
-from np2tf.tnp._front.front import Function, universal
+from np2tf.tnp._front.front import Function, universal_function
 
 #: SciPy's qualified name -> the function that stands for it; made when it is first asked for.
 _made: dict[str, Any] = {}
@@ -51,7 +51,7 @@ def implementation(qualified: str) -> Any:
 
 def _make(qualified: str) -> Any:
     numpy = scipys(qualified)
-    made = universal(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
+    made = universal_function(numpy) if isinstance(numpy, np.ufunc) else Function(numpy, qualified)
     made.qualified = qualified
     stem = rules.scipy()[qualified].chapter.rpartition("/")[2]
     made.__module__ = f"np2tf.scipy.{stem}"  # where pickle finds it

@@ -14,7 +14,7 @@ import numpy as np
 
 from np2tf.operators.in_use import staging_operator
 from np2tf.operators.table import OPERATORS
-from np2tf.tnp._front.front import FUNCTIONS, universal
+from np2tf.tnp._front.front import FUNCTIONS, universal_function
 
 #: Builtins that only compute, and need no counterpart: what they are given is known while staging.
 _COMPUTING = frozenset({
@@ -61,7 +61,7 @@ def counterpart(callee: Any) -> Any:
     except TypeError:  # it cannot be hashed
         return None
     if isinstance(callee, np.ufunc):
-        return universal(callee)
+        return universal_function(callee)
     if isinstance(callee, FUNCTIONS):
         return _of_module(callee) or _of_value(callee)
     return callee if isinstance(callee, _GETTERS) else None

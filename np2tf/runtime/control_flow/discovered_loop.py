@@ -1,6 +1,6 @@
 """What one staged loop does, learnt by tracing its body into throw-away graphs, as often as it takes.
 
-Three things are learnt: which state leaves change (and how they are carried), which cells born outside are
+Three things are learnt: which state leaves change (and how they are carried), which storages born outside are
 written to (they become loop state as well), and whether two names may stand for the same memory in a way
 that value semantics would get wrong (then staging is refused).
 """
@@ -13,23 +13,23 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.control_flow.buffer_permutation import staying
+from np2tf.runtime.control_flow.buffer_permutation import kept_variables
 from np2tf.runtime.control_flow.likely_changes import Likely
-from np2tf.runtime.control_flow.loop_analysis import Plan, Rounds, steps_of
+from np2tf.runtime.control_flow.loop_analysis import LoopAnalysis, TripCount, steps_of
 from np2tf.runtime.control_flow.variables import Label, Variables, described, structure
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
-    carried,
     flatten,
+    form_of,
     is_widened,
     join,
     like,
     same,
 )
-from np2tf.runtime.structures.containers import Untouched, kept
-from np2tf.runtime.structures.list_growth import fitted, is_ready, read_views, ready_for_loop
-from np2tf.runtime.tracing.provenance import suspects
+from np2tf.runtime.structures.containers import Untouched, kept_containers
+from np2tf.runtime.structures.list_growth import fit_structure, is_ready, prepare_for_loop, read_views
+from np2tf.runtime.tracing.provenance import possible_aliases
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.xla.op_placement import ops_of, xla_pays
 from np2tf.staging import (
@@ -41,9 +41,9 @@ from np2tf.staging import (
     StagingError,
     TracingTimeError,
 )
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar
-from np2tf.tnp._operands.widened import read_all
-from np2tf.tnp._tensor.storage import Cell, Region, aliases, is_known, region
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of
+from np2tf.tnp._operands.widened import read_widened
+from np2tf.tnp._tensor.storage import StagingScope, Storage, aliases, is_known, staging_scope
 
 #: (counter, state) -> boolean tensor, and (counter, state) -> state.
 Test = Callable[[tf.Tensor, Any], tf.Tensor]
@@ -72,7 +72,7 @@ class DiscoveredLoop:
         test: Test,
         step: Step,
         state: Any,
-        rounds: Rounds,
+        rounds: TripCount,
         likely: Likely,
         variables: Variables,
     ) -> None:
@@ -84,15 +84,15 @@ class DiscoveredLoop:
         self.state = state
         self.leaves, self.rebuild, self.outline = flatten(state)
         self.runs_once = rounds.exact and bool(rounds.most)
-        self.slotted: list[int] = []
-        self._read: set[Cell] = set()
+        self.permuted_names: list[int] = []
+        self._read: set[Storage] = set()
         self._code = likely.code
         plan = self._plan_for_xla(likely)
         self.compiled = plan is not None
         self.plan = plan or self._discover(likely)
         likely.remember(self.plan.forms)
 
-    def _plan_for_xla(self, likely: Likely) -> Plan | None:
+    def _plan_for_xla(self, likely: Likely) -> LoopAnalysis | None:
         """The plan of a loop in a graph that XLA compiles by itself; None if it had better not."""
         trace = self.trace
         if trace.xla or not trace.compile_loops or likely.code in trace.uncompiled_loops:
@@ -111,18 +111,18 @@ class DiscoveredLoop:
         self.state, self.leaves, self.rebuild, self.outline = entered
         return None
 
-    def _discover(self, likely: Likely) -> Plan:
+    def _discover(self, likely: Likely) -> LoopAnalysis:
         nothing: list[Carried | None] = [None] * len(self.leaves)
         guess = likely.forms(self.leaves)
         if guess != nothing:
             try:
-                return self._settled(guess)
+                return self._analyse(guess)
             except StagingError as error:
                 if isinstance(error, _NOT_OF_THE_GUESS):
                     raise
-        return self._settled(nothing)
+        return self._analyse(nothing)
 
-    def _settled(self, guess: list[Carried | None]) -> Plan:
+    def _analyse(self, guess: list[Carried | None]) -> LoopAnalysis:
         """The plan in which the forms are right, which may begin with a guess."""
         before = forms = guess
         for _ in range(_MAX_TRIALS):
@@ -151,13 +151,13 @@ class DiscoveredLoop:
         told = self.variables.in_loop(self._label(k), *sides)
         raise LoopTypeError(f"{told}, and of yet another type after each further one")
 
-    def _trial(self, forms: list[Carried | None]) -> tuple[Plan, list[_Out] | None]:
+    def _trial(self, forms: list[Carried | None]) -> tuple[LoopAnalysis, list[_Out] | None]:
         """Trace one step into a throw-away graph; everything it writes is undone.
 
         None instead of leaves: what was unbound on entry has turned out to be a structure, and is one from
         now on.
         """
-        plan = Plan(forms)
+        plan = LoopAnalysis(forms)
         outside = tf.compat.v1.get_default_graph()
         logged = self.trace.log.mark() if self.trace.log else 0
         with self.trace.throwing_away() as inside:
@@ -170,34 +170,34 @@ class DiscoveredLoop:
             counter = tf.compat.v1.placeholder(tf.int64, ())
             state = self._enter(forms, iter(inputs), plan)
             untouched = Untouched(self.test, self.step)
-            with region(self.trace) as entered:
+            with staging_scope(self.trace) as scope:
                 try:
                     self.test(counter, state)
-                    if entered.written or entered.poisoned:
+                    if scope.writes or scope.poisoned:
                         raise EffectsInTest
                     after = self.step(counter, state)
-                    self._move_effects(entered)
+                    self._move_effects(scope)
                     entry = like(self.state, after)
                     settled = is_ready(entry, after) and flatten(entry)[2] == self.outline
                     if settled:
                         leaves = self._leaves_of(after)
-                        read_all(leaves)
-                        plan.new = {k for k, leaf in enumerate(leaves) if not suspects(leaf)}
+                        read_widened(leaves)
+                        plan.new = {k for k, leaf in enumerate(leaves) if not possible_aliases(leaf)}
                         plan.steps = steps_of(self._entered, leaves)
-                        plan.staying = staying(leaves, plan.fresh)
+                        plan.staying = kept_variables(leaves, plan.fresh)
                     else:
                         seen = read_views(after)
-                    plan.kept = kept(state, after)
+                    plan.kept = kept_containers(state, after)
                 finally:
-                    written, read = dict(entered.written), set(entered.read)
-                    hidden = list(entered.poisoned)
-                    entered.undo()
+                    written, read = dict(scope.writes), set(scope.reads)
+                    hidden = list(scope.poisoned)
+                    scope.undo()
                     untouched.check()
                     if self.trace.log:
                         self.trace.log.forget(logged)
             if not settled:
                 with outside.as_default():
-                    self.state = ready_for_loop(entry, seen, self.rounds.most)
+                    self.state = prepare_for_loop(entry, seen, self.rounds.most)
                 self.leaves, self.rebuild, self.outline = flatten(self.state)
                 return plan, None
             if hidden:
@@ -209,28 +209,30 @@ class DiscoveredLoop:
         plan.graphs = inside.graphs
         fresh = set(plan.fresh.values())
         plan.written = set(written)
-        plan.cells = [cell for cell in written if cell not in fresh]
+        plan.storages = [storage for storage in written if storage not in fresh]
         plan.exits = {
-            k: out.cell for k, out in enumerate(outs) if forms[k] is not None and out.cell is not None
+            k: out.storage for k, out in enumerate(outs) if forms[k] is not None and out.storage is not None
         }
         self._read = read
         return plan, outs
 
-    def _enter(self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: Plan) -> Any:
-        """The state as the body sees it; cells of carried arrays are made here, outside of its region."""
+    def _enter(
+        self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
+    ) -> Any:
+        """The state as the body sees it; storages of carried arrays are made here, outside of its region."""
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
             if form is not None:
                 leaves[k] = form.of(tensors)
                 if not form.number:
-                    plan.fresh[k] = cell_of(leaves[k])
+                    plan.fresh[k] = storage_of(leaves[k])
         self._entered = leaves
         return self.rebuild(leaves)
 
     def _leaves_of(self, state: Any) -> list[Any]:
-        leaves, _, outline = flatten(fitted(state, self.state))
+        leaves, _, outline = flatten(fit_structure(state, self.state))
         if outline != self.outline:
-            raise LoopTypeError(self._other_structure(fitted(state, self.state)))
+            raise LoopTypeError(self._other_structure(fit_structure(state, self.state)))
         return leaves
 
     def _form(self, k: int, form: Carried | None, out: _Out) -> Carried | None:
@@ -243,9 +245,9 @@ class DiscoveredLoop:
                 if form is not None and not self.runs_once:
                     form = replace(form, optional=entry.name)
             else:
-                form = carried(entry)
+                form = form_of(entry)
         if form is None or out.form is None:
-            raise LoopTypeError(self._in_loop(k, carried(entry), out))
+            raise LoopTypeError(self._in_loop(k, form_of(entry), out))
         if out.overflows:
             label = self._label(k)
             lines = f"{self.variables.before(label)} grows in a staged loop{self.variables.within(label)}"
@@ -254,9 +256,9 @@ class DiscoveredLoop:
             raise RankChangeError(self._in_loop(k, form, out))
         return join(form, out.form, "a loop's variable")
 
-    def _move_effects(self, entered: Region) -> None:
+    def _move_effects(self, scope: StagingScope) -> None:
         if self.trace.log:
-            self.trace.log.move_queue(entered)
+            self.trace.log.move_queue(scope)
 
     # -- telling ---------------------------------------------------------------------------------------------
 
@@ -274,13 +276,13 @@ class DiscoveredLoop:
                 return self.variables.in_loop(label, structure(before), structure(now))
         return "the structure of a loop's variables changes from one iteration to the next"
 
-    def _hidden(self, cells: Sequence[Cell]) -> str:
-        found = [k for k, leaf in enumerate(self._entered) if is_array(leaf) and cell_of(leaf) in cells]
+    def _hidden(self, storages: Sequence[Storage]) -> str:
+        found = [k for k, leaf in enumerate(self._entered) if is_array(leaf) and storage_of(leaf) in storages]
         return self._label(found[0]).text if found else "an array"
 
     def refusal_of_dtypes(self) -> LoopTypeError:
         """Return the error for a loop whose arrays get another dtype in every iteration."""
-        before = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
+        before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
         for k, (entry, end, form) in enumerate(zip(before, self.plan.ends, self.plan.forms, strict=True)):
             if form is not None and (is_widened(entry, form) or is_widened(end, form)):
                 sides = described(self.leaves[k], entry), described(None, end)
@@ -290,46 +292,50 @@ class DiscoveredLoop:
 
     # -- hazards ---------------------------------------------------------------------------------------------
 
-    def _refuse_hazards(self, plan: Plan) -> None:
+    def _refuse_hazards(self, plan: LoopAnalysis) -> None:
         """Refuse loops in which two names may be one array and one of them is written to."""
-        entries = {k: cell_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
+        entries = {k: storage_of(self.leaves[k]) for k in plan.fresh if is_array(self.leaves[k])}
         mutable = plan.mutable()
         held = [k for k in plan.fresh if mutable and plan.holds(k)]
         held += [
             k
-            for k, cell in [*plan.exits.items(), *entries.items()]
-            if cell and set(aliases(cell)) & plan.written
+            for k, storage in [*plan.exits.items(), *entries.items()]
+            if storage and set(aliases(storage)) & plan.written
         ]
         if held:
             label = self._label(held[0])
             told = f"{label.text}{self.variables.within(label)} holds an array"
             raise AliasingError(f"{told} that the loop writes to under another name")
-        place: dict[Cell | None, int] = {cell: j for j, cell in plan.fresh.items()}
+        place: dict[Storage | None, int] = {storage: j for j, storage in plan.fresh.items()}
         for k in plan.fresh:
             written = k in mutable
             entry = entries.get(k)
-            exit_cell = plan.exits.get(k)
+            exit_storage = plan.exits.get(k)
             shared_exit = [
                 j
                 for j, other in plan.exits.items()
-                if j != k and other is exit_cell and exit_cell is not None
+                if j != k and other is exit_storage and exit_storage is not None
             ]
             shared_entry = [
                 j for j, other in entries.items() if j != k and other is entry and entry is not None
             ]
             # Bound to an array from before the loop, which the next iteration would write to.
-            outside = exit_cell is not None and is_known(exit_cell) and exit_cell not in plan.fresh.values()
+            outside = (
+                exit_storage is not None
+                and is_known(exit_storage)
+                and exit_storage not in plan.fresh.values()
+            )
             twins = any(j in mutable for j in shared_exit)
             doubtful = shared_exit or shared_entry or outside or entry in self._read
-            if twins or entry in plan.cells or exit_cell in plan.cells or (written and doubtful):
-                passed = [place[exit_cell]] if exit_cell in place and place[exit_cell] != k else []
-                others = [*shared_exit, *shared_entry, *passed, *self._names_of((entry, exit_cell), k)]
+            if twins or entry in plan.storages or exit_storage in plan.storages or (written and doubtful):
+                passed = [place[exit_storage]] if exit_storage in place and place[exit_storage] != k else []
+                others = [*shared_exit, *shared_entry, *passed, *self._names_of((entry, exit_storage), k)]
                 raise AliasingError(self._two_names(k, others))
 
-    def _names_of(self, cells: Sequence[Cell | None], k: int) -> list[int]:
-        """The variables other than `k` that are one of these cells before the loop."""
+    def _names_of(self, storages: Sequence[Storage | None], k: int) -> list[int]:
+        """The variables other than `k` that are one of these storages before the loop."""
         arrays = [(j, leaf) for j, leaf in enumerate(self.leaves) if j != k and is_array(leaf)]
-        return [j for j, leaf in arrays if cell_of(leaf) in cells]
+        return [j for j, leaf in arrays if storage_of(leaf) in storages]
 
     def _two_names(self, k: int, others: Sequence[int]) -> str:
         label = self._label(k)
@@ -343,7 +349,7 @@ class DiscoveredLoop:
     def changes_type(self) -> bool:
         """Whether the first iteration sees a variable of another dtype or shape than the later ones."""
         for leaf, form in zip(self.leaves, self.plan.forms, strict=True):
-            before = None if form is None or isinstance(leaf, Undefined) else carried(leaf)
+            before = None if form is None or isinstance(leaf, Undefined) else form_of(leaf)
             if before is None or before == form:
                 continue
             if self.trace.exact_types or before.weak is None or before.shape != form.shape:  # type: ignore[union-attr]
@@ -355,7 +361,7 @@ class DiscoveredLoop:
         """Whether an array has another dtype before the loop, or after an iteration, than inside."""
         if self.trace.root is None:
             return False  # somebody else's graph, which cannot be discarded
-        before = [None if isinstance(leaf, Undefined) else carried(leaf) for leaf in self.leaves]
+        before = [None if isinstance(leaf, Undefined) else form_of(leaf) for leaf in self.leaves]
         return any(map(is_widened, before + self.plan.ends, self.plan.forms * 2))
 
 
@@ -364,12 +370,12 @@ class _Out:
 
     def __init__(self, value: Any) -> None:
         self.value = value
-        self.form = carried(value)
-        self.cell = cell_of(value) if is_array(value) and type(value) is not scalar else None
+        self.form = form_of(value)
+        self.storage = storage_of(value) if is_array(value) and type(value) is not scalar else None
         known = value.known if type(value) is scalar and value.weak is int else None
         self.overflows = known is not None and known.may_overflow
 
 
-def grows(plan: Plan) -> bool:
+def grows(plan: LoopAnalysis) -> bool:
     """Whether an array changes its shape from one iteration to the next."""
     return any(form is not None and None in form.shape for form in plan.forms)

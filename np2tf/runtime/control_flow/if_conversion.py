@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import tensorflow as tf
 
-from np2tf.runtime.control_flow.partial_updates import Piece, pieces_between, written
+from np2tf.runtime.control_flow.partial_updates import SliceUpdate, apply_update, updates_between
 from np2tf.tnp._array.write_ordering import pin_before_write
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
-from np2tf.tnp._tensor.storage import Cell
+from np2tf.tnp._tensor.storage import Storage
 
 _CHEAP_OPS = 150
 _SMALL = range(5)
@@ -39,21 +39,25 @@ def is_small(tensor: tf.Tensor) -> bool:
     return tensor.shape.rank is not None and tensor.shape.num_elements() in _SMALL
 
 
-def choose(test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], cells: list[Cell]) -> list[tf.Tensor]:
+def choose(
+    test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], storages: list[Storage]
+) -> list[tf.Tensor]:
     """The results of one of two sides that have both been computed; writes what it writes (if-conversion)."""
-    count = len(yes) - len(cells)
-    for cell, after_yes, after_no in zip(cells, yes[count:], no[count:], strict=True):
+    count = len(yes) - len(storages)
+    for storage, after_yes, after_no in zip(storages, yes[count:], no[count:], strict=True):
         if is_small(after_yes):
-            cell.write(tf.where(test, after_yes, after_no))
+            storage.write(tf.where(test, after_yes, after_no))
         else:
-            elements = [pieces_between(after, cell.value) for after in (after_yes, after_no)]
+            elements = [updates_between(after, storage.value) for after in (after_yes, after_no)]
             assert elements[0] is not None  # of a large array, a cheap side writes elements only
             assert elements[1] is not None
-            _choose_elements(test, cell, elements[0], elements[1])
+            _choose_elements(test, storage, elements[0], elements[1])
     return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
 
 
-def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Piece]) -> None:
+def _choose_elements(
+    test: tf.Tensor, storage: Storage, yes: list[SliceUpdate], no: list[SliceUpdate]
+) -> None:
     """Write the elements that the one or the other side writes."""
     # The k-th write of either side becomes one write, to the one or the other place.
     paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
@@ -65,12 +69,12 @@ def _choose_elements(test: tf.Tensor, cell: Cell, yes: list[Piece], no: list[Pie
     else:
         writes = [(start, element, test) for start, element in yes]
         writes += [(start, element, tf.logical_not(test)) for start, element in no]
-    elements = pin_before_write(cell, [element for _, element, _ in writes])
+    elements = pin_before_write(storage, [element for _, element, _ in writes])
     for (start, _, condition), element in zip(writes, elements, strict=True):
-        base = cell.value
+        base = storage.value
         if condition is not None:
             element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
-        cell.write(written(base, (start, element)))
+        storage.write(apply_update(base, (start, element)))
 
 
 def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:

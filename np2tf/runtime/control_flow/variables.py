@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from np2tf.runtime.introspection.bindings import last_line, return_line, targets
 from np2tf.runtime.introspection.user_frames import innermost
 from np2tf.runtime.structures.carried_values import Carried, Undefined, flatten
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.sequences import StackableSequence
 
 #: What layout.py of the translator calls a variable that inner functions see.
 _SHARED = "_now"
@@ -161,7 +161,7 @@ def shape_text(shape: Sequence[int | None]) -> str:
 
 def structure(value: Any) -> str:
     """Return in words the structure of a value."""
-    if isinstance(value, Rows):
+    if isinstance(value, StackableSequence):
         return "a list"
     if isinstance(value, (tuple, list)):
         return f"a {type(value).__name__} of {len(value)}"
@@ -185,7 +185,7 @@ def _label(name: str) -> Label:
 
 def _leaves(value: Any, label: Label) -> list[Label]:
     """The labels of the leaves, in the order of `flatten`."""
-    if isinstance(value, Rows):
+    if isinstance(value, StackableSequence):
         return [label] * len(flatten(value)[0])
     if type(value) is dict:
         parts = [(f"[{key!r}]", item) for key, item in value.items()]

@@ -12,44 +12,44 @@ from typing import Any
 
 import tensorflow as tf
 
-from np2tf.runtime.control_flow.buffer_permutation import Entries, Slots
+from np2tf.runtime.control_flow.buffer_permutation import BufferPermutation, RebindingFlags
 from np2tf.runtime.control_flow.discovered_loop import DiscoveredLoop, Step, Test, grows
 from np2tf.runtime.control_flow.likely_changes import NOTHING_LIKELY, Likely
-from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_ROUNDS, Plan, Rounds
+from np2tf.runtime.control_flow.loop_analysis import UNKNOWN_TRIP_COUNT, LoopAnalysis, TripCount
 from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, described
 from np2tf.runtime.effects.output import put_logged
 from np2tf.runtime.structures.carried_values import (
-    carried,
+    form_of,
 )
 from np2tf.runtime.structures.containers import containers, put_back
-from np2tf.runtime.structures.list_growth import behind_loop
-from np2tf.runtime.tracing.provenance import after_a_loop
+from np2tf.runtime.structures.list_growth import trim_after_loop
+from np2tf.runtime.tracing.provenance import note_loop_result
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.runtime.xla.read_before_update import read_before_writes
 from np2tf.runtime.xla.stencil_sharing import compute_once
 from np2tf.staging import (
     XlaShapeError,
 )
-from np2tf.tnp._array.ndarray import cell_of, is_array
-from np2tf.tnp._tensor.storage import Cell, aliases, link_aliases, region
+from np2tf.tnp._array.ndarray import is_array, storage_of
+from np2tf.tnp._tensor.storage import Storage, aliases, link_aliases, staging_scope
 
 
 class StagedLoop(DiscoveredLoop):
     """One loop about to be staged."""
 
     def run(self) -> Any:
-        """Build the loop; returns the state after it, and writes the cells that the loop writes."""
+        """Build the loop; returns the state after it, and writes the storages that the loop writes."""
         plan = self.plan
         if self.trace.xla and self._code is not None:
             self.trace.loop_graphs[self._code] = plan.graphs
         if self.trace.xla and grows(plan):
             raise XlaShapeError(self._other_shape())
         for leaf, end, form in zip(self.leaves, plan.ends, plan.forms, strict=True):
-            self.trace.shown.join(carried(leaf), form)
+            self.trace.shown.join(form_of(leaf), form)
             self.trace.shown.join(end, form)
-        before = [cell.value for cell in plan.cells]
-        slots = Slots(self, plan)
-        self._entries = Entries(self, plan, slots)
+        before = [storage.value for storage in plan.storages]
+        slots = BufferPermutation(self, plan)
+        self._entries = RebindingFlags(self, plan, slots)
         carried_in = [
             tensor
             for leaf, form in zip(self.leaves, plan.forms, strict=True)
@@ -58,18 +58,18 @@ class StagedLoop(DiscoveredLoop):
         ]
         inputs = [tf.constant(0, tf.int64), *carried_in, *slots.initial, *self._entries.initial, *before]
         try:
-            results = self._foreseen(inputs) if self.trace.throw_aways else self._built(inputs)
+            results = self._foreseen(inputs) if self.trace.throw_aways else self._make_results(inputs)
         finally:
-            for cell, value in zip(plan.cells, before, strict=True):
-                cell.rebase(value)
+            for storage, value in zip(plan.storages, before, strict=True):
+                storage.rebase(value)
         state = self._leave(list(results), slots)
-        if self.compiled and self.trace.log and self.trace.log.is_of(plan.cells):
+        if self.compiled and self.trace.log and self.trace.log.is_of(plan.storages):
             put_logged(self.trace)
         return state
 
     def _other_shape(self) -> str:
         k = next(k for k, form in enumerate(self.plan.forms) if form is not None and None in form.shape)
-        before, after = carried(self.leaves[k]), self.plan.ends[k]
+        before, after = form_of(self.leaves[k]), self.plan.ends[k]
         if before == after:
             after = self.plan.forms[k]
         sides = described(self.leaves[k], before), described(None, after)
@@ -92,7 +92,7 @@ class StagedLoop(DiscoveredLoop):
         shapes += [spec.shape for form in self.plan.forms if form is not None for spec in form.specs()]
         return shapes + [tensor.shape for tensor in inputs[len(shapes) :]]
 
-    def _built(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+    def _make_results(self, inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
         self.trace.loops.append("xla" if self.compiled or self.trace.xla else "graph")
         if not self.compiled:
             return self._build(*inputs)
@@ -107,31 +107,31 @@ class StagedLoop(DiscoveredLoop):
         carried_count = sum(len(form.specs()) for form in plan.forms if form is not None)
 
         def test(counter: tf.Tensor, *tensors: tf.Tensor) -> tf.Tensor:
-            state = self._bind(tensors, Plan(plan.forms))
-            with region(self.trace):
+            state = self._bind(tensors, LoopAnalysis(plan.forms))
+            with staging_scope(self.trace):
                 going = self.test(counter, state)
                 # After a violation the whole call is discarded: a loop must not wait for values that never
                 # come.
-                if self.trace.violations in plan.cells:
+                if self.trace.violations in plan.storages:
                     going = tf.logical_and(going, tf.logical_not(self.trace.violations.value))
                 return going
 
         def body(counter: tf.Tensor, *tensors: tf.Tensor) -> list[tf.Tensor]:
-            inner = Plan(plan.forms)
+            inner = LoopAnalysis(plan.forms)
             state = self._bind(tensors, inner)
-            with region(self.trace, counter) as entered:
+            with staging_scope(self.trace, counter) as scope:
                 outs = self._leaves_of(self.step(counter, state))
-                self._move_effects(entered)
+                self._move_effects(scope)
                 new = [
                     tensor
                     for out, form in zip(outs, plan.forms, strict=True)
                     if form is not None
                     for tensor in form.tensors(out)
                 ]
-                moved = Slots.after(self, inner, outs, tensors[carried_count:])
+                moved = BufferPermutation.after(self, inner, outs, tensors[carried_count:])
                 flags = tensors[carried_count + len(moved) :][: len(self._entries.names)]
                 moved += self._entries.after(inner, outs, flags)
-                written = [cell.value for cell in plan.cells]
+                written = [storage.value for storage in plan.storages]
                 results = [*new, *moved, *written]
             if self.trace.xla:
                 results = read_before_writes(counter, compute_once(counter, results))
@@ -139,27 +139,29 @@ class StagedLoop(DiscoveredLoop):
 
         return tf.while_loop(test, body, list(inputs), shape_invariants=self._shapes(inputs))
 
-    def _bind(self, tensors: Sequence[tf.Tensor], plan: Plan) -> Any:
+    def _bind(self, tensors: Sequence[tf.Tensor], plan: LoopAnalysis) -> Any:
         state = self._enter(plan.forms, iter(tensors), plan)
-        for cell, value in zip(self.plan.cells, tensors[len(tensors) - len(self.plan.cells) :], strict=True):
-            cell.rebase(value)
+        for storage, value in zip(
+            self.plan.storages, tensors[len(tensors) - len(self.plan.storages) :], strict=True
+        ):
+            storage.rebase(value)
         return state
 
-    def _leave(self, results: list[tf.Tensor], slots: Slots) -> Any:
+    def _leave(self, results: list[tf.Tensor], slots: BufferPermutation) -> Any:
         plan = self.plan
         leaves = list(self.leaves)
         rest = iter(results[1:])
         for k, form in enumerate(plan.forms):
             if form is not None:
                 leaves[k] = form.of(rest)
-        slots.settle(leaves, [next(rest) for _ in slots.initial])
+        slots.write_back(leaves, [next(rest) for _ in slots.initial])
         stayed = [next(rest) for _ in self._entries.initial]
-        for cell in plan.cells:
-            cell.write(next(rest))
+        for storage in plan.storages:
+            storage.write(next(rest))
         self._note_aliases(leaves, slots, results[0] > 0)
-        self._entries.settle(self, leaves, stayed)
+        self._entries.write_back(self, leaves, stayed)
         self._count(leaves)
-        return put_back(behind_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
+        return put_back(trim_after_loop(self.rebuild(leaves)), containers(self.state), plan.kept)
 
     def _count(self, leaves: list[Any]) -> None:
         """A Python integer that changes by the same amount in every one of a known number of iterations."""
@@ -168,32 +170,32 @@ class StagedLoop(DiscoveredLoop):
             if rounds.exact and rounds.most is not None and type(entry) is int and self.plan.forms[k]:
                 leaves[k] = entry + amount * rounds.most
 
-    def _note_aliases(self, leaves: list[Any], slots: Slots, ran: tf.Tensor) -> None:
+    def _note_aliases(self, leaves: list[Any], slots: BufferPermutation, ran: tf.Tensor) -> None:
         """What may be the same array after the loop: names with one exit, and names of before and after."""
-        holders: dict[Cell, int] = {}
+        holders: dict[Storage, int] = {}
         for k in self.plan.fresh:
             if not self.plan.holds(k):
                 continue
             # What a list holds may have gone by any of the loop's names.
             others = [one for j in self.plan.fresh if j != k for one in (leaves[j], self.leaves[j])]
-            link_aliases(cell_of(leaves[k]), [cell_of(one) for one in others if is_array(one)])
+            link_aliases(storage_of(leaves[k]), [storage_of(one) for one in others if is_array(one)])
         for k in self.plan.fresh:
-            exit_cell = self.plan.exits.get(k)
-            if exit_cell is None or k in slots.names:
+            exit_storage = self.plan.exits.get(k)
+            if exit_storage is None or k in slots.names:
                 continue
             earlier = [self.leaves[j] for j in self.plan.passed_on(k)]
             if earlier:
-                exit_cell = cell_of(earlier[0]) if is_array(earlier[0]) else None
+                exit_storage = storage_of(earlier[0]) if is_array(earlier[0]) else None
             is_new = k in self.plan.new
-            after_a_loop(leaves[k], self.leaves[k], exit_cell, is_new, ran, self.runs_once)
+            note_loop_result(leaves[k], self.leaves[k], exit_storage, is_new, ran, self.runs_once)
             for entry in earlier[1:]:
-                if is_array(entry) and cell_of(entry) is not None:
-                    link_aliases(cell_of(leaves[k]), [cell_of(entry), *aliases(cell_of(entry))])
+                if is_array(entry) and storage_of(entry) is not None:
+                    link_aliases(storage_of(leaves[k]), [storage_of(entry), *aliases(storage_of(entry))])
             first = holders.setdefault(self.plan.exits[k], k)
             if first != k and self.runs_once and self.plan.forms[k] == self.plan.forms[first]:
                 leaves[k] = leaves[first]
             elif first != k:
-                link_aliases(cell_of(leaves[k]), [cell_of(leaves[first])])
+                link_aliases(storage_of(leaves[k]), [storage_of(leaves[first])])
 
 
 def stage_loop(
@@ -201,7 +203,7 @@ def stage_loop(
     test: Test,
     step: Step,
     state: Any,
-    rounds: Rounds = UNKNOWN_ROUNDS,
+    rounds: TripCount = UNKNOWN_TRIP_COUNT,
     likely: Likely = NOTHING_LIKELY,
     variables: Variables = NO_VARIABLES,
 ) -> StagedLoop:

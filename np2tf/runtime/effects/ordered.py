@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from np2tf.runtime.effects.output import put_in_order
-from np2tf.runtime.effects.text import Captured
+from np2tf.runtime.effects.text import CapturedValues
 from np2tf.runtime.introspection.user_frames import callers, warn
 from np2tf.staging import CalleeError
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 _LEVELS = {
     "debug": logging.DEBUG,
@@ -121,7 +121,7 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
     Raises:
         StagingError: the code is staged for XLA, which cannot call back, or an argument may change.
     """
-    captured = Captured(args, depth=1)
+    captured = CapturedValues(args, depth=1)
 
     def make(known: Sequence[np.ndarray]) -> Callable[[], None]:
         values = captured.of([np.array(one) for one in known])
@@ -131,6 +131,6 @@ def in_order(effect: Callable[..., None], args: tuple[Any, ...]) -> None:
 
 
 def _trace() -> Any:
-    entered = current_region()
-    assert entered is not None
-    return entered.trace
+    scope = current_scope()
+    assert scope is not None
+    return scope.trace

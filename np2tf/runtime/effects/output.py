@@ -19,7 +19,7 @@ import tensorflow as tf
 from np2tf.staging import EffectError
 
 if TYPE_CHECKING:
-    from np2tf.runtime.effects.text import Captured
+    from np2tf.runtime.effects.text import CapturedValues
     from np2tf.runtime.tracing.trace import Trace
 
 
@@ -48,7 +48,7 @@ class Append:
 Effect = Callable[[], None] | Append
 
 
-def have(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
+def perform(effects: Iterable[Effect], holders: Sequence[Any]) -> None:
     """Have the effects of a call, in order; `holders` are the caller's lists, dicts and objects."""
     for effect in effects:
         if isinstance(effect, Append):
@@ -79,7 +79,7 @@ class Output:
 
 def put_in_order(
     trace: Trace,
-    captured: Captured,
+    captured: CapturedValues,
     make: Callable[[Sequence[np.ndarray]], Effect],
     is_text: bool = True,
 ) -> None:

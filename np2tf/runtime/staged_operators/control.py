@@ -10,15 +10,21 @@ import tensorflow as tf
 
 from np2tf.runtime.control_flow.attribute_staging import Loop, branches
 from np2tf.runtime.control_flow.discovered_loop import EffectsInTest
-from np2tf.runtime.control_flow.loop_analysis import Rounds
+from np2tf.runtime.control_flow.loop_analysis import TripCount
 from np2tf.runtime.control_flow.variables import Variables, parameters
-from np2tf.runtime.staged_operators.iterables import Staged, sequence
-from np2tf.runtime.structures.containers import Unchanged, containers, copied, kept, put_back
+from np2tf.runtime.staged_operators.iterables import StagedIterable, sequence
+from np2tf.runtime.structures.containers import (
+    Unchanged,
+    containers,
+    copy_containers,
+    kept_containers,
+    put_back,
+)
 from np2tf.runtime.structures.staged_list import StagedList
 from np2tf.runtime.tracing.trace import Trace
 from np2tf.staging import ContainerChangeError, StagingError, TracingTimeError
 from np2tf.tnp._array.ndarray import is_array, weak_scalar
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 #: Loops of at most so many iterations are unrolled: constants in indices make better code than a loop would.
@@ -30,7 +36,7 @@ _MAX_AHEAD = 2
 
 
 def _trace() -> Trace:
-    entered = current_region()
+    entered = current_scope()
     return entered.trace if entered is not None else Trace(xla=False)
 
 
@@ -83,10 +89,10 @@ def _staged_cond(
 
     def side(branch: Callable[..., Any]) -> Any:
         # Both sides are staged: what one of them does to a list must not be seen by the other.
-        own = copied(operands)
+        own = copy_containers(operands)
         unchanged = Unchanged(own)
         result = branch(*own)
-        places.append(kept(own, result))
+        places.append(kept_containers(own, result))
         unchanged.check(except_for=places[-1])
         return result
 
@@ -131,7 +137,7 @@ def while_loop(
     try:
         return _staged_while(keep_going, step, tuple(state), Variables.of_loop(step))
     except EffectsInTest:
-        return _rotated(test, keep_going, step, tuple(state))
+        return _rotated_loop(test, keep_going, step, tuple(state))
 
 
 def _staged_while(
@@ -159,7 +165,7 @@ def _staged_while(
     raise loop.refusal_of_dtypes()
 
 
-def _rotated(
+def _rotated_loop(
     test: Any, keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
     """The loop with its test at the end of each iteration; a variable tells the outcome."""
@@ -215,7 +221,7 @@ def for_loop(
         StagingError: the loop cannot be staged with Python's meaning kept.
     """
     state = tuple(state)
-    if current_region() is None and tf.executing_eagerly():
+    if current_scope() is None and tf.executing_eagerly():
         return _in_python(iterable, step, state, keep_going)
     items = sequence(iterable)
     if items is None:
@@ -234,14 +240,14 @@ def _in_python(
             test = keep_going(*state)
             staged = _staged_test(test)
             if staged is not None:
-                return _unrolled(chain([item], remaining), step, state, keep_going)
+                return _unroll(chain([item], remaining), step, state, keep_going)
             if not test:
                 break
         state = step(item, *state)
     return state
 
 
-def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
+def _unroll(items: Any, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any]) -> Any:
     """A Python loop with a test that is staged: each iteration becomes a branch."""
     variables = Variables.of_loop(step, first=1)
     for item in items:
@@ -250,7 +256,7 @@ def _unrolled(items: Any, step: Callable[..., Any], state: Any, keep_going: Call
 
 
 def _staged_for(
-    items: Staged, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
+    items: StagedIterable, step: Callable[..., Any], state: Any, keep_going: Callable[..., Any] | None
 ) -> Any:
     length = items.length
     variables = Variables.of_loop(step, first=1)
@@ -267,7 +273,7 @@ def _staged_for(
             return more if keep_going is None else tf.logical_and(more, _test_tensor(keep_going(*inner)))
 
         most = length - first if isinstance(length, int) else items.most
-        rounds = Rounds(most, isinstance(length, int) and keep_going is None)
+        rounds = TripCount(most, isinstance(length, int) and keep_going is None)
         try:
             loop = Loop(
                 _trace(),

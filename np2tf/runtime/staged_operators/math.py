@@ -83,7 +83,7 @@ _TESTS: dict[str, Callable[[tf.Tensor], tf.Tensor]] = {
 }
 
 
-def _staged(name: str, args: tuple[Any, ...]) -> Any:
+def _staged_value(name: str, args: tuple[Any, ...]) -> Any:
     if name in _INTEGERS and is_weak(args[0]) and weak_kind(args[0]) is int:
         return args[0]
     tensors = [
@@ -109,7 +109,7 @@ def _function(name: str) -> Callable[..., Any]:
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if not kwargs and any(map(is_staged, args)):
-            return _staged(name, args)
+            return _staged_value(name, args)
         return builtin(*args, **kwargs)
 
     call.__name__ = call.__qualname__ = name

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from np2tf.staging import TextNeededError, TextTypeError
-from np2tf.tnp._warnings.user_lines import site
+from np2tf.tnp._warnings.user_lines import user_location
 
 if TYPE_CHECKING:
     from np2tf.runtime.structures.carried_values import Carried
 
 
 @dataclass
-class Shown:
+class ShownText:
     """Of one trace.
 
     Attributes:
@@ -38,11 +38,11 @@ class Shown:
     def make_text(self) -> None:
         """Take note that text is made of staged values."""
         if self.text is None:
-            self.text = site()
+            self.text = user_location()
 
     def describe(self) -> None:
         """Take note that Python asks for text that is not known yet."""
-        self.described.append(site())
+        self.described.append(user_location())
 
     def join(self, one: Carried | None, common: Carried | None) -> None:
         """Take note that a value of one form is carried in another."""

@@ -12,7 +12,7 @@ from np2tf.tnp._array.ndarray import is_array, tensor_array
 from np2tf.tnp._chapters.creation.arrays import asarray
 from np2tf.tnp._dispatch.op import OPS
 from np2tf.tnp._dispatch.residency import has_array, runs_on_host
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.conversion import as_tensor, to_numpy
 from np2tf.tnp._operands.promotion import kind_of, promotion_kind, result_type_of
 
@@ -32,7 +32,7 @@ def _without_values(value: Any) -> Any:
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
     """The dtype that promotion gives these arrays, numbers and dtypes."""
-    if by_numpys_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
+    if uses_numpy_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
         return np.result_type(*map(_without_values, arrays_and_dtypes))
     if not arrays_and_dtypes:
         raise ValueError("at least one array or dtype is required")
@@ -41,7 +41,7 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 def promote_types(type1: Any, type2: Any, /) -> np.dtype[Any]:
     """The dtype that promotion gives arrays of these two; Python's int is weak where the rules are JAX's."""
-    if by_numpys_rules():
+    if uses_numpy_rules():
         return np.promote_types(*map(_without_values, (type1, type2)))
     return result_type_of((_kind(type1), _kind(type2)))
 

@@ -18,7 +18,7 @@ from np2tf.tnp._dispatch.op import OPS, write_back
 from np2tf.tnp._dispatch.residency import has_tensor, kept_in_kind
 from np2tf.tnp._front.front import WRITES
 from np2tf.tnp._operands.conversion import to_numpy
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: They act on files or on settings: running them once, while staging, would be wrong.
 _EFFECTS = frozenset(
@@ -78,7 +78,7 @@ def host_arguments(
     Raises:
         StagingError: code is being staged, and the call depends on values known only at run time.
     """
-    if current_region() is not None:
+    if current_scope() is not None:
         if qualified in _EFFECTS or qualified.startswith(_EFFECT_PREFIXES):
             raise NoGraphFormError.of(name=qualified)
         if any(isinstance(value, np.ndarray) for value in (*args, *kwargs.values())):

@@ -22,13 +22,13 @@ from np2tf.counts import counts
 from np2tf.staging import ArrayClassError, PromotionError, StagingError, UnsupportedDtypeError
 from np2tf.tnp._array.memory_order import ORDERS, Rule
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, wrap_tensor
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._dispatch.eager_fast_path import FUNCTIONS, Direct
 from np2tf.tnp._dispatch.out_argument import check_fit, check_memory, check_output, store_into
 from np2tf.tnp._dispatch.residency import kept_in_kind, lifted, new_arrays_on_host, runs_on_host
 from np2tf.tnp._dispatch.unknown_ranks import DOUBTFUL, over_ranks
 from np2tf.tnp._dispatch.unknown_shapes import refusal, without_rank
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.front import CREATES
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._masked.operations import on_selections
@@ -59,7 +59,7 @@ def _operand(value: Any) -> Any:
 def _operands(values: Any) -> list[Any]:
     if isinstance(values, (list, tuple)):
         return [_operand(value) for value in values]
-    if isinstance(values, Rows):
+    if isinstance(values, StackableSequence):
         return values  # type: ignore[return-value]
     tensor = as_tensor(values)
     if tensor.shape.rank == 0:
@@ -372,7 +372,7 @@ def op(
 
         @functools.wraps(implementation)
         def call(*args: Any, **kwargs: Any) -> Any:
-            if direct is not None and not kwargs and quick.unstaged:
+            if direct is not None and not kwargs and fast_flags.unstaged:
                 result = _directly(direct, args)
                 if result is not None:
                     return result

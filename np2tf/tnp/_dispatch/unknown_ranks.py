@@ -16,8 +16,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import ShapeNeededError, StagingError
-from np2tf.tnp._array.ndarray import cell_of, is_array, scalar, tensor_array, weak_scalar, wrap_tensor
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._array.ndarray import is_array, scalar, storage_of, tensor_array, weak_scalar, wrap_tensor
+from np2tf.tnp._tensor.storage import current_scope
 
 #: Arrays of more axes than these are refused at run time where their rank is not known before.
 MOST_AXES = 6
@@ -47,7 +47,7 @@ def over_ranks(
     """
     given = None if tf.executing_eagerly() else next(_of_unknown_rank((args, kwargs)), None)
     # Within np2tf.jit the host answers, knowing all.
-    if given is None or current_region() is not None:
+    if given is None or current_scope() is not None:
         raise error
 
     def at(operand: Any, complete: bool = False) -> Any:
@@ -209,7 +209,7 @@ class _Differs(Exception):
 def _leaf(value: Any, operand: Any) -> _Leaf:
     if is_array(value):
         weak = value.weak if type(value) is scalar else None
-        view = is_array(operand) and type(value) is not scalar and cell_of(value) is cell_of(operand)
+        view = is_array(operand) and type(value) is not scalar and storage_of(value) is storage_of(operand)
         return _Leaf(value.tensor.dtype, value.tensor.shape, weak, view=view)
     if isinstance(value, (tf.Tensor, np.ndarray)):
         tensor = tf.convert_to_tensor(value)
@@ -281,7 +281,7 @@ class _Cases:
     def _outcome(self, rank: int) -> _Outcome:
         tensor = of_rank(self.tensor, rank)
         operand = tensor_array(tensor) if is_array(self.given) else tensor
-        before = [(cell, cell.value) for cell in map(cell_of, self.others)]
+        before = [(storage, storage.value) for storage in map(storage_of, self.others)]
         try:
             result = self.at(operand)
             values = tuple(tf.nest.flatten(result))
@@ -294,8 +294,8 @@ class _Cases:
                 raise
             return _Outcome(hidden)
         if written := [pair for pair in before if pair[0].value is not pair[1]]:
-            for cell, value in written:
-                cell.rebase(value)
+            for storage, value in written:
+                storage.rebase(value)
             raise ShapeNeededError("an array is written, and how depends on the rank of another")
         outline = tf.nest.map_structure(lambda _: 0, result)
         changed = is_array(operand) and operand.tensor is not tensor
@@ -368,7 +368,7 @@ _DISCOVERY = "ranks"
 
 @dataclass(frozen=True, eq=False)
 class OfAnyRank:
-    """The lens of a view of an array of unknown rank; it applies the lens for the rank once that is known."""
+    """The view transform of an array of unknown rank, which applies the one for the rank once it is known."""
 
     view: Callable[[Any], Any]
 

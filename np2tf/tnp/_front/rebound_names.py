@@ -21,7 +21,7 @@ import numpy as np
 
 from np2tf.config import program
 from np2tf.staging import CalleeError
-from np2tf.tnp._front.fast_flags import quick
+from np2tf.tnp._front.fast_flags import fast_flags
 
 ABSENT: Any = type("Absent", (), {"__repr__": lambda self: "nothing"})()
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, type(np.concatenate))
@@ -153,11 +153,11 @@ def value_of(qualified: str) -> Any:
 
 def is_staged() -> bool:
     """Return whether this thread stages a function."""
-    if quick.unstaged:
+    if fast_flags.unstaged:
         return False
-    from np2tf.tnp._tensor.storage import current_region
+    from np2tf.tnp._tensor.storage import current_scope
 
-    return current_region() is not None
+    return current_scope() is not None
 
 
 def _numpys_module(ours: ModuleType) -> ModuleType | None:

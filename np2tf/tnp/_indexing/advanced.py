@@ -13,7 +13,7 @@ from np2tf.tnp._indexing.keys import FULL
 from np2tf.tnp._slicing import slicing
 from np2tf.tnp._tensor.dtype_dispatch import gathered
 from np2tf.tnp._tensor.index_bounds import checks_bounds, record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import SymInt
 
 
@@ -33,7 +33,7 @@ def positions(index: Any, length: Any, axis: int) -> tf.Tensor:
     proven = isinstance(index, SymInt) and isinstance(length, int) and index.in_range(length)
     if not proven:
         tensor = tf.where(tensor < 0, tensor + length, tensor)
-        if current_region() is not None and checks_bounds():
+        if current_scope() is not None and checks_bounds():
             record_violation(tf.reduce_any((tensor < 0) | (tensor >= length)))
     return tensor
 

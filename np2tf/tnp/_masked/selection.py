@@ -19,10 +19,10 @@ from tensorflow.python.eager import record
 
 from np2tf.tnp._array.ndarray import (
     array_over,
-    cell_of,
+    chain_of,
     is_array,
     ndarray,
-    path_of,
+    storage_of,
     tensor_array,
     weak_scalar,
 )
@@ -30,10 +30,10 @@ from np2tf.tnp._masked import element_sources
 from np2tf.tnp._masked.element_sources import Round, Source
 from np2tf.tnp._slicing import slice_spec, slicing
 from np2tf.tnp._slicing.slice_updates import slice_under_xla
-from np2tf.tnp._slicing.view_transforms import Basic, Lens, read_path
+from np2tf.tnp._slicing.view_transforms import Basic, ViewTransform, read_chain
 from np2tf.tnp._tensor import symint
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import Cell, current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import Storage, current_scope, staging_for_xla
 from np2tf.tnp._tensor.symint import Int, SymInt
 from np2tf.tnp._tensor.value_numbers import value_number
 
@@ -148,8 +148,8 @@ class Selection:
         return result
 
 
-class SelectedCell(Cell):
-    """The cell of an array that stays a selection until its value is read or it is written to."""
+class SelectedStorage(Storage):
+    """The storage of an array that stays a selection until its value is read or it is written to."""
 
     __slots__ = ("selection",)
 
@@ -172,8 +172,8 @@ class SelectedCell(Cell):
         super().write(value)
 
 
-class PartCell(Cell):
-    """The cell of an array of which an interval of each axis counts; it holds the source of the elements."""
+class PartStorage(Storage):
+    """The storage of an array of which an interval of each axis counts, with the source of the elements."""
 
     __slots__ = ("made_as",)
 
@@ -189,46 +189,50 @@ def selected_array(selection: Selection) -> ndarray:
     """
     if all(part is None or part.interval is not None for part in selection.parts):
         key = tuple(slice(None) if one is None else slice(*(one.interval or ())) for one in selection.parts)
-        return _owner(PartCell(selection), Basic(key))
+        return _owner(PartStorage(selection), Basic(key))
     array = tensor_array(selection.whole)
-    array.move_to(SelectedCell(selection))
+    array.move_to(SelectedStorage(selection))
     return array
 
 
 def part_of_whole(whole: ndarray, lengths: Sequence[Any]) -> ndarray:
     """Return the part of a new array that begins at its first element and has the given lengths."""
     key = tuple(slice(0, n) if isinstance(n, SymInt) else slice(None) for n in lengths)
-    return _owner(cell_of(whole), Basic(key))
+    return _owner(storage_of(whole), Basic(key))
 
 
-def _owner(cell: Cell, lens: Basic) -> ndarray:
-    """Return an array that sees a part of a cell through `lens`; no other array sees the cell.
+def _owner(storage: Storage, transform: Basic) -> ndarray:
+    """Return an array that sees a part of a storage through `transform`; no other array sees the storage.
 
     To the program the array owns its memory, and is no view.
     """
-    cell.owner_path = (lens,)
-    return array_over(cell, (lens,))
+    storage.owner_chain = (transform,)
+    return array_over(storage, (transform,))
 
 
 def selection_of(operand: Any) -> Selection | None:
     """Return the selection behind an operand; None if there is none, or if XLA is not to compile the code."""
     if not is_array(operand) or not staging_for_xla():
         return None
-    return _selection(cell_of(operand), path_of(operand))
+    return _selection(storage_of(operand), chain_of(operand))
 
 
-def _selection(cell: Cell, path: tuple[Lens, ...]) -> Selection | None:
-    last = path[-1] if path else None
+def _selection(storage: Storage, chain: tuple[ViewTransform, ...]) -> Selection | None:
+    last = chain[-1] if chain else None
     if isinstance(last, Basic) and all(item in _WHOLE for item in last.key):
-        found = _selection(cell, path[:-1])
+        found = _selection(storage, chain[:-1])
         return found and _turned(found, [k for k, item in enumerate(last.key) if item == _WHOLE[1]])
-    if type(cell) is SelectedCell:
-        return cell.selection if not path else None
+    if type(storage) is SelectedStorage:
+        return storage.selection if not chain else None
     if not isinstance(last, Basic) or not any(is_dynamic(item) for item in last.key):
         return None
-    if type(cell) is PartCell and path == cell.owner_path and cell.value is cell.made_as.whole:
-        return cell.made_as
-    base = read_path(cell.value, path[:-1])
+    if (
+        type(storage) is PartStorage
+        and chain == storage.owner_chain
+        and storage.value is storage.made_as.whole
+    ):
+        return storage.made_as
+    base = read_chain(storage.value, chain[:-1])
     found = slice_selection(base, last.key, slice_spec.axes_of(base, last.key))
     return found and guarded(found)
 
@@ -239,7 +243,7 @@ def guarded(selection: Selection) -> Selection:
     Unselected elements take part in the computation, and may have an infinite derivative; 0 times that is
     NaN. So each of them is replaced by one of the selected elements, whose derivative does no harm.
     """
-    entered = current_region()
+    entered = current_scope()
     trace = None if entered is None else entered.trace
     if trace is None or not (selection.whole.dtype.is_floating or selection.whole.dtype.is_complex):
         return selection

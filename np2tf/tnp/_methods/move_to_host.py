@@ -11,10 +11,10 @@ import tensorflow as tf
 
 from np2tf.counts import counts
 from np2tf.staging import MemoryLayoutError
-from np2tf.tnp._array.ndarray import cell_of, ndarray, tensor_array
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._array.ndarray import ndarray, storage_of, tensor_array
+from np2tf.tnp._tensor.storage import current_scope
 
-#: How many references there are to an array and to its cell.
+#: How many references there are to an array and to its storage.
 _References = tuple[int, int]
 _NONE = (0, 0)
 #: Of arrays whose method `view` is called, in this order: of one without a name, and of one with a name.
@@ -31,9 +31,9 @@ def brought_to_host(array: ndarray) -> np.ndarray:
     Raises:
         StagingError: the value is not known while staging.
     """
-    if current_region() is not None or not tf.executing_eagerly():
+    if current_scope() is not None or not tf.executing_eagerly():
         raise MemoryLayoutError("NumPy is to see the memory of a staged array")
-    references = getrefcount(array), getrefcount(cell_of(array))
+    references = getrefcount(array), getrefcount(storage_of(array))
     counts.host += 1
     held = np.array(array.numpy())
     held.flags.writeable = _is_nobodys(references)

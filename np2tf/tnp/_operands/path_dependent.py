@@ -22,7 +22,7 @@ WIDE = {int: np.dtype(np.int64), float: np.dtype(np.float64), complex: np.dtype(
 
 
 @dataclass(frozen=True)
-class Undecided:
+class PathDependentKind:
     """The kind of a path-dependent number.
 
     Attributes:
@@ -44,7 +44,7 @@ class Undecided:
         return WIDE[self.weak]
 
 
-def undecided_scalar(tensor: tf.Tensor, kinds: Undecided, python: tf.Tensor) -> scalar:
+def path_dependent_scalar(tensor: tf.Tensor, kinds: PathDependentKind, python: tf.Tensor) -> scalar:
     """Return a path-dependent number.
 
     Args:
@@ -53,24 +53,24 @@ def undecided_scalar(tensor: tf.Tensor, kinds: Undecided, python: tf.Tensor) -> 
         python: a boolean tensor, true at run time if the number is Python's.
     """
     number = tensor_scalar(tensor)
-    number.undecided, number.python = kinds, python
+    number.path_dependent, number.python = kinds, python
     return number
 
 
-def decided(kind: Any) -> Any:
+def single_kind(kind: Any) -> Any:
     """Return the kind of an operand for code that does not promote: the dtype, if the kind is path-dependent.
 
     Raises:
         StagingError: the dtype cannot hold all values of the Python type.
     """
-    if not isinstance(kind, Undecided):
+    if not isinstance(kind, PathDependentKind):
         return kind
     if kind.narrow:
-        raise refused(kind)
+        raise path_dependence_error(kind)
     return kind.dtype
 
 
-def refused(kind: Undecided) -> StagingError:
+def path_dependence_error(kind: PathDependentKind) -> StagingError:
     """Return the error to raise if a path-dependent number leads to different types."""
     return PathTypeError(
         f"a number is Python's {kind.weak.__name__} on one path and NumPy's {kind.dtype} on another, "

@@ -10,7 +10,7 @@ import tensorflow as tf
 from np2tf.staging import PathTypeError
 from np2tf.tnp._array.ndarray import scalar, tensor_scalar
 from np2tf.tnp._operands.conversion import cast
-from np2tf.tnp._operands.path_dependent import Undecided, refused, undecided_scalar
+from np2tf.tnp._operands.path_dependent import PathDependentKind, path_dependence_error, path_dependent_scalar
 from np2tf.tnp._operands.python_scalars import is_weak, overflows, weak_tensor
 from np2tf.tnp._tensor.index_bounds import record_violation
 
@@ -32,10 +32,10 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     """
     if name == "divmod":
         raise PathTypeError("divmod of a number that may be Python's or NumPy's")
-    kinds = {one.undecided for one in operands if not is_weak(one)}
+    kinds = {one.path_dependent for one in operands if not is_weak(one)}
     narrow = {kind for kind in kinds if kind.narrow}
     if narrow and len(kinds) > 1:
-        raise refused(min(narrow, key=str))
+        raise path_dependence_error(min(narrow, key=str))
     as_python = function(*map(_wide, operands))
     as_numpy = function(*map(_numpys, operands)) if narrow else as_python
     python, wide = _pythons(operands), as_python.tensor
@@ -49,7 +49,7 @@ def apply(function: Callable[..., Any], name: str, *operands: Any) -> Any:
     if wrong is not None:
         record_violation(python & wrong)
     kind = {"i": int, "f": float, "c": complex}[as_python.dtype.kind]
-    return undecided_scalar(wide, Undecided(kind, as_numpy.dtype), python)
+    return path_dependent_scalar(wide, PathDependentKind(kind, as_numpy.dtype), python)
 
 
 def _wide(number: Any) -> Any:
@@ -63,7 +63,7 @@ def _numpys(number: Any) -> Any:
     """Return the NumPy number that a path-dependent number is on some paths; a Python number stays."""
     if is_weak(number):
         return number
-    return tensor_scalar(cast(number.tensor, number.undecided.dtype))
+    return tensor_scalar(cast(number.tensor, number.path_dependent.dtype))
 
 
 def _pythons(operands: tuple[Any, ...]) -> tf.Tensor:
@@ -80,7 +80,7 @@ def _that_do_not_fit(operands: tuple[Any, ...]) -> list[tf.Tensor]:
     return [
         one.python & tf.not_equal(cast(_numpys(one).tensor, one.dtype), one.tensor)
         for one in operands
-        if not is_weak(one) and one.undecided.weak is int and len(operands) > 1
+        if not is_weak(one) and one.path_dependent.weak is int and len(operands) > 1
     ]
 
 

@@ -70,7 +70,7 @@ def _slice_axis(item: slice, length: int) -> Axis:
     start = _slice_end(item.start, 0, length)
     stop = _slice_end(item.stop, length, length)
     size = symint.distance(start, stop)
-    first, last = symint.low(start), symint.high(stop)
+    first, last = symint.lower_bound(start), symint.upper_bound(stop)
     if size is not None and first is not None and first >= 0 and last is not None and last <= length:
         return Axis(start, stop, 1, max(size, 0), length, dropped=False)
     start, stop = _clamped(start, length), _clamped(stop, length)

@@ -80,12 +80,12 @@ def extent(start: Int, stop: Int) -> tf.Tensor:
     return tf.maximum(tensor_of(stop) - tensor_of(start), 0)
 
 
-def low(value: Int) -> int | None:
+def lower_bound(value: Int) -> int | None:
     """The least value that `value` can have."""
     return value if isinstance(value, int) else value.low
 
 
-def high(value: Int) -> int | None:
+def upper_bound(value: Int) -> int | None:
     """The greatest value that `value` can have."""
     return value if isinstance(value, int) else value.high
 
@@ -106,7 +106,7 @@ def combine(operator: str, left: Int, right: Int, tensor: tf.Tensor) -> SymInt:
 
 
 def _interval(operator: str, left: Int, right: Int) -> tuple[int, int] | None:
-    a, b, c, d = low(left), high(left), low(right), high(right)
+    a, b, c, d = lower_bound(left), upper_bound(left), lower_bound(right), upper_bound(right)
     if operator == "remainder" and isinstance(right, int) and right > 0:
         return 0, right - 1
     if operator == "bitwise_and":

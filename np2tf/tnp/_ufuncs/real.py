@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._front.numpy_version import NUMPY
+from np2tf.tnp._tensor import elementary_functions as elementary
 from np2tf.tnp._tensor.dtype_dispatch import BITS, constant, maximum, may_lose_nan, minimum, opaque
 
 
@@ -205,7 +206,7 @@ _POWERS_OF_10 = np.array([float(f"1e{k}") for k in range(-323, 309)])
 
 def _exact_log(x: tf.Tensor, base: float, powers: np.ndarray, lowest: int) -> tf.Tensor:
     """Logarithm that is exact at the powers of its base, as programs rely on (``int(np.log10(1000))``)."""
-    result = tf.math.log(x) / constant(math.log(base), x)
+    result = elementary.log(x) / constant(math.log(base), x)
     whole = tf.round(result)
     position = tf.clip_by_value(whole, constant(lowest, x), constant(lowest + len(powers) - 1, x))
     index = tf.cast(tf.where(tf.math.is_nan(position), constant(lowest, x), position), tf.int32) - lowest

@@ -18,15 +18,15 @@ from np2tf.tnp._dispatch.eager_fast_path import on_bases
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, OPS, left_to_numpy, memory_order, on_host
 from np2tf.tnp._dispatch.out_argument import check_output, check_shape, store_into
 from np2tf.tnp._dispatch.residency import runs_on_host
-from np2tf.tnp._front.fast_flags import quick
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.fast_flags import fast_flags
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._indexing.boolean_masks import where_mask
 from np2tf.tnp._masked.operations import elementwise, on_selections
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, refuse_to_lose_gradient, to_numpy
 from np2tf.tnp._operands.lattice import is_known
 from np2tf.tnp._operands.promotion import promotion_kind, ufunc_loop
-from np2tf.tnp._operands.widened import of_either_dtype
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._operands.widened import accept_either_dtype
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.deprecations import asked
 from np2tf.tnp._warnings.errstate import raises_floating_point_errors
 
@@ -73,7 +73,7 @@ class Ufunc:
         Raises:
             TypeError: no loop of the ufunc fits the operands.
         """
-        if quick.unstaged and not kwargs:
+        if fast_flags.unstaged and not kwargs:
             result = self.directly(args)
             if result is not None:
                 return result
@@ -135,8 +135,8 @@ class Ufunc:
         if rest.keys() - {"subok"}:
             raise NoGraphFormError(f"{min(rest)}=")
         operands = args
-        if current_region() is not None and dtype is None:
-            operands = of_either_dtype(self.numpy, operands)
+        if current_scope() is not None and dtype is None:
+            operands = accept_either_dtype(self.numpy, operands)
         if len(operands) < self.nin:
             raise TypeError(f"{self.__name__}() takes from {self.nin} to {self.nargs} positional arguments")
         if self.nout > 1 and out is not None and not isinstance(out, tuple):
@@ -173,7 +173,7 @@ class Ufunc:
 
     def _promoted(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """Return the operands for NumPy; under other rules than NumPy's, in the dtypes of these rules."""
-        if by_numpys_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
+        if uses_numpy_rules() or len(args) != self.nin or kwargs.get("dtype") is not None:
             return args
         kinds = tuple(map(promotion_kind, args))
         if not is_known(kinds):
@@ -272,7 +272,7 @@ class Ufunc:
         """Apply in place, once for every index, also for repeated ones; returns `array`."""
         if isinstance(array, tf.Tensor):
             return self.at(tensor_array(array), indices, *operands).tensor
-        if not is_array(array) and (current_region() is None or not isinstance(array, np.ndarray)):
+        if not is_array(array) and (current_scope() is None or not isinstance(array, np.ndarray)):
             refuse_to_lose_gradient((indices, *operands))
             at: Callable[..., Any] = self.numpy.at
             answer = at(array, to_numpy(indices), *map(to_numpy, operands))

@@ -9,8 +9,8 @@ import numpy as np
 import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError, ShapeNeededError
-from np2tf.tnp._array.ndarray import is_array, is_ordinary, ndarray
-from np2tf.tnp._array.strides import laid_out, layout_of, order_of_products
+from np2tf.tnp._array.ndarray import is_array, is_c_ordered, ndarray
+from np2tf.tnp._array.strides import lay_out, layout_of, order_of_products
 from np2tf.tnp._chapters.manipulation.views.reshape import viewed_on_host
 from np2tf.tnp._dispatch.op import OPS, DType, MemoryOrder, op
 from np2tf.tnp._operands.conversion import as_tensor, as_view, cast, promote
@@ -221,10 +221,10 @@ def einsum(
     made = _computed(f"{','.join(shorter)}->{result}", squeezed)
     if len(result) < 2 or order == "C":
         return made
-    if order in (None, "K") and all(map(is_ordinary, arrays)) and _appear_in_order(labels, result):
+    if order in (None, "K") and all(map(is_c_ordered, arrays)) and _appear_in_order(labels, result):
         return made
     layouts = [layout_of(as_view(array)) for array in arrays]
-    return laid_out(made, order_of_products(layouts, labels, result, order or "K"))
+    return lay_out(made, order_of_products(layouts, labels, result, order or "K"))
 
 
 def _appear_in_order(labels: list[str], result: str) -> bool:

@@ -418,7 +418,7 @@ def test_threads():
 
 
 def test_threads_with_settings_of_their_own_stage_apart():
-    """One thread stages while another one runs eagerly: neither sees the other's region."""
+    """One thread stages while another one runs eagerly: neither sees the other's scope."""
     text = translation(
         "import numpy as np\n\n\n"
         "def f(x):\n"

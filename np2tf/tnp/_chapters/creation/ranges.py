@@ -10,9 +10,9 @@ import tensorflow as tf
 
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import is_array, ndarray, scalar, tensor_array, wrap_tensor
-from np2tf.tnp._dispatch.host_results import SMALL, hosted, known
+from np2tf.tnp._dispatch.host_results import SMALL, host_only, known
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, DType, Int, Operand, op, repeatable, shape_of
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._dispatch.residency import has_tensor, lifted, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._masked.selection import MOST_BOUNDED, part_of_whole
 from np2tf.tnp._operands.conversion import as_tensor, cast
@@ -289,7 +289,7 @@ class Grid:
     def __getitem__(self, key: Any) -> Any:
         parts = key if isinstance(key, tuple) else (key,)
         if not has_tensor(operands_in(key)):
-            return placed(self.numpy[known(key)])
+            return wrap_result(self.numpy[known(key)])
         try:
             return self._on_tensors(key, parts)
         except LEFT_TO_NUMPY as error:
@@ -317,8 +317,8 @@ class Grid:
 mgrid = Grid(np.mgrid)
 ogrid = Grid(np.ogrid)
 
-bartlett = hosted(np.bartlett)
-blackman = hosted(np.blackman)
-hamming = hosted(np.hamming)
-hanning = hosted(np.hanning)
-kaiser = hosted(np.kaiser)
+bartlett = host_only(np.bartlett)
+blackman = host_only(np.blackman)
+hamming = host_only(np.hamming)
+hanning = host_only(np.hanning)
+kaiser = host_only(np.kaiser)

@@ -33,7 +33,7 @@ from np2tf.tnp._operands.conversion import (
     to_numpy,
 )
 from np2tf.tnp._operands.promotion import kind_of, kind_of_item, ufunc_loop
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._ufuncs.tensor_ufunc import Ufunc
 
 __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask"]
@@ -58,7 +58,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
                 return call(tensor_array(target), *args, **kwargs).tensor
             # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
             on_host = isinstance(target, np.ndarray) and not is_array(target)
-            if on_host and current_region() is None:
+            if on_host and current_scope() is None:
                 refuse_to_lose_gradient((*args, *kwargs.values()))
                 on_numpy(target, args, kwargs)
                 return target

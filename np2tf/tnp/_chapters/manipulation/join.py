@@ -13,11 +13,11 @@ from np2tf.counts import counts
 from np2tf.staging import NoGraphFormError, ShapeNeededError
 from np2tf.tnp._array.memory_order import blocks_within
 from np2tf.tnp._array.ndarray import ndarray, tensor_array
-from np2tf.tnp._array.sequences import Rows
+from np2tf.tnp._array.sequences import StackableSequence
 from np2tf.tnp._chapters.creation.ranges import arange, linspace
 from np2tf.tnp._dispatch.host_results import known
 from np2tf.tnp._dispatch.op import LEFT_TO_NUMPY, Array, Axis, DType, Int, Operands, op, repeatable
-from np2tf.tnp._dispatch.residency import has_tensor, lifted, placed
+from np2tf.tnp._dispatch.residency import has_tensor, lifted, wrap_result
 from np2tf.tnp._front.operand_kinds import operands_in
 from np2tf.tnp._operands.conversion import as_tensor, assigned
 from np2tf.tnp._operands.promotion import default_dtype, kind_of, kinds_of_items, result_type_of
@@ -90,7 +90,7 @@ def concatenate(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.concatenate.html.
     """
-    if isinstance(arrays, Rows) and axis is not None:
+    if isinstance(arrays, StackableSequence) and axis is not None:
         return joined_rows(arrays, axis, dtype)
     tensors = same_dtype(arrays, dtype, casting)
     if axis is None:
@@ -109,7 +109,7 @@ def stack(
 
     See https://numpy.org/doc/stable/reference/generated/numpy.stack.html.
     """
-    if isinstance(arrays, Rows):
+    if isinstance(arrays, StackableSequence):
         return stacked_rows(arrays, axis, dtype)
     if not arrays:
         raise ValueError("need at least one array to stack")
@@ -120,22 +120,22 @@ def stack(
     return tensor_array(tf.stack(tensors, normalize_axis_index(axis, tensors[0].shape.rank + 1)))
 
 
-def stacked_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+def stacked_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
     """``np.stack`` of a list that grew in staged code."""
-    tensor = rows.stacked(joins=True)
+    tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     axis = normalize_axis_index(axis, tensor.shape.rank)
     order = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
     return tensor_array(tf.transpose(tensor, order) if axis else tensor)
 
 
-def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
+def joined_rows(rows: StackableSequence, axis: int, dtype: Any = None) -> ndarray:
     """``np.concatenate`` of a list that grew in staged code.
 
     Raises:
         ValueError: the list holds numbers.
     """
-    rank = rows.stacked().shape.rank - 1
+    rank = rows.stack().shape.rank - 1
     if rank == 0:
         raise ValueError("zero-dimensional arrays cannot be concatenated")
     axis = normalize_axis_index(axis, rank)
@@ -146,9 +146,9 @@ def joined_rows(rows: Rows, axis: int, dtype: Any = None) -> ndarray:
     raise ShapeNeededError("arrays of a shape that depends on data are joined")
 
 
-def _rows_of_vectors(rows: Rows, numpy: Callable[..., Any], dtype: Any) -> ndarray:
+def _rows_of_vectors(rows: StackableSequence, numpy: Callable[..., Any], dtype: Any) -> ndarray:
     """``np.vstack`` and the like of a list of numbers or vectors."""
-    tensor = rows.stacked(joins=True)
+    tensor = rows.stack(joins=True)
     tensor = tensor if dtype is None else as_tensor(tensor, dtype)
     if numpy is np.hstack:
         return tensor_array(tf.reshape(tensor, [-1]))
@@ -180,7 +180,7 @@ def _stacking(
 
     @op(numpy)
     def call(tup: Operands, *, dtype: DType = None, casting: str = "same_kind") -> ndarray:
-        if isinstance(tup, Rows) and tup.stacked().shape.rank in (1, 2):
+        if isinstance(tup, StackableSequence) and tup.stack().shape.rank in (1, 2):
             return _rows_of_vectors(tup, numpy, dtype)
         tensors = [shaped(tensor) for tensor in same_dtype(tup, dtype, casting)]
         return joined(tensors, axis if tensors[0].shape.rank > 1 else 0)
@@ -257,7 +257,7 @@ class Joiner:
 
     def __getitem__(self, key: Any) -> Any:
         if not has_tensor(operands_in(key)):
-            return placed(self.numpy[known(key)])
+            return wrap_result(self.numpy[known(key)])
         try:
             return self._joined(key if isinstance(key, tuple) else (key,))
         except LEFT_TO_NUMPY as error:

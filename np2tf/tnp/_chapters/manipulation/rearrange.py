@@ -11,17 +11,17 @@ from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from np2tf.counts import counts
 from np2tf.staging import NoGraphFormError, ShapeNeededError, ValueNeededError, XlaShapeError
-from np2tf.tnp._array.ndarray import is_array, is_foreign, ndarray, tensor_array, wrap_tensor
-from np2tf.tnp._array.strides import copied, is_laid_out
+from np2tf.tnp._array.ndarray import is_array, is_unsupported_dtype, ndarray, tensor_array, wrap_tensor
+from np2tf.tnp._array.strides import is_laid_out, lay_out_copy
 from np2tf.tnp._chapters.manipulation.views.parts import diagonal
 from np2tf.tnp._dispatch.eager_fast_path import converted
-from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import Array, Axis, DType, Int, Operand, Shape, attach, memory_order, op
 from np2tf.tnp._dispatch.residency import has_array, has_tensor
 from np2tf.tnp._front.numpy_version import NUMPY
 from np2tf.tnp._operands.conversion import as_tensor, as_view, assigned, cast, promote, to_numpy
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region, staging_for_xla
+from np2tf.tnp._tensor.storage import current_scope, staging_for_xla
 
 __all__ = [
     "astype",
@@ -46,7 +46,7 @@ def _known(value: Any) -> Any:
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
     # While staging, an array on the host is an input like any other: its contents are not known.
-    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_region()):
+    if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_scope()):
         tensor = as_tensor(value)
         static = tf.get_static_value(tensor)
         return None if static is None else np.asarray(static)
@@ -371,13 +371,13 @@ def _astype_method(
     letter = memory_order(order)
     if not copy and have == wanted and is_laid_out(a, letter):
         return a
-    if is_foreign(wanted) or not wanted.isnative:
+    if is_unsupported_dtype(wanted) or not wanted.isnative:
         counts.host += 1
         return np.array(a.numpy()).astype(wanted)
     made = assigned(a, wanted)
-    return wrap_tensor(made) if type(a) is not ndarray else copied(made, a, letter)
+    return wrap_tensor(made) if type(a) is not ndarray else lay_out_copy(made, a, letter)
 
 
 attach("astype", _astype_method)
 
-broadcast_shapes = hosted(np.broadcast_shapes)
+broadcast_shapes = host_only(np.broadcast_shapes)

@@ -11,7 +11,7 @@ from numpy.lib.array_utils import normalize_axis_tuple
 from np2tf.staging import NoGraphFormError
 from np2tf.tnp._array.ndarray import ndarray, wrap_tensor
 from np2tf.tnp._chapters.manipulation.views.reshape import view
-from np2tf.tnp._dispatch.host_results import hosted
+from np2tf.tnp._dispatch.host_results import host_only
 from np2tf.tnp._dispatch.op import OPS, Axis, View
 from np2tf.tnp._front.numpy_version import NUMPY
 
@@ -72,7 +72,7 @@ def _number(place: Any) -> Any:
     return wrap_tensor(place) if known is None else int(known)
 
 
-_of_known = hosted(np.trim_zeros)
+_of_known = host_only(np.trim_zeros)
 
 
 def trim_zeros(filt: Any, *args: Any, **kwargs: Any) -> Any:

@@ -19,7 +19,7 @@ from np2tf.tnp._chapters.indexing.take import axis_length, gather_along, within
 from np2tf.tnp._dispatch.op import Array, Axis, Operands, attach, op
 from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 
 #: A partition of so many elements is in order.
 _IN_ORDER = 2
@@ -138,7 +138,7 @@ def argsort(
     _check_kind(kind, stable, descending)
     a, axis = _prepared(tf.reshape(a, [1]) if a.shape.rank == 0 else a, axis, order)
     found = order_along(a, axis, bool(descending))
-    if not stable and kind not in ("stable", "mergesort") and current_region() is not None:
+    if not stable and kind not in ("stable", "mergesort") and current_scope() is not None:
         record_violation(_has_ties(gather_along(a, found, axis), axis))
     return tensor_array(found)
 

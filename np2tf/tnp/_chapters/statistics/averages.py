@@ -13,7 +13,7 @@ from np2tf.tnp._chapters.reductions.primitives import count, raw_sum
 from np2tf.tnp._chapters.reductions.reductions import mean_of
 from np2tf.tnp._dispatch.op import Array, Axis, DType, OptionalArray, op
 from np2tf.tnp._front.numpy_version import NUMPY
-from np2tf.tnp._front.promotion_mode import by_numpys_rules
+from np2tf.tnp._front.promotion_mode import uses_numpy_rules
 from np2tf.tnp._operands.axis_arguments import normalize_axes, rank, refuse_axis_of_number
 from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._operands.promotion import inexact_type, result_type
@@ -82,7 +82,7 @@ def average(
         total = cast(tf.convert_to_tensor(count(a, axes, keepdims, True), tf.int64), _dtype(result))
     else:
         dtype = inexact_type(a, weights) if _dtype(a).kind in "bui" else result_type(a, weights)
-        if _dtype(a).kind in "bui" and by_numpys_rules():
+        if _dtype(a).kind in "bui" and uses_numpy_rules():
             dtype = np.promote_types(dtype, np.float64)
         weights = cast(_fitted_weights(weights, a, axis), dtype)
         weights = tf.broadcast_to(weights, tf.shape(a))

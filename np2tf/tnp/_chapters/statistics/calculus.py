@@ -17,7 +17,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._operands.promotion import result_type
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._ufuncs import table as ufuncs
 from np2tf.tnp._ufuncs.real import remainder
 
@@ -302,7 +302,7 @@ def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2
 
 def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
     along = normalize_axis(axis, rank(x))
-    if x.shape[along] is None and current_region() is None:
+    if x.shape[along] is None and current_scope() is None:
         count = tf.shape(x)[along]
         record_violation((count < 2) | (count > 3))
         padded = tf.pad(x, [[0, int(k == along)] for k in range(rank(x))])

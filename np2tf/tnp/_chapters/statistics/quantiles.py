@@ -18,7 +18,7 @@ from np2tf.tnp._operands.conversion import cast, to_numpy
 from np2tf.tnp._operands.promotion import result_type_of
 from np2tf.tnp._tensor.dtype_dispatch import COMPLEX
 from np2tf.tnp._tensor.index_bounds import record_violation
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._warnings.value_warnings import ALL_NAN, EMPTY_MEAN, warn_where
 
 __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", "quantile"]
@@ -51,7 +51,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
     axes = normalize_axes(axis, rank(a))
     kept = [k for k in range(rank(a)) if k not in axes]
     lengths = [a.shape[k] for k in axes]
-    if None in lengths and current_region() is not None:
+    if None in lengths and current_scope() is not None:
         raise ShapeNeededError("a quantile along an axis of unknown length")
     n: Any = length(a, axes)
     if axes and axes != (rank(a) - 1,):

@@ -14,7 +14,7 @@ from np2tf.tnp._chapters.manipulation.views.reshape import moveaxis, permuted, s
 from np2tf.tnp._dispatch.op import Axis, Int, View
 from np2tf.tnp._slicing.view_transforms import Basic, Diagonal, Sealed
 from np2tf.tnp._tensor.index_bounds import refuse_where
-from np2tf.tnp._tensor.storage import current_region
+from np2tf.tnp._tensor.storage import current_scope
 from np2tf.tnp._tensor.symint import SymInt
 
 __all__ = [
@@ -119,7 +119,7 @@ def _pieces(a: ndarray, cuts: list[Any], axis: int) -> list[ndarray]:
 def _sections(a: ndarray, sections: int, axis: int) -> list[Any]:
     total = a.shape[axis]
     if not isinstance(total, int):
-        if current_region() is not None:
+        if current_scope() is not None:
             raise ShapeNeededError("splitting an axis whose length is known only at run time")
         small, extra = total.tensor // sections, total.tensor % sections
         cuts = [k * small + tf.minimum(tf.cast(k, tf.int64), extra) for k in range(1, sections)]
