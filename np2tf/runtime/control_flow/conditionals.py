@@ -261,7 +261,7 @@ def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> lis
 
 def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
     """What a variable is on either side."""
-    label = variables.labels(a.result)[k]
+    label = variables.label(a.result, k)
     return variables.in_branch(label, *(described(one.leaves[k], one.forms[k]) for one in (a, b)))
 
 

@@ -219,7 +219,7 @@ class DiscoveredLoop:
     def _enter(
         self, forms: Sequence[Carried | None], tensors: Iterator[tf.Tensor], plan: LoopAnalysis
     ) -> Any:
-        """The state as the body sees it; storages of carried arrays are made here, outside of its region."""
+        """The state as the body sees it; storages of carried arrays are made here, outside of its scope."""
         leaves = list(self.leaves)
         for k, form in enumerate(forms):
             if form is not None:
@@ -263,7 +263,7 @@ class DiscoveredLoop:
     # -- telling ---------------------------------------------------------------------------------------------
 
     def _label(self, k: int) -> Label:
-        return self.variables.labels(self.state)[k]
+        return self.variables.label(self.state, k)
 
     def _in_loop(self, k: int, before: Carried | None, out: _Out) -> str:
         sides = described(self.leaves[k], before), described(out.value, out.form)

@@ -63,9 +63,10 @@ class Variables:
 
     # -- what the values are called --------------------------------------------------------------------------
 
-    def labels(self, value: Any) -> list[Label]:
-        """What the leaves of a state, or of a branch's result, are called."""
-        return [one for label, item in self.items(value) for one in _leaves(item, label)]
+    def label(self, value: Any, k: int) -> Label:
+        """What a leaf of a state, or of a branch's result, is called."""
+        found = [one for label, item in self.items(value) for one in _leaves(item, label)]
+        return found[k] if k < len(found) else _label("")
 
     def items(self, value: Any) -> list[tuple[Label, Any]]:
         """The variables themselves: what a state or a result consists of, and attributes behind them."""
@@ -82,15 +83,18 @@ class Variables:
 
     def place(self, value: Any, path: Sequence[Any]) -> Label:
         """What stands at a place in a branch's result, which is a list or dict."""
-        items = self._items(value)
-        label = items[path[0] if len(items) > 1 else 0][0]
-        for key in path[len(items) > 1 :]:
+        names, whole = self._names()
+        if whole or not isinstance(value, tuple):
+            label = _label(names[0] if names else "")
+        else:
+            label, path = _label(names[path[0]] if path[0] < len(names) else ""), path[1:]
+        for key in path:
             label = _part(label, f"[{key!r}]")
         return label
 
     def _items(self, value: Any) -> list[tuple[Label, Any]]:
-        names, single = self._names()
-        if single or not isinstance(value, tuple):
+        names, whole = self._names()
+        if whole or not isinstance(value, tuple):
             return [(_label(names[0] if names else ""), value)]
         names += ("",) * (len(value) - len(names))
         return [(_label(name), item) for name, item in zip(names, value, strict=False)]
