@@ -187,6 +187,18 @@ def stage_branches(
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)
+    return _bind(results, forms, sides, widened, sources, tracked)
+
+
+def _bind(
+    results: list[tf.Tensor],
+    forms: list[Carried | None],
+    sides: tuple[_Side, _Side],
+    widened: dict[int, tuple[tf.Tensor, np.dtype[Any]]],
+    sources: list[set[Storage]],
+    tracked: dict[int, tuple[Storage, ...]],
+) -> Any:
+    """What the branch gives, of the tensors that come out of it."""
     rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
