@@ -173,9 +173,13 @@ class Compiler:
             # Numbers, texts and lists: it was taken for a function over arrays.
             return self.run_on_host(None, args, kwargs)
         cache = self._cache_of(call)
+        if cache.on_host and cache.is_due_on_host(self._host.own_seconds):
+            cache.reconsider()
+            self._budget.slower.discard(id(cache))
         if cache.on_host:
             if cache.fallback is None and id(cache) not in self._budget.slower:
                 self._budget.slower.add(id(cache))
+                cache.considered = self._host.own_seconds
                 if all(made.how == "xla" for made in cache.compiled.values()):
                     leave_on_host(self.code.co_name, self.code.co_filename)
             self._note_host_preference(cache.fallback)
