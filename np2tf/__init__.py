@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 # `config` is imported at once, and after its module of the same name, so that `np2tf.config` is the object
 # and not the module.
 from np2tf.config import config as config
-from np2tf.runtime.operators.table import OPERATORS as _OPERATORS
-from np2tf.runtime.operators.table import python_operators as _python_operators
-from np2tf.runtime.operators.table import staging_operator as _staging_operator
+from np2tf.operators.in_use import PYTHON as _PYTHON
+from np2tf.operators.in_use import staging_operator as _staging_operator
+from np2tf.operators.table import OPERATORS as _OPERATORS
 
 __version__ = "0.1.0"
 
@@ -55,12 +55,12 @@ if TYPE_CHECKING:
     from np2tf.imports.hooks.hook import uninstall as uninstall
     from np2tf.imports.hooks.module import import_module as import_module
     from np2tf.imports.reporting.findings import TranslationWarning as TranslationWarning
+    from np2tf.operators.undefined import undefined as undefined
     from np2tf.options import Options as Options
     from np2tf.pipeline import convert as convert
     from np2tf.runtime.environment.host_memory import host_memory as host_memory
     from np2tf.runtime.introspection.user_frames import warn as warn
     from np2tf.runtime.jit.jitted import jit as jit
-    from np2tf.runtime.operators.undefined import undefined as undefined
     from np2tf.runtime.staged_operators.control import and_ as and_
     from np2tf.runtime.staged_operators.control import cond as cond
     from np2tf.runtime.staged_operators.control import for_loop as for_loop
@@ -91,4 +91,4 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_LAZY, *_OPERATORS})
 
 
-globals().update(_python_operators())
+globals().update(_PYTHON)

@@ -27,7 +27,14 @@ def stacked(package: str, levels: tuple[str, ...], floor: tuple[str, ...]) -> di
 
 # What each part of the package may import of it. Longest name first decides which part a module belongs to.
 # A part's entry counts for the modules in it that are in no longer one.
-FLOOR = ("np2tf.rules", "np2tf.draws", "np2tf.suppressions", "np2tf.diagnostics", "np2tf.candidates")
+FLOOR = (
+    "np2tf.rules",
+    "np2tf.operators",
+    "np2tf.draws",
+    "np2tf.suppressions",
+    "np2tf.diagnostics",
+    "np2tf.candidates",
+)
 TREE = ("np2tf.tree", *FLOOR)
 FACTS = ("np2tf.facts", "np2tf.linking.summary", *TREE)
 REWRITES = ("np2tf.rewrites", "np2tf.options", *FACTS)
@@ -67,25 +74,25 @@ CHAPTERS: dict[str, tuple[str, ...]] = {
 RUNTIME_FOLDERS: dict[str, tuple[str, ...]] = {
     "xla": (),
     "introspection": (),
-    "structures": ("operators",),
-    "environment": ("operators",),
+    "structures": (),
+    "environment": (),
     "decisions": ("environment", "xla"),
     "replacement": ("decisions", "environment", "introspection"),
-    "host": ("replacement", "decisions", "environment", "introspection", "operators"),
-    "jit": ("host", "decisions", "environment", "introspection", "operators"),
+    "host": ("replacement", "decisions", "environment", "introspection"),
+    "jit": ("host", "decisions", "environment", "introspection"),
     "effects": ("introspection",),
     "random.bits": ("xla",),
     "random": ("random.bits", "effects", "structures", "xla"),
     "tracing": ("random", "effects", "host", "structures", "environment", "introspection"),
     "arguments": ("random", "effects", "host", "replacement", "structures", "environment", "introspection"),
-    "callees": ("jit", "random", "effects", "environment", "introspection", "operators"),
+    "callees": ("jit", "random", "effects", "environment", "introspection"),
     "control_flow": (
         *("arguments", "tracing", "effects", "structures", "environment", "introspection", "xla"),
     ),
     "staged_operators": ("control_flow", "arguments", "tracing", "structures", "environment"),
     "compilation": (
         *("staged_operators", "callees", "arguments", "tracing", "random", "effects", "jit", "host"),
-        *("replacement", "decisions", "structures", "environment", "introspection", "operators", "xla"),
+        *("replacement", "decisions", "structures", "environment", "introspection", "xla"),
     ),
     "report": ("compilation", "jit", "host", "decisions", "introspection"),
 }
@@ -104,6 +111,7 @@ CONTROL = within("np2tf.rewrites.control", "common", "constructs", "analysis")
 ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.rules": ("np2tf.draws",),
     "np2tf.draws": (),
+    "np2tf.operators": (),
     "np2tf.suppressions": (),
     "np2tf.diagnostics": ("np2tf.rules", "np2tf.suppressions"),
     "np2tf.coverage": ("np2tf.rules",),
@@ -165,7 +173,6 @@ ALLOWED: dict[str, tuple[str, ...]] = {
     "np2tf.scipy.kernels.stats": (*within("np2tf.scipy.kernels", "special"), *SCIPY),
     "np2tf.scipy.kernels": SCIPY,
     "np2tf.scipy": (*RIGHT_FLOOR, "np2tf.tnp._front"),
-    "np2tf.runtime.operators": FLOOR,
     **{
         f"np2tf.runtime.{one}": (*SCIPY, *within("np2tf.runtime", *rest))
         for one, rest in RUNTIME_FOLDERS.items()

@@ -1,13 +1,11 @@
-"""np2tf's operators as plain Python on NumPy: a fast check of whether converted text keeps its meaning.
+"""np2tf's operators as plain Python on NumPy: a quick judge of whether converted text keeps its meaning.
 
-It needs no TensorFlow. `tnp` is NumPy itself with `at` and the in-place functions that return their first
-argument. The control operators do exactly what the contract in docs/architecture.md says of Python values.
+It needs no TensorFlow. `tnp` is NumPy itself with `at` and the in-place functions that return what they wrote
+to; the control operators do exactly what the contract in docs/architecture.md says of Python values.
 """
 
 from __future__ import annotations
 
-import builtins
-import math
 import operator
 import sys
 import types
@@ -17,9 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from np2tf.operators.table import OPERATORS, python_meaning
+
 
 class Undefined:
-    """The value of an unbound name, any use of which is an error."""
+    """The value of a name that nothing was bound to: any use of it is an error."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -93,10 +93,6 @@ class _At:
         return method
 
 
-def cond(test: Any, then: Callable[..., Any], otherwise: Callable[..., Any], *operands: Any) -> Any:
-    return then(*operands) if test else otherwise(*operands)
-
-
 def while_loop(
     keep_going: Callable[..., Any], step: Callable[..., Any], state: tuple[Any, ...]
 ) -> tuple[Any, ...]:
@@ -104,13 +100,6 @@ def while_loop(
         state = step(*state)
         assert isinstance(state, tuple)
     return state
-
-
-def map_loop(iterable: Any, value: Callable[[Any], Any], out: Any) -> Any:
-    """Compute every element by itself."""
-    for i in iterable:
-        out[i] = value(i)
-    return out
 
 
 def for_loop(
@@ -132,16 +121,10 @@ def for_loop(
     return state
 
 
-_NUMBERS = ("int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
-
-
-def list_of(element: Callable[..., Any], iterable: Any, where: Callable[..., Any] | None = None) -> list[Any]:
-    several = element.__code__.co_argcount > 1
-
-    def call(function: Callable[..., Any], item: Any) -> Any:
-        return function(*item) if several else function(item)
-
-    return [call(element, item) for item in iterable if where is None or call(where, item)]
+#: Where Python's meaning would pass over what the helpers of a translation must not do.
+_STRICT = {"while_loop": while_loop, "for_loop": for_loop, "undefined": Undefined}
+#: The Python column of the table, or what is stricter.
+PLAIN: dict[str, Any] = {**{name: python_meaning(name) for name in OPERATORS}, **_STRICT}
 
 
 def _written_to(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -164,37 +147,14 @@ def _modules() -> dict[str, types.ModuleType]:
     vars(package).update(
         tnp=tnp,
         jit=lambda function: function,
-        cond=cond,
-        while_loop=while_loop,
-        for_loop=for_loop,
-        map_loop=map_loop,
-        and_=lambda left, right: left and right(),
-        or_=lambda left, right: left or right(),
-        not_=operator.not_,
-        undefined=Undefined,
-        range=range,
-        enumerate=enumerate,
-        zip=zip,
-        reversed=reversed,
-        min=min,
-        max=max,
-        math=math,
-        list_of=list_of,
-        print=print,
-        on_host=lambda kinds: kinds,
-        call=lambda callee: callee,
-        text=str.format,
-        percent=operator.mod,
-        str=str,
-        repr=repr,
-        **{name: getattr(builtins, name) for name in _NUMBERS},
+        **PLAIN,
     )
     return {"np2tf": package, "np2tf.tnp": tnp}
 
 
 @contextmanager
 def plain_operators() -> Iterator[None]:
-    """Within the with block, `import np2tf` in executed text gives the plain operators."""
+    """While this holds, `import np2tf` in executed text gives the plain operators."""
     real = {name: module for name, module in sys.modules.items() if name.split(".")[0] == "np2tf"}
     for name in real:
         del sys.modules[name]
@@ -208,8 +168,8 @@ def plain_operators() -> Iterator[None]:
 
 
 def executed(text: str) -> dict[str, Any]:
-    """Return the names that a module's text defines; its np2tf is the plain operators."""
-    sys.modules.setdefault("executed", types.ModuleType("executed"))  # dataclasses look up their module
+    """The names that a module's text defines; np2tf in it is the plain operators."""
+    sys.modules.setdefault("executed", types.ModuleType("executed"))  # dataclasses look for it
     names: dict[str, Any] = {"__name__": "executed"}
     with plain_operators():
         exec(compile(text, "<text>", "exec"), names)

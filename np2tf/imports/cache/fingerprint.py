@@ -12,9 +12,12 @@ from importlib.util import MAGIC_NUMBER
 #: The version of the cache's format.
 FORMAT = 8
 #: The folders of the translator in the package; in a checkout they change without a new version.
-_PARTS = ("tree", "facts", "rewrites", "imports")
+_PARTS = ("operators", "tree", "facts", "rewrites", "imports")
 _TOP = frozenset(
-    {"pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py", "__init__.py"}
+    {
+        *("pipeline.py", "options.py", "rules.py", "diagnostics.py", "candidates.py", "draws.py"),
+        "__init__.py",
+    }
 )
 
 

@@ -15,7 +15,8 @@ from np2tf.facts import Facts
 from np2tf.options import Options
 from np2tf.rewrites.control.calls import called, entered, explicit_super, list_of, of_np2tf, of_np2tf_math
 from np2tf.rewrites.control.common.marks import Marks
-from np2tf.rewrites.control.constructs import boolean, ternary, tries
+from np2tf.rewrites.control.constructs import tries
+from np2tf.rewrites.control.constructs.table import EXPRESSIONS
 from np2tf.rewrites.control.decide import Decision
 from np2tf.rewrites.control.fitness import Fitness
 from np2tf.rewrites.control.lower import lower_function
@@ -46,8 +47,7 @@ def _plan_function(
     for node in decision.marks.lowered:
         plan.add(node, _remember(marks))
     for expression in decision.expressions:
-        edit = ternary.edit if isinstance(expression, cst.IfExp) else boolean.edit
-        plan.add(expression, edit)
+        plan.add(expression, EXPRESSIONS[type(expression)].edit)
     for name in decision.builtins:
         plan.add(name, of_np2tf)
     for func in decision.math:

@@ -8,13 +8,13 @@ from functools import cache
 import libcst as cst
 
 from np2tf.facts import Facts
+from np2tf.operators.table import NUMBER, SEQUENCE, of_role
 from np2tf.rewrites.control.analysis.static import Static
 from np2tf.tree.templates import expression
 from np2tf.tree.walk import walk
 
 Comprehension = cst.ListComp | cst.GeneratorExp
-_OF_NUMBERS = ("min", "max", "int", "float", "complex", "bool", "round", "len", "sum", "any", "all")
-_SEQUENCES = ("range", "enumerate", "zip", "reversed")
+_NUMBERS, _SEQUENCES = of_role(NUMBER), of_role(SEQUENCE)
 
 
 def is_builtin(facts: Facts, node: cst.Call, names: tuple[str, ...]) -> bool:
@@ -67,7 +67,7 @@ class Calls:
     def builtins(self, nodes: Iterable[cst.CSTNode]) -> Iterator[cst.Name]:
         """Yield the names of builtins that are called with values that may be staged."""
         for node in nodes:
-            if isinstance(node, cst.Call) and is_builtin(self._facts, node, _OF_NUMBERS):
+            if isinstance(node, cst.Call) and is_builtin(self._facts, node, _NUMBERS):
                 plain = bool(node.args) and not any(arg.keyword or arg.star for arg in node.args)
                 if plain and not self._static(node) and not is_text_for_exception(self._facts, node):
                     yield cst.ensure_type(node.func, cst.Name)

@@ -24,8 +24,9 @@ from np2tf.rewrites.control.common.layout import else_of, footer_of, line, state
 from np2tf.rewrites.control.common.marks import Marks
 from np2tf.rewrites.control.common.naming import Naming
 from np2tf.rewrites.control.common.scope import Scope
-from np2tf.rewrites.control.constructs import assert_, branch, for_, tries, while_
+from np2tf.rewrites.control.constructs import tries
 from np2tf.rewrites.control.constructs.jumps import JumpFree
+from np2tf.rewrites.control.constructs.table import SMALL, STATEMENTS
 from np2tf.tree.templates import Statement
 from np2tf.tree.walk import walk
 
@@ -110,12 +111,8 @@ class Lowering:
     def _statement(
         self, node: Statement, live: Names, scope: Scope, jumps: Jumps, tail: bool
     ) -> list[Statement]:
-        if isinstance(node, cst.If) and node in self.marks:
-            return branch.lower(self, node, live, scope, tail)
-        if isinstance(node, cst.While) and node in self.marks:
-            return while_.lower(self, node, live, scope)
-        if isinstance(node, cst.For) and node in self.marks:
-            return for_.lower(self, node, live, scope)
+        if type(node) in STATEMENTS and node in self.marks:
+            return STATEMENTS[type(node)].lower(self, node, live, scope, tail)
         if isinstance(node, cst.If):
             return [self._plain_if(node, live, scope, jumps, tail)]
         if isinstance(node, (cst.While, cst.For)):
@@ -123,7 +120,7 @@ class Lowering:
         if isinstance(node, cst.FunctionDef):
             return [self.function(node, scope.depth)]
         if isinstance(node, cst.SimpleStatementLine) and any(small in self.marks for small in node.body):
-            return assert_.lower(self, node, scope)
+            return self._line(node, scope)
         if isinstance(node, cst.Match) and any(part in self.marks for part in walk(node)):
             return [self._plain_match(node, live, scope, jumps, tail)]
         if isinstance(node, cst.Try) and any(part in self.marks for part in walk(node)):
@@ -132,6 +129,19 @@ class Lowering:
             inside = self.block(statements_of(node.body), live, scope.inner(), jumps, tail)
             return [node.with_changes(body=_like(node.body, inside))]
         return [node]
+
+    def _line(self, node: cst.SimpleStatementLine, scope: Scope) -> list[Statement]:
+        """A line of small statements, some of which are lowered."""
+        out: list[Statement] = []
+        for small in node.body:
+            leading = () if out else node.leading_lines
+            if small in self.marks:
+                out += SMALL[type(small)].lower(self, small, scope, leading)
+            else:
+                alone = small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+                out.append(cst.SimpleStatementLine([alone], leading_lines=list(leading)))
+        out[-1] = out[-1].with_changes(trailing_whitespace=node.trailing_whitespace)
+        return out
 
     def _plain_if(self, node: cst.If, live: Names, scope: Scope, jumps: Jumps, tail: bool) -> cst.If:
         if not any(part in self.marks for part in walk(node)):

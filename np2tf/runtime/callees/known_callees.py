@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from np2tf.runtime.operators.table import OPERATORS, staging_operator
+from np2tf.operators.in_use import staging_operator
+from np2tf.operators.table import OPERATORS
 from np2tf.tnp._front.front import FUNCTIONS, universal_function
 
 #: Builtins that only compute, and need no counterpart, because their arguments are known while staging.

@@ -20,6 +20,7 @@ import tensorflow as tf
 
 from np2tf.config import config
 from np2tf.counts import Fallback, counts
+from np2tf.operators.undefined import bound
 from np2tf.runtime.arguments.captures import Dependencies, current, functions_among
 from np2tf.runtime.arguments.flattening import share_memory, take_arguments, take_dependencies
 from np2tf.runtime.arguments.signature import Signature
@@ -42,7 +43,6 @@ from np2tf.runtime.host.host_function import ENOUGH_CALLS, WORTH_COMPILING
 from np2tf.runtime.introspection.array_search import names_numpy
 from np2tf.runtime.introspection.error_causes import code_of, first_line, place_of
 from np2tf.runtime.jit.jitted import Jitted
-from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.random.drawn import OutOfWords
 from np2tf.runtime.random.states import bit_generator, global_state
 from np2tf.runtime.replacement.watched_loop import leave_on_host

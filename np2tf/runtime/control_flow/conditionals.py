@@ -1,10 +1,9 @@
-"""Staged branches: both branches of an ``if`` over mutable arrays become one `tf.cond`.
+"""Staged branches: both sides of an ``if`` over mutable arrays become one `tf.cond`.
 
-Each branch is first traced into a throw-away graph, to learn its results and the storages that it writes. The
-results of both branches are then widened to a common form, as NumPy would; storages written in either branch
-become results as well. For a conditional inside a throw-away graph, of a branch or a loop, the results are
-only predicted: they are placeholders of the right form, so that a conditional is not traced twice for each
-construct around it.
+Each side is first traced into a throw-away graph, to learn what it returns and which storages it writes.
+The two results are then widened to a common form, as NumPy would; storages written on either side become
+results as well. A branch inside a throw-away graph, of a branch or a loop, is only foreseen: its result is a
+placeholder of the right form, so that each branch is not traced twice for each of those around it.
 """
 
 from __future__ import annotations
@@ -17,13 +16,14 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.runtime.control_flow.if_conversion import choose, is_cheap, is_small
 from np2tf.runtime.control_flow.partial_updates import (
-    SliceUpdate,
     apply_update,
     common_shapes,
     of_shapes,
     updates_between,
 )
+from np2tf.runtime.control_flow.variables import NO_VARIABLES, Variables, described, structure
 from np2tf.runtime.structures.carried_values import (
     Carried,
     Undefined,
@@ -48,40 +48,31 @@ from np2tf.staging import (
     BranchDtypeError,
     BranchTypeError,
     PromotionError,
+    RankChangeError,
     RecursionLimitError,
     StagingError,
     TraceDifferenceError,
     XlaShapeError,
 )
 from np2tf.tnp._array.ndarray import storage_of
-from np2tf.tnp._array.write_ordering import pin_before_write
 from np2tf.tnp._operands.widened import WidenedStorage, read_widened
-from np2tf.tnp._slicing.slice_updates import slice_under_xla
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import Storage, link_aliases, staging_scope
 
 Branch = Callable[[], Any]
-#: The storages that a branch writes, each with the shapes of the slices that it writes; None for the whole
-#: array.
+#: The storages that a branch writes, each with the shapes of the pieces that it writes; None for the whole.
 Shapes = dict[Storage, list[tf.TensorShape] | None]
-
-_CHEAP_OPS = 150
-_SMALL = range(5)
-_PURE = frozenset({"Const", "Pack", "AddV2", "Sub", "Mul", "Cast"})
-_BLOCKS = frozenset(
-    {"While", "StatelessWhile", "If", "StatelessIf", "PartitionedCall", "StatefulPartitionedCall"}
-)
 
 
 class _Side:
-    """The results and writes of one branch, learnt from a throw-away trace.
+    """What one side returns and writes, learnt from a throw-away trace.
 
     Attributes:
-        error: the exception that this branch raises, if it does.
-        after: the storages that it writes, with their values at its end.
-        suspects: for each leaf the storages from outside that it may share memory with.
+        error: the exception that this side raises, if it does.
+        after: the storages that it writes, with the values that they have then.
+        possible_aliases: for each leaf the storages from outside that it may share memory with.
         new: for each leaf the storages made here that it may share memory with.
-        ops: its operations, with those of the branches inside it.
+        ops: what it consists of, with the branches inside it.
         graph: the throw-away graph; `graphs` are this one and those of the loops and branches inside.
     """
 
@@ -106,7 +97,7 @@ class _Side:
                 raise RecursionLimitError("calls in staged branches go too deep") from error
             except Exception as error:
                 self.error = error
-                del trace.shown.described[described:]  # the error's message, which the host makes again
+                del trace.shown.described[described:]  # by its message, which the host makes again
             finally:
                 self.after = {storage: storage._value for storage in scope.writes}
                 scope.undo()
@@ -115,7 +106,7 @@ class _Side:
         self.graph, self.graphs = inside.graph, inside.graphs
 
     def align(self, other: _Side) -> None:
-        """Give unbound names, and lists that differ, the structure of the other branch."""
+        """Give names that are unbound here, and lists that differ, the structure of the other side."""
         with self.graph.as_default():
             mine = like(self.result, other.result)
             result = fit_structure(mine, merge_structures(mine, like(other.result, mine)))
@@ -131,18 +122,21 @@ class _Side:
         self.leaves, self.result = leaves, result
 
 
-def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch) -> Any:
-    """Return the result of `then()` or `otherwise()` as one `tf.cond`.
+def stage_branches(
+    trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branch, variables: Variables = NO_VARIABLES
+) -> Any:
+    """`then()` or `otherwise()` as one `tf.cond`.
 
-    The graph never executes a branch that raises. If its condition holds at run time, a violation is
-    recorded: the call is discarded and repeated on the host, where the exception is raised as in NumPy.
+    A side that raises is never taken in the graph: that it should have been is recorded as a violation, upon
+    which the whole call is discarded and repeated on the host, where the exception comes up as it does in
+    NumPy.
 
     Raises:
-        StagingError: if the two branches have no common form.
+        StagingError: the two sides have no common form.
     """
     sides = _Side(trace, then), _Side(trace, otherwise)
     if sides[0].error is not None and sides[1].error is not None:
-        # Both branches raise, so the call does: the host raises the right exception.
+        # Whichever it should be, a call that gets here raises: on the host the right exception comes up.
         raise sides[0].error
     if sides[0].error is not None:
         record_violation(test)
@@ -150,12 +144,12 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     if sides[1].error is not None:
         record_violation(tf.logical_not(test))
         return then()
-    forms = _common_forms(trace, *sides)
-    widened = {} if trace.root is None else _widened_arrays(test, forms, *sides)
+    forms = _common_forms(trace, variables, *sides)
+    widened = {} if trace.root is None else _widened_arrays(test, forms, variables, *sides)
     storages = list({**sides[0].after, **sides[1].after})
     sources: list[set[Storage]] = [set() for _ in forms]
     tracked = _tracked_arrays(forms, *sides)
-    by_choice = trace.xla and all(map(_is_cheap, sides))
+    by_choice = trace.xla and all(is_cheap(one.ops) for one in sides)
     shapes = {
         storage: _shapes(storage, sides) if trace.xla and not by_choice else None for storage in storages
     }
@@ -177,14 +171,14 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
     if trace.throw_aways:
         results = _foreseen(trace, forms, len(tracked), shapes, sides)
         sources = [a | b for a, b in zip(sides[0].possible_aliases, sides[1].possible_aliases, strict=True)]
-        if not by_choice or not all(map(_is_small, results)):
+        if not by_choice or not all(map(is_small, results)):
             trace.throw_aways[-1].ops.append(None)
     elif by_choice:
         yes, no = (
             _run_restoring(functools.partial(side, branch, pin=False), dict.fromkeys(storages))
             for branch in (then, otherwise)
         )
-        results = _choose_results(test, yes, no, storages)
+        results = choose(test, yes, no, storages)
     else:
         results = tf.cond(
             test,
@@ -193,6 +187,18 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
         )
         results = results if isinstance(results, (list, tuple)) else [results]
         _write(shapes, results)
+    return _bind(results, forms, sides, widened, sources, tracked)
+
+
+def _bind(
+    results: list[tf.Tensor],
+    forms: list[Carried | None],
+    sides: tuple[_Side, _Side],
+    widened: dict[int, tuple[tf.Tensor, np.dtype[Any]]],
+    sources: list[set[Storage]],
+    tracked: dict[int, tuple[Storage, ...]],
+) -> Any:
+    """What the branch gives, of the tensors that come out of it."""
     rest = iter(results)
     leaves = list(sides[0].leaves)
     for k, form in enumerate(forms):
@@ -209,7 +215,7 @@ def stage_branches(trace: Trace, test: tf.Tensor, then: Branch, otherwise: Branc
 
 
 def _join_new(leaves: list[Any], forms: list[Carried | None], sides: tuple[_Side, _Side]) -> None:
-    """Keep together the leaves that are, or may be, one array that a branch has made."""
+    """Keep together the leaves that are, or may be, one array that a side has made."""
     arrays = [k for k, form in enumerate(forms) if form is not None and not form.number]
     for n, k in enumerate(arrays):
         for j in arrays[:n]:
@@ -229,7 +235,7 @@ def _shapes(storage: Storage, sides: tuple[_Side, _Side]) -> list[tf.TensorShape
 def _foreseen(
     trace: Trace, forms: list[Carried | None], tracked: int, shapes: Shapes, sides: tuple[_Side, _Side]
 ) -> list[tf.Tensor]:
-    """Return placeholders for the branch's results, and write placeholders to its storages."""
+    """Placeholders for what the branch will give; writes some to its storages."""
     trace.throw_aways[-1].ops += [op for side in sides for op in side.ops]
     trace.throw_aways[-1].graphs += [graph for side in sides for graph in side.graphs]
     for storage, parts in shapes.items():
@@ -249,37 +255,49 @@ def _placeholder(dtype: tf.DType, shape: tf.TensorShape) -> tf.Tensor:
     return tf.compat.v1.placeholder(dtype, shape)
 
 
-def _common_forms(trace: Trace, a: _Side, b: _Side) -> list[Carried | None]:
-    """Return the form in which the branch returns each leaf; None if both branches return the very same
-    value.
-    """
+def _common_forms(trace: Trace, variables: Variables, a: _Side, b: _Side) -> list[Carried | None]:
+    """How each leaf is carried out of the branch; None where both sides give the very same."""
     a.align(b)
     b.align(a)
     if a.outline != b.outline:
-        raise BranchTypeError("the two sides of a branch return different structures")
-    forms = [_common(m, n, f, g) for m, n, f, g in zip(a.leaves, b.leaves, a.forms, b.forms, strict=True)]
+        raise BranchTypeError(_other_structure(variables, a, b))
+    forms = [_common(k, variables, a, b) for k in range(len(a.leaves))]
     for side in (a, b):
         for one, form in zip(side.forms, forms, strict=True):
             trace.shown.join(one, form)
-    if trace.xla and any(form is not None and None in form.shape for form in forms):
-        raise XlaShapeError("an array has another shape on each side of a branch that XLA should compile")
+    growing = [k for k, form in enumerate(forms) if form is not None and None in form.shape]
+    if trace.xla and growing:
+        raise XlaShapeError(f"{_in_branch(growing[0], variables, a, b)}, and XLA should compile the branch")
     return forms
 
 
+def _in_branch(k: int, variables: Variables, a: _Side, b: _Side) -> str:
+    """What a variable is on either side."""
+    label = variables.label(a.result, k)
+    return variables.in_branch(label, *(described(one.leaves[k], one.forms[k]) for one in (a, b)))
+
+
+def _other_structure(variables: Variables, a: _Side, b: _Side) -> str:
+    for (label, one), (_, other) in zip(variables.items(a.result), variables.items(b.result), strict=False):
+        if flatten(one)[2] != flatten(other)[2]:
+            return variables.in_branch(label, structure(one), structure(other))
+    return "the two sides of a branch return different structures"
+
+
 def _widened_arrays(
-    test: tf.Tensor, forms: list[Carried | None], *sides: _Side
+    test: tf.Tensor, forms: list[Carried | None], variables: Variables, *sides: _Side
 ) -> dict[int, tuple[tf.Tensor, np.dtype[Any]]]:
-    """Return the arrays whose dtype in one branch differs from the common dtype: the condition, and the
-    dtype.
+    """The arrays that have another dtype on one side than they are carried in: whether so, and which.
 
     Raises:
-        StagingError: if an array's dtype differs in both branches.
+        StagingError: an array has another one on both sides.
     """
     found = {}
     for k, (one, other, form) in enumerate(zip(sides[0].forms, sides[1].forms, forms, strict=True)):
         then, otherwise = is_widened(one, form), is_widened(other, form)
         if then and otherwise:
-            raise BranchDtypeError("an array is of another dtype on each side of a branch")
+            told = _in_branch(k, variables, sides[0], sides[1])
+            raise BranchDtypeError(f"{told}, and of neither dtype behind it")
         narrow, taken = (one, test) if then else (other, tf.logical_not(test))
         if (then or otherwise) and form is not None and narrow is not None:
             if form.optional:
@@ -290,9 +308,7 @@ def _widened_arrays(
 
 
 def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int, tuple[Storage, ...]]:
-    """Return the arrays that may be one of several outside storages, for which a number tells the storage at
-    run time.
-    """
+    """The arrays that may be one of some storages from outside, known at run time."""
     candidates = [merged_storages(m, n) for m, n in zip(a.origins, b.origins, strict=True)]
     return {
         k: found
@@ -302,7 +318,7 @@ def _tracked_arrays(forms: list[Carried | None], a: _Side, b: _Side) -> dict[int
 
 
 def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[tf.Tensor]:
-    """Return the results of `side` and its writes to storages. The storages keep their former values."""
+    """What `side` returns, and what it writes to storages, which keep the values they had."""
     before = [storage.value for storage in shapes]
     results = side()
     for (storage, parts), value in zip(shapes.items(), before, strict=True):
@@ -313,7 +329,7 @@ def _run_restoring(side: Callable[[], list[tf.Tensor]], shapes: Shapes) -> list[
 
 
 def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape]) -> list[tf.Tensor]:
-    """Return the starts and values of the slices that a branch has written."""
+    """The places and values of what a side has written."""
     pieces = updates_between(storage.value, before)
     pieces = None if pieces is None else of_shapes(pieces, shapes, before)
     if pieces is None or [piece.shape for _, piece in pieces] != shapes:
@@ -324,7 +340,7 @@ def _updates_of(storage: Storage, before: tf.Tensor, shapes: list[tf.TensorShape
 
 
 def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
-    """Write the storages' values or slices, which are behind the branches' results."""
+    """Write what the sides have given behind what they return."""
     count = sum(1 if parts is None else 2 * len(parts) for parts in shapes.values())
     rest = iter(results[len(results) - count :])
     for storage, parts in shapes.items():
@@ -334,101 +350,17 @@ def _write(shapes: Shapes, results: list[tf.Tensor]) -> None:
             storage.write(apply_update(storage.value, (next(rest), next(rest))))
 
 
-def _choose_results(
-    test: tf.Tensor, yes: list[tf.Tensor], no: list[tf.Tensor], storages: list[Storage]
-) -> list[tf.Tensor]:
-    """Return the results of one of two branches that are both computed, and write its writes
-    (if-conversion).
-    """
-    count = len(yes) - len(storages)
-    for storage, after_yes, after_no in zip(storages, yes[count:], no[count:], strict=True):
-        if _is_small(after_yes):
-            storage.write(tf.where(test, after_yes, after_no))
-        else:
-            elements = [updates_between(after, storage.value) for after in (after_yes, after_no)]
-            assert elements[0] is not None  # a cheap branch writes only elements of a large array
-            assert elements[1] is not None
-            _choose_elements(test, storage, elements[0], elements[1])
-    return [tf.where(test, a, b) for a, b in zip(yes[:count], no[:count], strict=True)]
-
-
-def _choose_elements(
-    test: tf.Tensor, storage: Storage, yes: list[SliceUpdate], no: list[SliceUpdate]
-) -> None:
-    """Write the elements that the taken branch writes."""
-    # The k-th writes of both branches become one write, to the place of the taken branch.
-    paired = len(yes) == len(no) and all(a.shape == b.shape for (_, a), (_, b) in zip(yes, no, strict=True))
-    if paired:
-        writes = [
-            (_one_place(test, a, b), tf.where(test, x, y), None)
-            for (a, x), (b, y) in zip(yes, no, strict=True)
-        ]
-    else:
-        writes = [(start, element, test) for start, element in yes]
-        writes += [(start, element, tf.logical_not(test)) for start, element in no]
-    elements = pin_before_write(storage, [element for _, element, _ in writes])
-    for (start, _, condition), element in zip(writes, elements, strict=True):
-        base = storage.value
-        if condition is not None:
-            element = tf.where(condition, element, slice_under_xla(base, start, element.shape.as_list()))
-        storage.write(apply_update(base, (start, element)))
-
-
-def _one_place(test: tf.Tensor, a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Return one of two start vectors, chosen number by number, so that XLA need not build the vectors."""
-    if _same_place(a, b):
-        return a
-    if a.op.type == b.op.type == "Pack":
-        return tf.stack([_one_place(test, m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True)])
-    return tf.where(test, a, b)
-
-
-def _same_place(a: tf.Tensor, b: tf.Tensor) -> bool:
-    """Return whether two start vectors are certainly equal: the same ops compute them from the same
-    values.
-    """
-    if a is b:
-        return True
-    if a.op.type != b.op.type or a.op.type not in _PURE or len(a.op.inputs) != len(b.op.inputs):
-        return False
-    if a.op.type == "Const":
-        return np.array_equal(tf.get_static_value(a), tf.get_static_value(b))
-    return all(_same_place(m, n) for m, n in zip(a.op.inputs, b.op.inputs, strict=True))
-
-
-def _is_cheap(side: _Side) -> bool:
-    """Return whether XLA should compute both branches and select: few ops, on numbers or elements of
-    arrays.
-    """
-    return len(side.ops) <= _CHEAP_OPS and all(map(_is_cheap_op, side.ops))
-
-
-def _is_cheap_op(op: tf.Operation | None) -> bool:
-    if op is None:  # a branch that is not made by selection
-        return False
-    if op.type in ("Placeholder", "Const"):
-        return True
-    if op.type == "XlaDynamicUpdateSlice":
-        return _is_small(op.inputs[1])
-    return op.type not in _BLOCKS and all(map(_is_small, op.outputs))
-
-
-def _is_small(tensor: tf.Tensor) -> bool:
-    return tensor.shape.rank is not None and tensor.shape.num_elements() in _SMALL
-
-
-def _common(a: Any, b: Any, form_a: Carried | None, form_b: Carried | None) -> Carried | None:
-    """Return the form in which the branch returns a value; None if both branches return the very same
-    value.
-    """
-    if same(a, b):
+def _common(k: int, variables: Variables, a: _Side, b: _Side) -> Carried | None:
+    """How a result is carried out of the branch; None where both sides give the very same value."""
+    one, other, form_a, form_b = a.leaves[k], b.leaves[k], a.forms[k], b.forms[k]
+    if same(one, other):
         return None
-    if isinstance(a, Undefined) or isinstance(b, Undefined):
-        name, form = (a.name, form_b) if isinstance(a, Undefined) else (b.name, form_a)
+    if isinstance(one, Undefined) or isinstance(other, Undefined):
+        name, form = (one.name, form_b) if isinstance(one, Undefined) else (other.name, form_a)
         if form is not None:
             return replace(form, optional=name)
     if form_a is None or form_b is None:
-        raise BranchTypeError(
-            f"a variable is {type(a).__name__} on one side of a branch and {type(b).__name__} on the other",
-        )
+        raise BranchTypeError(_in_branch(k, variables, a, b))
+    if len(form_a.shape) != len(form_b.shape):
+        raise RankChangeError(_in_branch(k, variables, a, b))
     return join(form_a, form_b, "a variable set in a branch")

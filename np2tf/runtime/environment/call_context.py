@@ -15,8 +15,8 @@ from time import perf_counter
 from typing import Any
 
 from np2tf.config import config
+from np2tf.operators import in_use as operators
 from np2tf.runtime.environment.clock import clock
-from np2tf.runtime.operators import table as operators
 from np2tf.tnp._front import loading
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.operand_kinds import surroundings

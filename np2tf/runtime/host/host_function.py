@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 from np2tf.counts import counts
+from np2tf.operators.undefined import bound
 from np2tf.runtime.decisions.prospect import Prospect
 from np2tf.runtime.environment.call_context import is_on_host, is_on_numpy
 from np2tf.runtime.environment.clock import LONG_CALL, Stopwatch, clock, long_calls
 from np2tf.runtime.host.originals import original_of, watched_original_of
 from np2tf.runtime.host.recursion import HostCalls, allow_deep_recursion
 from np2tf.runtime.introspection.code_names import all_names
-from np2tf.runtime.operators.undefined import bound
 from np2tf.runtime.replacement.watched_loop import hot
 from np2tf.tnp._front.fast_flags import fast_flags
 

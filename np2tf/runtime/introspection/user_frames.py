@@ -80,8 +80,16 @@ def callers(above: int = 0) -> list[Caller]:
     return list(found.values())
 
 
-def _frames(innermost: types.FrameType) -> list[types.FrameType]:
-    frame: types.FrameType | None = innermost
+def innermost() -> types.FrameType | None:
+    """The user's frame that has called np2tf; None where there is none."""
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None and (_is_own(frame) or _is_of_tensorflow(frame)):
+        frame = frame.f_back
+    return frame
+
+
+def _frames(top: types.FrameType) -> list[types.FrameType]:
+    frame: types.FrameType | None = top
     found = []
     while frame is not None:
         found.append(frame)

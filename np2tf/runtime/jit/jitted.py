@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from np2tf.config import check, config
 from np2tf.counts import counts
+from np2tf.operators.undefined import bound
 from np2tf.runtime.decisions.decisions import decisions
 from np2tf.runtime.environment import forks as forks  # in which nothing is compiled
 from np2tf.runtime.environment import tensorflow_patches as tensorflow_patches  # which keep AutoGraph off
@@ -26,7 +27,6 @@ from np2tf.runtime.environment.unjitted import UnjittedWarning as UnjittedWarnin
 from np2tf.runtime.host.host_function import HostFunction
 from np2tf.runtime.introspection.array_search import code_names_numpy, holds_array
 from np2tf.runtime.jit.callables import jit_callable
-from np2tf.runtime.operators.undefined import bound
 from np2tf.staging import NotStagedError
 from np2tf.tnp._front.fast_flags import fast_flags
 from np2tf.tnp._front.promotion_mode import promotion_scope, uses_numpy_rules

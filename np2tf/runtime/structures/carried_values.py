@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
+from np2tf.operators.undefined import Undefined
 from np2tf.pytree.containers import LIST, TUPLE, Container
 from np2tf.pytree.registry import STRUCTURES, Registry
-from np2tf.runtime.operators.undefined import Undefined
 from np2tf.staging import RankChangeError, ShapeNeededError
 from np2tf.tnp._array.ndarray import (
     chain_of,

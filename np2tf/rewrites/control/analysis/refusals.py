@@ -34,6 +34,7 @@ class Refusals:
     Args:
         unknown: the calls whose callees the text does not show; their effects are reported while staging.
         methods: the calls of methods of the module's classes, which may be named like a list's methods.
+        lowered: the kinds of small statements that are lowered themselves.
     """
 
     def __init__(
@@ -43,7 +44,9 @@ class Refusals:
         static: Static,
         unknown: Collection[cst.Call],
         methods: Collection[cst.Call],
+        lowered: Collection[type[cst.CSTNode]] = (),
     ) -> None:
+        self._statements = {kind: why for kind, why in _STATEMENTS.items() if kind not in lowered}
         self._unknown = frozenset(unknown)
         self._methods = frozenset(methods)
         self._facts = facts
@@ -94,7 +97,7 @@ class Refusals:
         return f"`{late[0]}`, which an inner function reads" if late else None
 
     def _statement(self, node: cst.CSTNode) -> str | None:
-        return _STATEMENTS.get(type(node))
+        return self._statements.get(type(node))
 
     def _container(self, node: cst.CSTNode) -> str | None:
         if (

@@ -11,6 +11,7 @@ import libcst as cst
 
 from np2tf.facts.dataflow.counters import step_of
 from np2tf.facts.dataflow.flow import Names, live_before, reads, writes
+from np2tf.rewrites.control.common.construct import Judge
 from np2tf.rewrites.control.common.layout import (
     blank,
     call,
@@ -64,6 +65,25 @@ class _Branch:
         """True if the branch has a comment that a lambda would lose."""
         inside = [*self.lowered, *self.leading, *footer_of(self.owner)]
         return self.header is not None or any(has_comment(part) for part in inside)
+
+
+def is_lowered(judge: Judge, node: cst.If) -> bool:
+    """Whether the test may be an array's value; CannotLower where the `if` must be lowered and cannot."""
+    if judge.static(node.test):
+        return False
+    if _stays(judge, node) and judge.static.probably(node.test):
+        return False  # a number that the caller gives: known while staging as a rule
+    if judge.reason(node) is not None and judge.is_setting(node.test):
+        return False  # should it be an array's value, the trace ends there
+    judge.check(node)
+    return True
+
+
+def _stays(judge: Judge, node: cst.If) -> bool:
+    """Whether an `if` had better stay Python: it cannot be lowered, ends a recursion, or may raise."""
+    if judge.reason(node) is not None or reads(node.test) & judge.counters:
+        return True
+    return any(isinstance(part, cst.Raise) for part in walk(node))
 
 
 def lower(lowering: Lowers, node: cst.If, live: Names, scope: Scope, tail: bool) -> list[Statement]:

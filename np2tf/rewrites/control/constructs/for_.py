@@ -5,6 +5,7 @@ from __future__ import annotations
 import libcst as cst
 
 from np2tf.facts.dataflow.flow import Names, bound_targets, loop_head
+from np2tf.rewrites.control.common.construct import Judge
 from np2tf.rewrites.control.common.layout import (
     assigned,
     blank,
@@ -28,7 +29,28 @@ from np2tf.rewrites.control.constructs.independent import map_loop
 from np2tf.tree.templates import Statement
 
 
-def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[Statement]:
+def is_lowered(judge: Judge, node: cst.For) -> bool:
+    """Whether the loop may run over an array or many numbers; CannotLower where it must be and cannot."""
+    if judge.stays_plain(node) or node.asynchronous is not None or not _only_names(node.target):
+        return False
+    if not judge.may_iterate(node.iter):
+        return False
+    if judge.reason(node) is None:
+        return True
+    if judge.is_long_range(node.iter):
+        judge.check(node)  # unrolled, it would become a graph as long as the range
+    return False
+
+
+def _only_names(target: cst.BaseExpression) -> bool:
+    if isinstance(target, cst.Tuple):
+        return all(
+            isinstance(element, cst.Element) and _only_names(element.value) for element in target.elements
+        )
+    return isinstance(target, cst.Name)
+
+
+def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope, tail: bool) -> list[Statement]:
     """Return the helpers and the call for a `for`."""
     naming = lowering.naming
     body = statements_of(node)
@@ -70,10 +92,10 @@ def lower(lowering: Lowers, node: cst.For, live: Names, scope: Scope) -> list[St
         out.append(helper(keep_going, state, [line(f"return np2tf.not_({stop})")], leading))
         arguments.append(f"keep_going={keep_going}")
         leading = ()
-    tail = returning(state, True, footer_of(node))
+    ending = returning(state, True, footer_of(node))
     above = rebinding(params, shared, naming)
     params = renamed(params, shared, naming)
-    out.append(helper(step, params, [*above, *stepped, *tail], leading, comment_of(node.body)))
+    out.append(helper(step, params, [*above, *stepped, *ending], leading, comment_of(node.body)))
     out.append(line(call(assigned(state), "np2tf.for_loop", arguments, scope.depth, scope.width), blank()))
     return out
 

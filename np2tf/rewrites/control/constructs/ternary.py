@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import libcst as cst
 
+from np2tf.rewrites.control.common.construct import Judge
+from np2tf.rewrites.control.common.counting import counts
 from np2tf.tree.templates import expression
+
+
+def is_lowered(judge: Judge, node: cst.IfExp) -> bool:
+    """Whether the test may be an array's value, and does not count calls."""
+    return not counts(judge, node.test) and not judge.static(node.test)
 
 
 def edit(node: cst.IfExp) -> cst.BaseExpression:
