@@ -1,7 +1,8 @@
 """Runs published packages' own tests on plain NumPy and translated: ``python tools/corpus.py``.
 
-Ends with 1 where a test fails translated that is not in tests/corpus/known_failures.toml, where an entry
-there does not fail any more, or where the tests do not pass on NumPy as they should.
+The exit status is 1 if a test fails translated that is not in tests/corpus/known_failures.toml, if an entry
+of
+that file no longer fails, or if the number of tests that pass on NumPy is not the expected number.
 """
 
 from __future__ import annotations
@@ -169,7 +170,7 @@ def _rows(
 
 
 def _document(table: str, begin: str, end: str) -> None:
-    """Put a table between two marks of the document."""
+    """Replace the text between two marks of the document by a table."""
     before, _, rest = DOCUMENT.read_text(encoding="utf-8").partition(begin)
     _, _, after = rest.partition(end)
     text = f"{before}{begin}\n\n{table}\n\n{end}{after}"

@@ -1,4 +1,4 @@
-"""The options of commands that look at files: which ones, and which findings of them."""
+"""The options of commands that look at files: which files, and which findings."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OPTIONS = (
 
 
 def with_options(*options: Callable[..., Any]) -> Callable[..., Any]:
-    """A decorator that adds options to a command, which shows them in this order."""
+    """Return a decorator that adds options to a command, whose help shows them in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -52,7 +52,7 @@ file_choices = with_options(*_OPTIONS)
 
 
 def configurations_of(choices: dict[str, Any]) -> Configurations:
-    """What applies to files where these options are given."""
+    """Return the configurations of files, with these options of the command line applied."""
     given = {key: choices.get(name) for name, key in _KEYS.items()}
     for key in ("select", "ignore"):
         given[key] = [code for text in given[key] or () for code in text.split(",") if code.strip()] or None
@@ -60,7 +60,7 @@ def configurations_of(choices: dict[str, Any]) -> Configurations:
 
 
 def search_of(choices: dict[str, Any], configurations: Configurations) -> Search:
-    """How files are looked for where these options are given."""
+    """Return the search for files that these options ask for."""
     return Search(
         configurations,
         gitignore=choices["respect_gitignore"],

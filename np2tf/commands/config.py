@@ -1,4 +1,4 @@
-"""`np2tf config`: what applies to a file, and where that comes from."""
+"""`np2tf config`: shows the settings that apply to a file, and where each setting comes from."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def config(files: tuple[Path, ...], show: bool) -> None:
 
 
 def _as_toml(value: Any) -> str:
-    """A value as it is spelled in TOML, on one line."""
+    """Return a value as TOML spells it, on one line."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{_as_toml(key)} = {_as_toml(one)}" for key, one in value.items()) + "}"
     if isinstance(value, tuple):

@@ -80,7 +80,7 @@ def convert(paths: tuple[str, ...], **choices: Any) -> None:
 
 
 def _look_at(paths: tuple[str, ...], choices: dict[str, Any]) -> None:
-    """Raise UsageError for options that do not go together, and paths that are not there."""
+    """Raise UsageError for options that do not go together, and for paths that do not exist."""
     given = [f"--{name}" for name in ("write", "check", "diff", "out") if choices[name]]
     if len(given) > 1 and given != ["--check", "--diff"]:
         raise click.UsageError(f"{given[0]} and {given[1]} exclude each other")
@@ -123,7 +123,7 @@ def _found(paths: tuple[str, ...], configurations: Configurations, choices: dict
 def _tasks(
     found: Sequence[Found], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> tuple[list[Task], list[Done]]:
-    """The files that can be read, and what is to be said of the others."""
+    """Return a task for each file that can be read, and a finding for each file that cannot."""
     tasks: list[Task] = []
     unread: list[Done] = []
     for path, root in ((one.path, one.root) for one in found):
@@ -150,7 +150,7 @@ def _standard_input(
 
 
 def _copied(found: list[Found], out: Path) -> list[Done]:
-    """Copy what is not Python; the files for which that is not possible."""
+    """Copy the files that are not Python, and return a finding for each file that cannot be copied."""
     problems: list[Done] = []
     for one in found:
         if not one.is_source:
@@ -165,7 +165,7 @@ def _copied(found: list[Found], out: Path) -> list[Done]:
 def _delivered(
     tasks: list[Task], configurations: Configurations, choices: dict[str, Any], delivery: Delivery
 ) -> list[Done]:
-    """Translate the files and do with each what is to be done."""
+    """Translate the files, and print or write each translation."""
     outcomes: list[Done] = []
     unchanged = Unchanged(not choices["no_cache"])
     with Bar(len(tasks), not choices["quiet"]) as bar:
@@ -181,7 +181,9 @@ def _delivered(
 def _joined(
     tasks: Sequence[Task], outcomes: Sequence[Done], configurations: Configurations
 ) -> Iterator[Diagnostic]:
-    """The functions that are jitted, and whose calls run on the host for what a callee elsewhere does."""
+    """Yield the findings that need other files: jitted functions whose calls run on the host because of a
+    callee.
+    """
     summaries = {one.path: one.summary for one in outcomes}
     functions = (function for one in summaries.values() if one for function in one.functions.values())
     if not any(function.is_staged for function in functions):

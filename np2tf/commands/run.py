@@ -1,4 +1,4 @@
-"""`np2tf run`: run a script or a module translated, as `python` would run it."""
+"""`np2tf run`: runs a script or a module translated, as `python` would run it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Run(click.Command):
         return super().parse_args(ctx, self._separated(args))
 
     def _separated(self, args: Sequence[str]) -> list[str]:
-        """The arguments with `--` before those of the program, and `--report` with its value."""
+        """Return the arguments with `--` before those of the program, and `--report` with its value."""
         valued = {
             name for option in self.params if not getattr(option, "is_flag", True) for name in option.opts
         }
@@ -123,14 +123,14 @@ def run(
 
 
 def _start(program: Program, settings: dict[str, str], full_traceback: bool) -> None:
-    """Run the program: whatever is raised from here on is its own."""
+    """Run the program. Exceptions from here on are the program's own."""
     try:
         main = prepare(program)
     except CannotRun as error:
         _refuse(error)
     except SystemExit:
         raise
-    except BaseException as error:  # a package of the program's, imported to find the module, has failed
+    except BaseException as error:  # a package of the program, imported to find the module, has failed
         show(error, whole=full_traceback)
         sys.exit(1)
     with on_device(settings.get("device")):
@@ -143,7 +143,7 @@ def _refuse(error: CannotRun) -> NoReturn:
 
 
 def _device(name: str) -> str:
-    """TensorFlow's name of a device; ends the command if there is none of this name."""
+    """Return TensorFlow's name of a device; end the command if there is no device of this name."""
     import tensorflow as tf
 
     kind, _, number = name.removeprefix("/").removeprefix("device:").partition(":")

@@ -1,4 +1,4 @@
-"""`np2tf verify`: are the translations equal to their originals, and how fast are they?"""
+"""`np2tf verify`: compares the translations with their originals, and times both."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Packages drawn at random from a list that was made before anything was run: tests/corpus/drawn_from.txt."""
+"""Draw packages at random from a list that was made before any package was run: tests/corpus/drawn_from.txt.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +11,11 @@ LIST = ROOT / "tests" / "corpus" / "drawn_from.txt"
 
 
 def candidates() -> list[str]:
-    """Every package of the list, as `name==version`, sorted."""
+    """Return every package of the list, as `name==version`, sorted."""
     return sorted(line for line in LIST.read_text(encoding="utf-8").split() if line)
 
 
 def draw(number: int, seed: int) -> list[str]:
-    """So many of them, in the order in which they are drawn; the same for everyone with the same seed."""
+    """Return `number` packages in the order in which they are drawn. The same seed gives the same packages.
+    """
     return random.Random(seed).sample(candidates(), number)
