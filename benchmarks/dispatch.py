@@ -33,7 +33,7 @@ from np2tf import tnp
 from np2tf.tnp._array.ndarray import tensor_array
 
 #: The goals. With tensors, np2tf takes at most so many times the raw operation; on the host, at most so many
-#: times NumPy, or so many seconds for a cheap operation. Writing an element takes at most so many times NumPy.
+#: times NumPy, or so many seconds for a cheap operation. Writing an element: at most so many times NumPy.
 TENSOR_GOAL, HOST_GOAL, CHEAP_GOAL, ELEMENT_GOAL = 2.0, 4.0, 1.5e-6, 5.0
 #: If TensorFlow's NumPy takes so many times the raw operation, np2tf must be so many times faster.
 SLOW_EXPERIMENTAL, QUICKER = 5.0, 3.0

@@ -217,8 +217,7 @@ FUNCTIONS = ("nothing", "arrays", "taken", "several", "helper", "calling")
 
 
 def jitted_rows() -> Iterator[Row]:
-    """Return the rows of jitted functions whose calls stay on the host, compared with the original functions.
-    """
+    """Return the rows of jitted functions whose calls stay on the host, compared with the originals."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "overhead_module.py"
         path.write_text(SOURCE)

@@ -13,7 +13,9 @@ BEGIN, END = "<!-- written by benchmarks/run_kernels.py -->", "<!-- end -->"
 
 
 def ratio(results: dict[str, Measured], system: str, name: str, key: str = "warm") -> float | None:
-    """Return NumPy's seconds over a system's: above 1 the system is faster. None for a failed or wrong run.
+    """Return NumPy's seconds over a system's: above 1 the system is faster; None for a failed or wrong run.
+
+    A run is wrong if its result differs from NumPy's.
     """
     found = results[system][name]
     return found["numpy"] / found[key] if found.get("right") else None

@@ -91,7 +91,9 @@ def in_a_loop(name: str, op: Op) -> Any:
 
 
 def small_size(name: str, seconds: float) -> int:
-    """Return up to how many elements of the largest input XLA in a loop is not much slower than the kernel.
+    """Return the number of elements up to which XLA in a loop is not much slower than the kernel.
+
+    The elements are those of the largest input. The result is 0 if XLA is much slower at the smallest size.
     """
     found = 0
     for op in map(SIZED[name], SIZES):

@@ -58,8 +58,7 @@ class Run:
 
     @property
     def texts(self) -> dict[str, str]:
-        """Return the text of every file by its path, and of every notebook cell by its `Diagnostic.source`.
-        """
+        """Return the text of every file by its path, and of every cell by its `Diagnostic.source`."""
         found = {str(file.path): file.text for file in self.files}
         for file in self.files:
             for cell in file.notebook.cells if file.notebook is not None else ():
@@ -79,7 +78,10 @@ class Run:
         return FINDINGS if any(found.severity != "note" for found in self.findings) else CLEAN
 
     def add_suppressions(self) -> tuple[int, int]:
-        """Suppress the findings that are shown. Return how many findings that hides, and in how many files.
+        """Suppress the findings that are shown.
+
+        Returns:
+            How many findings that hides, and in how many files.
         """
         findings = files = 0
         for file, judged in zip(self.files, self.judged):

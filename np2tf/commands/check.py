@@ -152,8 +152,7 @@ def _baseline(reading: Path | None, writing: Path | None) -> Baseline | None:
 
 
 def _edited(run: Callable[[], Run], chosen: dict[str, Any]) -> Run:
-    """Return the findings, after the suppressions in the files have been added or removed as the options ask.
-    """
+    """Return the findings, after the suppressions in the files have been edited as the options ask."""
     found = run()
     if chosen["add_ignore"]:
         if chosen["baseline"] is not None:

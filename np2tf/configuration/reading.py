@@ -143,7 +143,9 @@ def _codes(value: Any) -> tuple[str, ...]:
 
 
 def _prefix(text: str) -> str:
-    """Return the full spelling of a code, or of the beginning of codes: `NP2TF401`, `NP2TF4`, `401`, `ALL`.
+    """Return the full spelling of a code, or of the beginning of codes: `NP2TF401`, `NP2TF4`, `401`.
+
+    The word `ALL` stands for the beginning of every code.
     """
     prefix = text.strip().upper()
     prefix = "NP2TF" if prefix == "ALL" else prefix

@@ -33,10 +33,10 @@ class Settings:
     jit: bool = True
     line_length: int = LINE_LENGTH
     select: tuple[str, ...] = (EVERY_CODE,)
-    """Beginnings of codes. Of the beginnings in `select` and `ignore` that fit a code, the longest decides."""
+    """Beginnings of codes. Of those in `select` and `ignore` that fit a code, the longest decides."""
     ignore: tuple[str, ...] = ()
     per_file_ignores: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    """Patterns of files, each with beginnings of codes. `!pattern` matches the files that `pattern` does not."""
+    """Patterns of files, each with beginnings of codes. `!pattern` matches files that `pattern` does not."""
     include: tuple[str, ...] = DEFAULT_INCLUDE
     exclude: tuple[str, ...] = DEFAULT_EXCLUDE
     extend_exclude: tuple[str, ...] = ()

@@ -1,5 +1,4 @@
-"""Translate the files of one command: known results come from the cache, workers translate all other files.
-"""
+"""Translate the files of one command: known results come from the cache, workers translate the rest."""
 
 from __future__ import annotations
 

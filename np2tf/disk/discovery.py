@@ -76,8 +76,7 @@ class Search:
     _seen: set[str] = field(default_factory=set, init=False, repr=False)
 
     def files(self, paths: Iterable[Path]) -> Iterator[Found]:
-        """Yield the files in the order of the arguments, each once; within a folder by name, subfolders last.
-        """
+        """Yield the files in the order of the arguments, each once; in a folder by name, subfolders last."""
         self._seen = set()
         for path in paths:
             if self.force_exclude and self.excludes(path):

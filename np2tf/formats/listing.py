@@ -87,8 +87,7 @@ class Listing:
 
 
 def relative(path: str) -> str:
-    """Return a path as reports spell it: with slashes, and relative to the current folder if it lies below.
-    """
+    """Return a path as reports spell it: with slashes, relative to the current folder if it lies below."""
     absolute = os.path.abspath(path)
     here = os.getcwd()
     inside = absolute.startswith(here.rstrip(os.sep) + os.sep)

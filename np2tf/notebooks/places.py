@@ -1,5 +1,4 @@
-"""Find where values stand in a JSON text, so that a value can be replaced and all else stays byte for byte.
-"""
+"""Find where values stand in a JSON text, to replace a value and leave all else byte for byte."""
 
 from __future__ import annotations
 

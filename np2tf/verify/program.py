@@ -1,5 +1,4 @@
-"""Verify one program: convert it, run the original and the translation, compare their results, and time both.
-"""
+"""Verify one program: convert it, run the original and the translation, compare and time both."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Verify one project: run it on NumPy and translated, each in its own processes, compare and time both runs.
-"""
+"""Verify one project: run it on NumPy and translated, each in its own processes, compare and time both."""
 
 from __future__ import annotations
 

@@ -23,8 +23,7 @@ _WARNED = re.compile(r"\S.*:\d+: (?:TranslationWarning|UnjittedWarning): ")
 
 
 def own_lines(text: str) -> list[str]:
-    """Return the lines of a program's output that are its own: without TensorFlow's log and np2tf's warnings.
-    """
+    """Return the lines of a program's output that are its own: no log of TensorFlow, no warning of np2tf."""
     lines: list[str] = []
     below_warning = False
     for line in text.splitlines():

@@ -1,5 +1,4 @@
-"""Draw packages at random from a list that was made before any package was run: tests/corpus/drawn_from.txt.
-"""
+"""Draw packages at random from tests/corpus/drawn_from.txt, a list that is older than the first run."""
 
 from __future__ import annotations
 
@@ -16,6 +15,5 @@ def candidates() -> list[str]:
 
 
 def draw(number: int, seed: int) -> list[str]:
-    """Return `number` packages in the order in which they are drawn. The same seed gives the same packages.
-    """
+    """Return `number` packages in the order of drawing. The same seed gives the same packages."""
     return random.Random(seed).sample(candidates(), number)

@@ -28,16 +28,14 @@ def excluded() -> dict[str, str]:
 
 
 def included(folder: Path) -> list[str]:
-    """Return the test modules of the numpy package at `folder` that are not excluded, relative to the folder.
-    """
+    """Return the test modules of the numpy package that are not excluded, relative to its folder."""
     left_out = excluded()
     every = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("tests/test_*.py"))
     return [name for name in every if not any(name.startswith(path) for path in left_out)]
 
 
 def known_failures() -> dict[str, str]:
-    """Return test id -> why the test fails. An id that ends in ``[*]`` stands for all parameters of a test.
-    """
+    """Return test id -> why the test fails. An id that ends in ``[*]`` stands for all parameters."""
     entries: dict[str, str] = {}
     for path in sorted(FOLDER.glob("known_*.toml")):
         for module, tests in tomllib.loads(path.read_text(encoding="utf-8")).items():
@@ -101,8 +99,7 @@ def seen(one: Outcome) -> str:
 
 @dataclass(frozen=True)
 class Cause:
-    """A reason for people, with the patterns of the error and of the test's name by which it is recognised.
-    """
+    """A reason for people, with patterns of the error and of the test's name that recognise it."""
 
     reason: str
     error: str
