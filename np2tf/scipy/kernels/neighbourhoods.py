@@ -19,7 +19,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast
 from np2tf.tnp._tensor.dtype_dispatch import gathered, maximum, minimum
 from np2tf.tnp.linalg.products import rank_of
 
-#: The most shifted arrays that are combined one by one.
+#: The largest number of shifted arrays that a filter combines.
 _MOST_TERMS = 1024
 _SAME = {"grid-mirror": "reflect", "grid-wrap": "wrap", "grid-constant": "constant"}
 
@@ -40,7 +40,11 @@ def _positions(length: int, before: int, after: int, mode: str) -> np.ndarray:
 
 
 def _extended(x: tf.Tensor, axis: int, before: int, after: int, mode: Any, cval: Any) -> tf.Tensor:
-    """`x` with more elements at both ends of an axis."""
+    """Return `x` with more elements at both ends of an axis, made in the way that `mode` names.
+
+    Raises:
+        ValueError: there is no such mode.
+    """
     mode = _SAME.get(mode, mode)
     if mode == "constant":
         widths = [[before, after] if k == axis else [0, 0] for k in range(rank_of(x))]
@@ -68,11 +72,12 @@ def _wide(x: tf.Tensor) -> tf.Tensor:
 
 
 def _like(result: tf.Tensor, x: tf.Tensor) -> tf.Tensor:
+    """Convert a result to the dtype of `x`."""
     return cast(result, x.dtype.as_numpy_dtype)
 
 
 def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: Any) -> list[tf.Tensor]:
-    """For each place of a window along an axis, the array of the elements that are there."""
+    """Return, for each place of a window along an axis, the array of the elements at that place."""
     longer = _extended(x, axis, offset, size - 1 - offset, mode, cval)
     length = x.shape[axis]
     starts = ([k if n == axis else 0 for n in range(rank_of(x))] for k in range(size))
@@ -83,6 +88,7 @@ def _windows(x: tf.Tensor, axis: int, size: int, offset: int, mode: Any, cval: A
 def _correlated_1d(
     x: tf.Tensor, weights: tf.Tensor, axis: int, mode: Any, cval: Any, offset: int
 ) -> tf.Tensor:
+    """Correlate an array with weights along an axis."""
     size = weights.shape[0]
     terms = _windows(_wide(x), axis, size, offset, mode, cval)
     return _like(
@@ -94,6 +100,11 @@ def _correlated_1d(
 
 
 def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
+    """Return the weights in float64.
+
+    Raises:
+        StagingError: there are none or too many, their shape is unknown, or only SciPy handles the dtypes.
+    """
     tensor = as_tensor(weights)
     _input(name, x, exact=tensor.dtype.is_integer)
     if x.dtype.is_unsigned or tensor.dtype.is_complex or tensor.shape.num_elements() in (None, 0):
@@ -104,7 +115,11 @@ def _weights(name: str, x: tf.Tensor, weights: Any) -> tf.Tensor:
 
 
 def _along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Tensor, int]:
-    """The weights, and the axis as a number that is not negative."""
+    """Return the weights, and the number of the axis from 0 on.
+
+    Raises:
+        RuntimeError: the weights are not a vector.
+    """
     given = _weights(name, x, weights)
     if rank_of(given) != 1:
         raise RuntimeError("no filter weights given")
@@ -115,7 +130,22 @@ def _along_axis(name: str, x: tf.Tensor, weights: Any, axis: Any) -> tuple[tf.Te
 def correlate1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The correlation with weights along an axis.
+    """Correlate an array with weights along an axis.
+
+    Args:
+        input: array of real numbers.
+        weights: vector (k,) of real numbers.
+        axis: the axis of the correlation.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the weights are not a vector.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate1d.html.
     """
@@ -127,7 +157,22 @@ def correlate1d(
 def convolve1d(
     input: Array, weights: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The convolution with weights along an axis.
+    """Convolve an array with weights along an axis.
+
+    Args:
+        input: array of real numbers.
+        weights: vector (k,) of real numbers.
+        axis: the axis of the convolution.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the weights are not a vector.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve1d.html.
     """
@@ -136,6 +181,11 @@ def convolve1d(
 
 
 def _correlated(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets: Sequence[int]) -> tf.Tensor:
+    """Correlate an array with weights of as many axes.
+
+    Raises:
+        RuntimeError: the numbers of axes differ.
+    """
     if rank_of(weights) != rank_of(x):
         raise RuntimeError("filter weights array has incorrect shape.")
     longer = _wide(x)
@@ -153,7 +203,21 @@ def _correlated(x: tf.Tensor, weights: tf.Tensor, mode: Any, cval: Any, offsets:
 
 @native("scipy.ndimage.correlate")
 def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The correlation with an array of weights.
+    """Correlate an array with an array of weights.
+
+    Args:
+        input: array of real numbers.
+        weights: array of real numbers with as many axes as `input`.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the numbers of axes differ.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.correlate.html.
     """
@@ -163,7 +227,21 @@ def correlate(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0
 
 @native("scipy.ndimage.convolve")
 def convolve(input: Array, weights: Any, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The convolution with an array of weights.
+    """Convolve an array with an array of weights.
+
+    Args:
+        input: array of real numbers.
+        weights: array of real numbers with as many axes as `input`.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the numbers of axes differ.
+        ValueError: the mode is unknown.
+        StagingError: only SciPy handles the dtypes or shapes.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.convolve.html.
     """
@@ -182,7 +260,11 @@ def _for_axis(value: Any, axis: int, rank: int) -> Any:
 
 
 def _number(name: str, value: Any) -> Any:
-    """A parameter that has to be known while staging."""
+    """Return a parameter that must be known while staging.
+
+    Raises:
+        StagingError: the parameter is known only at run time.
+    """
     if not isinstance(value, (int, float, np.number)):
         raise refused(f"{name} with a parameter that is known only at run time")
     return value
@@ -193,7 +275,7 @@ def _number(name: str, value: Any) -> Any:
 
 @functools.lru_cache(maxsize=256)
 def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np.ndarray:
-    """SciPy's weights, as it answers an impulse with them."""
+    """Return SciPy's weights of a Gaussian filter, read off its response to an impulse."""
     reach = int(truncate * sigma + 0.5) if radius is None else radius
     impulse = np.zeros(2 * reach + 1)
     impulse[reach] = 1
@@ -207,6 +289,7 @@ def _kernel(sigma: float, order: int, truncate: float, radius: int | None) -> np
 def _gaussian(
     x: tf.Tensor, sigma: Any, axis: int, order: Any, mode: Any, cval: Any, truncate: Any, radius: Any
 ) -> tf.Tensor:
+    """Smooth an array along an axis by a Gaussian, whose parameters must be known while staging."""
     known = [_number("gaussian_filter", one) for one in (sigma, order, truncate)]
     weights = _kernel(
         float(known[0]), int(known[1]), float(known[2]), None if radius is None else operator.index(radius)
@@ -228,7 +311,24 @@ def gaussian_filter1d(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along an axis by a Gaussian, or by a derivative of one.
+    """Smooth an array along an axis by a Gaussian, or by a derivative of a Gaussian.
+
+    Args:
+        input: array of floats.
+        sigma: the standard deviation of the Gaussian.
+        axis: the axis to smooth along.
+        order: the order of the derivative; 0 is the Gaussian itself.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+        truncate: the Gaussian ends at so many standard deviations.
+        radius: the number of weights on each side, in the place of `truncate`.
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        ValueError: the mode is unknown.
+        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter1d.html.
     """
@@ -248,7 +348,24 @@ def gaussian_filter(
     *,
     radius: Any = None,
 ) -> tf.Tensor:
-    """Smoothed along all axes by a Gaussian.
+    """Smooth an array along all axes by Gaussians.
+
+    Args:
+        input: array of floats.
+        sigma: the standard deviation, for all axes or as a sequence of one per axis.
+        order: the order of the derivative, likewise; 0 is the Gaussian itself.
+        mode: how the array is extended beyond its ends, likewise.
+        cval: the value beyond the ends with mode "constant".
+        truncate: the Gaussian ends at so many standard deviations.
+        radius: the number of weights on each side, in the place of `truncate`.
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: a sequence does not have one item per axis.
+        ValueError: the mode is unknown.
+        StagingError: a parameter is known only at run time, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.gaussian_filter.html.
     """
@@ -271,6 +388,7 @@ def _require_finite(name: str, x: tf.Tensor) -> None:
 
 
 def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Tensor:
+    """Average the windows along an axis."""
     count = int(_number("uniform_filter", size))
     if count < 1:
         raise RuntimeError("incorrect filter size")
@@ -284,7 +402,22 @@ def _uniform(x: tf.Tensor, size: Any, axis: int, mode: Any, cval: Any) -> tf.Ten
 def uniform_filter1d(
     input: Array, size: Any, axis: Int = -1, mode: str = "reflect", cval: Any = 0.0
 ) -> tf.Tensor:
-    """The means of windows along an axis.
+    """Average the windows of an array along an axis.
+
+    Args:
+        input: array of real numbers.
+        size: the length of the window.
+        axis: the axis of the windows.
+        mode: how the array is extended beyond its ends: "reflect", "constant", "nearest", "mirror" or "wrap".
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: the size is below 1.
+        ValueError: the mode is unknown.
+        StagingError: the size is known only at run time, or only SciPy handles the numbers.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter1d.html.
     """
@@ -294,7 +427,21 @@ def uniform_filter1d(
 
 @native("scipy.ndimage.uniform_filter")
 def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The means of windows.
+    """Average the windows of an array.
+
+    Args:
+        input: array of real numbers.
+        size: the length of the window, for all axes or as a sequence of one per axis.
+        mode: how the array is extended beyond its ends, likewise.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        RuntimeError: a sequence does not have one item per axis.
+        ValueError: the mode is unknown.
+        StagingError: the size is known only at run time, or only SciPy handles the numbers.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.uniform_filter.html.
     """
@@ -308,6 +455,8 @@ def uniform_filter(input: Array, size: Any = 3, mode: Any = "reflect", cval: Any
 
 
 def _extreme(name: str, combine: Callable[..., tf.Tensor]) -> None:
+    """Declare `maximum_filter` or `minimum_filter`."""
+
     def implementation(input: Array, size: Any = None, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
         result, rank = _input(name, input), rank_of(input)
         _require_finite(name, input)
@@ -333,6 +482,8 @@ _extreme("minimum_filter", minimum)
 
 
 def _gradient(name: str, smooth: Sequence[float]) -> None:
+    """Declare a filter of differences along an axis, smoothed along the other axes."""
+
     def implementation(input: Array, axis: Int = -1, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
         _input(name, input)
         if input.dtype.is_unsigned:
@@ -358,7 +509,19 @@ _gradient("prewitt", (1, 1, 1))
 
 @native("scipy.ndimage.laplace")
 def laplace(input: Array, mode: Any = "reflect", cval: Any = 0.0) -> tf.Tensor:
-    """The sum of second differences along all axes.
+    """Return the sum of second differences along all axes.
+
+    Args:
+        input: array of signed real numbers with at least 1 axis.
+        mode: how the array is extended beyond its ends, for all axes or as a sequence of one mode per axis.
+        cval: the value beyond the ends with mode "constant".
+
+    Returns:
+        An array of the shape and dtype of `input`.
+
+    Raises:
+        ValueError: the mode is unknown.
+        StagingError: the numbers are unsigned, or only SciPy handles the dtype or shape.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.ndimage.laplace.html.
     """

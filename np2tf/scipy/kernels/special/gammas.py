@@ -23,17 +23,17 @@ _STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 /
 _LARGE = 10.5
 _HALF_LOG_2_PI = 0.5 * math.log(2 * math.pi)
 _FACTORIALS = np.array([float(math.factorial(k)) for k in range(171)])
-#: The most factors of a binomial coefficient that are multiplied one by one.
+#: With fewer factors than this, a binomial coefficient is computed by multiplication.
 _FEW = 20
 
 
 def _correction(x: tf.Tensor) -> tf.Tensor:
-    """The rest of Stirling's formula, for x >= 10."""
+    """Return the correction term of Stirling's formula, for x >= 10."""
     return polynomial(constant(1, x) / (x * x), _STIRLING) / x
 
 
 def _of_positive(x: tf.Tensor) -> tf.Tensor:
-    """The logarithm of the gamma function of positive numbers."""
+    """Return the logarithm of the gamma function of positive numbers."""
     half, one = constant(0.5, x), constant(1, x)
     large = x >= constant(_LARGE, x)
     far = tf.where(large, x, constant(_LARGE, x))
@@ -56,7 +56,7 @@ def _of_positive(x: tf.Tensor) -> tf.Tensor:
 
 
 def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
-    """``sin(pi * x)``, exactly 0 at whole numbers."""
+    """Return ``sin(pi * x)``, exactly 0 at whole numbers."""
     whole = tf.round(x)
     rest = tf.sin(constant(math.pi, x) * (x - whole))
     odd = tf.not_equal(tf.math.floormod(whole, constant(2, x)), constant(0, x))
@@ -64,7 +64,7 @@ def _sine_of_pi(x: tf.Tensor) -> tf.Tensor:
 
 
 def log_gamma(x: tf.Tensor) -> tf.Tensor:
-    """The logarithm of the absolute value of the gamma function."""
+    """Return the logarithm of the absolute value of the gamma function."""
     zero, one = constant(0, x), constant(1, x)
     negative = x < zero
     positive = _of_positive(tf.where(negative, one - x, x))
@@ -83,7 +83,7 @@ def log_gamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def gamma(x: tf.Tensor) -> tf.Tensor:
-    """The gamma function."""
+    """Return the gamma function."""
     zero = constant(0, x)
     negative = x < zero
     whole = is_whole(x)
@@ -101,11 +101,12 @@ def gamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def _log_gamma_real(x: tf.Tensor) -> tf.Tensor:
+    """Return the logarithm of the gamma function; NaN for negative numbers."""
     return tf.where(x < constant(0, x), constant(math.nan, x), log_gamma(x))
 
 
 def digamma(x: tf.Tensor) -> tf.Tensor:
-    """The derivative of the logarithm of the gamma function."""
+    """Return the derivative of the logarithm of the gamma function."""
     zero = constant(0, x)
     at_zero = tf.where(signbit(x), constant(math.inf, x), constant(-math.inf, x))
     pole = is_whole(x) & (x <= zero)
@@ -120,14 +121,17 @@ def digamma(x: tf.Tensor) -> tf.Tensor:
 
 
 def log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The logarithm of the absolute value of the beta function, without differences of large numbers."""
+    """Return the logarithm of the absolute value of the beta function.
+
+    The computation avoids differences of large numbers.
+    """
     a, b = together(a, b)
     _require_regular("betaln", a, b)
     return _log_beta(a, b)
 
 
 def _require_regular(name: str, a: tf.Tensor, b: tf.Tensor) -> None:
-    """Leave poles, infinite numbers, and large ones of which one is negative, to SciPy."""
+    """Leave poles, infinite numbers, and pairs of a negative and a large number to SciPy."""
     zero, limit = constant(0, a), constant(1e4, a)
     least, most = minimum(a, b), maximum(a, b)
     positive = (least > zero) & (most < constant(1e300, a))
@@ -162,12 +166,13 @@ def _log_beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _sign_of_gamma(x: tf.Tensor) -> tf.Tensor:
+    """Return the sign of the gamma function."""
     odd = tf.not_equal(tf.math.floormod(tf.floor(x), constant(2, x)), constant(0, x))
     return tf.where((x < constant(0, x)) & odd, constant(-1, x), constant(1, x))
 
 
 def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The beta function."""
+    """Return the beta function."""
     a, b = together(a, b)
     _require_regular("beta", a, b)
     sum, one, limit = a + b, constant(1, a), constant(171, a)
@@ -179,7 +184,7 @@ def beta(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
-    """The binomial coefficient."""
+    """Return the binomial coefficient."""
     n, k = together(n, k)
     zero, one, limit = constant(0, n), constant(1, n), constant(1e4, n)
     undefined = (is_whole(n) & (n < zero)) | tf.math.is_nan(n) | tf.math.is_nan(k)
@@ -193,7 +198,7 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     few = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_FEW, n))
     few &= (tf.abs(n) > constant(1e-8, n)) | tf.equal(n, zero)
     factors = tf.where(few, fewer, zero)
-    # Multiplied before they are divided, coefficients of whole numbers are whole; but not beyond all bounds.
+    # Multiplication before division keeps coefficients of whole numbers whole. Large products are divided early.
     above, below = tf.ones_like(n), tf.ones_like(n)
     for i in range(1, _FEW):
         step = constant(i, n)
@@ -210,7 +215,7 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
 
 
 def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
-    """``gamma(z + m) / gamma(z)``."""
+    """Return ``gamma(z + m) / gamma(z)``."""
     z, m = together(z, m)
     zero, one, limit = constant(0, z), constant(1, z), constant(171, z)
     sum = z + m
@@ -225,7 +230,7 @@ def rising(z: tf.Tensor, m: tf.Tensor) -> tf.Tensor:
 
 
 def hurwitz(x: tf.Tensor, q: tf.Tensor) -> tf.Tensor:
-    """The Hurwitz zeta function."""
+    """Return the Hurwitz zeta function."""
     return tf.math.zeta(*together(x, q))
 
 
@@ -241,7 +246,17 @@ universal("binom", doubly(binomial))
 
 @native("scipy.special.zeta")
 def zeta(x: Array, q: Any = None) -> tf.Tensor:
-    """The Riemann or Hurwitz zeta function.
+    """Return the Hurwitz zeta function.
+
+    Args:
+        x: array of real exponents.
+        q: array of real shifts.
+
+    Returns:
+        An array of float64, or of float32 if `x` is float16 or float32.
+
+    Raises:
+        StagingError: `q` is None (Riemann's function), or `x` is complex.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.zeta.html.
     """
@@ -254,7 +269,14 @@ def zeta(x: Array, q: Any = None) -> tf.Tensor:
 
 @native("scipy.special.polygamma")
 def polygamma(n: Array, x: Array) -> tf.Tensor:
-    """The derivatives of `digamma`.
+    """Return the derivatives of `digamma`.
+
+    Args:
+        n: array of the orders of the derivatives.
+        x: array of real numbers.
+
+    Returns:
+        An array of float64 in the common shape; NaN for negative orders.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.polygamma.html.
     """
@@ -264,7 +286,7 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
     sign = tf.where(tf.equal(tf.math.floormod(order, constant(2, order)), constant(0, order)), -one, one)
     higher = sign * gamma(above) * hurwitz(above, at)
     undefined = tf.where(order < constant(0, order), constant(math.nan, order), higher)
-    # SciPy computes the first one in the precision of x.
+    # SciPy computes the derivative of order 0 in the precision of x.
     narrow = tf.float32 if x.dtype in (tf.float16, tf.float32) else tf.float64
     lowest = tf.cast(tf.cast(digamma(at), narrow), tf.float64)
     return tf.where(tf.equal(order, constant(0, order)), lowest, undefined)
@@ -272,7 +294,17 @@ def polygamma(n: Array, x: Array) -> tf.Tensor:
 
 @native("scipy.special.multigammaln")
 def multigammaln(a: Array, d: Int) -> tf.Tensor:
-    """The logarithm of the multivariate gamma function.
+    """Return the logarithm of the multivariate gamma function.
+
+    Args:
+        a: array of real numbers above (d - 1) / 2.
+        d: the number of dimensions.
+
+    Returns:
+        An array of float64 in the shape of `a`.
+
+    Raises:
+        StagingError: an element of `a` is outside of the domain.
 
     See https://docs.scipy.org/doc/scipy/reference/generated/scipy.special.multigammaln.html.
     """

@@ -23,6 +23,7 @@ _LOG_ROOT = 0.5 * math.log(2 * math.pi)
 
 
 def _real(name: str, value: Any) -> tf.Tensor:
+    """Convert a real operand to float64."""
     tensor = as_tensor(value)
     if tensor.dtype.is_complex:
         raise refused(f"{name} of complex numbers")
@@ -30,7 +31,11 @@ def _real(name: str, value: Any) -> tf.Tensor:
 
 
 def _standardised(name: str, x: Any, loc: Any, scale: Any) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """The number of the standard distribution, the scale (1 where it is not positive), and whether it is."""
+    """Return the standardised number, the scale (1 where it is not positive), and a mask of the valid
+    elements.
+
+    An element is valid if its scale is positive and its number is not NaN.
+    """
     x, loc, scale = together(*(_real(name, one) for one in (x, loc, scale)))
     good = (scale > constant(0, scale)) & ~tf.math.is_nan(x)
     scale = tf.where(good, scale, constant(1, scale))
@@ -38,6 +43,7 @@ def _standardised(name: str, x: Any, loc: Any, scale: Any) -> tuple[tf.Tensor, t
 
 
 def _of_normal(method: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
+    """Declare a method of the normal distribution."""
     name = f"scipy.stats.norm.{method}"
 
     def implementation(x: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
@@ -48,6 +54,7 @@ def _of_normal(method: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor
 
 
 def _log_density(y: tf.Tensor, scale: tf.Tensor) -> tf.Tensor:
+    """Return the logarithm of the normal density of a standardised number."""
     return constant(-0.5, y) * y * y - constant(_LOG_ROOT, y) - tf.math.log(scale)
 
 
@@ -62,6 +69,9 @@ _of_normal("logsf", lambda y, _: log_normal_distribution(-y))
 
 
 def _quantiles(name: str, q: Any, loc: Any, scale: Any, sign: int) -> tf.Tensor:
+    """Return the quantiles of a normal distribution, in ascending (`sign` 1) or descending (`sign` -1)
+    direction.
+    """
     q, loc, scale = together(*(_real(name, one) for one in (q, loc, scale)))
     value = constant(sign, q) * normal_quantile(q) * scale + loc
     return tf.where(scale > constant(0, q), value, constant(math.nan, q))
@@ -69,13 +79,41 @@ def _quantiles(name: str, q: Any, loc: Any, scale: Any, sign: int) -> tf.Tensor:
 
 @native("scipy.stats.norm.ppf")
 def ppf(q: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """The number that a normal number is below with probability q."""
+    """Return the number x such that a normal variable is below x with probability q.
+
+    Args:
+        q: array of probabilities.
+        loc: the mean.
+        scale: the standard deviation.
+
+    Returns:
+        An array of float64 in the common shape; NaN where `scale` is not positive.
+
+    Raises:
+        StagingError: an operand is complex.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.norm.html.
+    """
     return _quantiles("norm.ppf", q, loc, scale, 1)
 
 
 @native("scipy.stats.norm.isf")
 def isf(q: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """The number that a normal number is above with probability q."""
+    """Return the number x such that a normal variable is above x with probability q.
+
+    Args:
+        q: array of probabilities.
+        loc: the mean.
+        scale: the standard deviation.
+
+    Returns:
+        An array of float64 in the common shape; NaN where `scale` is not positive.
+
+    Raises:
+        StagingError: an operand is complex.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.norm.html.
+    """
     return _quantiles("norm.isf", q, loc, scale, -1)
 
 
@@ -83,7 +121,7 @@ def isf(q: Array, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
 
 
 def _of_one(name: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) -> None:
-    """A function of a distribution with one parameter, the degrees of freedom."""
+    """Declare a method of a distribution whose single parameter is the degrees of freedom."""
 
     def implementation(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
         y, width, good = _standardised(name, x, loc, scale)
@@ -96,6 +134,8 @@ def _of_one(name: str, function: Callable[[tf.Tensor, tf.Tensor], tf.Tensor]) ->
 
 
 def _chi_square(upper: bool) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
+    """Return the distribution function of the chi-squared distribution; if `upper`, its survival function."""
+
     def call(y: tf.Tensor, freedom: tf.Tensor) -> tf.Tensor:
         half, zero = constant(0.5, y), constant(0, y)
         compute = upper_gamma if upper else lower_gamma
@@ -106,7 +146,7 @@ def _chi_square(upper: bool) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
 
 
 def _student(sign: int) -> Callable[[tf.Tensor, tf.Tensor], tf.Tensor]:
-    """The probability that Student's t is below ``sign * y``."""
+    """Return the function for the probability that Student's t is below ``sign * y``."""
 
     def call(y: tf.Tensor, freedom: tf.Tensor) -> tf.Tensor:
         half, one, square = constant(0.5, y), constant(1, y), y * y
@@ -155,7 +195,22 @@ _of_one("scipy.stats.t.sf", _student(-1))
 
 @native("scipy.stats.t.pdf")
 def student_density(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tensor:
-    """The density of Student's t."""
+    """Return the density of Student's t distribution.
+
+    Args:
+        x: array of real numbers.
+        df: the degrees of freedom.
+        loc: the location.
+        scale: the scale.
+
+    Returns:
+        An array of float64 in the common shape; NaN where `df` or `scale` is not positive.
+
+    Raises:
+        StagingError: an operand is complex, or there are a million degrees of freedom or more.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.t.html.
+    """
     y, width, good = _standardised("t.pdf", x, loc, scale)
     y, width, freedom, good = together(y, width, _real("t.pdf", df), good)
     good &= freedom > constant(0, y)
@@ -175,6 +230,12 @@ def student_density(x: Array, df: Any, loc: Any = 0, scale: Any = 1) -> tf.Tenso
 
 
 def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
+    """Return the logarithm of the densities of normal vectors in the last axis of `x`.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        StagingError: the covariance is singular or not finite, or only SciPy handles the parameters.
+    """
     points = _real(name, x)
     centre = None if mean is None else _real(name, mean)
     spread = _real(name, cov)
@@ -211,11 +272,41 @@ def _log_densities(name: str, x: tf.Tensor, mean: Any, cov: Any) -> tf.Tensor:
 
 @native("scipy.stats.multivariate_normal.logpdf")
 def multivariate_log_density(x: Array, mean: Any = None, cov: Any = 1) -> tf.Tensor:
-    """The logarithm of the density of normal vectors."""
+    """Return the logarithm of the density of normal vectors.
+
+    Args:
+        x: array (..., n) of vectors.
+        mean: vector (n,); None is zeros.
+        cov: covariance (n, n), variances (n,), or one variance.
+
+    Returns:
+        An array (...,) of float64.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        StagingError: the covariance is singular or not finite, or only SciPy handles the parameters.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.multivariate_normal.html.
+    """
     return _log_densities("multivariate_normal.logpdf", x, mean, cov)
 
 
 @native("scipy.stats.multivariate_normal.pdf")
 def multivariate_density(x: Array, mean: Any = None, cov: Any = 1) -> tf.Tensor:
-    """The density of normal vectors."""
+    """Return the density of normal vectors.
+
+    Args:
+        x: array (..., n) of vectors.
+        mean: vector (n,); None is zeros.
+        cov: covariance (n, n), variances (n,), or one variance.
+
+    Returns:
+        An array (...,) of float64.
+
+    Raises:
+        ValueError: the shapes do not fit.
+        StagingError: the covariance is singular or not finite, or only SciPy handles the parameters.
+
+    See https://docs.scipy.org/doc/scipy/reference/generated/scipy.stats.multivariate_normal.html.
+    """
     return tf.exp(_log_densities("multivariate_normal.pdf", x, mean, cov))
