@@ -1,4 +1,4 @@
-"""Questions about dtypes, which need no values, and real and imag."""
+"""Functions of dtypes, which need no values of arrays, and `real` and `imag`."""
 
 from __future__ import annotations
 
@@ -20,10 +20,13 @@ __all__ = ["can_cast", "common_type", "imag", "iterable", "promote_types", "real
 
 
 def _without_values(value: Any) -> Any:
-    """Return an operand as an empty np.ndarray of its dtype, or as a number if it is weak; a dtype stays."""
+    """Return an operand without its values.
+
+    An array becomes an empty np.ndarray of its dtype, a weak number a number of Python, and a dtype stays.
+    """
     if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         kind = kind_of(value)
-        # (A dtype is equal to the Python type that makes it: np.dtype("float64") == float.)
+        # (A dtype equals the Python type that makes it, np.dtype("float64") == float, so that `==` cannot decide.)
         return kind(0) if isinstance(kind, type) else np.empty(0, kind)
     if isinstance(value, tf.DType):
         return value.as_numpy_dtype
@@ -31,7 +34,16 @@ def _without_values(value: Any) -> Any:
 
 
 def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
-    """The dtype that promotion gives these arrays, numbers and dtypes."""
+    """Return the dtype that results from combining arrays, numbers and dtypes.
+
+    Args:
+        *arrays_and_dtypes: arrays, tensors, numbers and dtypes.
+
+    Raises:
+        ValueError: there is no argument.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.result_type.html.
+    """
     if by_numpys_rules() or (has_array(arrays_and_dtypes) and runs_on_host(arrays_and_dtypes, {})):
         return np.result_type(*map(_without_values, arrays_and_dtypes))
     if not arrays_and_dtypes:
@@ -40,7 +52,16 @@ def result_type(*arrays_and_dtypes: Any) -> np.dtype[Any]:
 
 
 def promote_types(type1: Any, type2: Any, /) -> np.dtype[Any]:
-    """The dtype that promotion gives arrays of these two; Python's int is weak where the rules are JAX's."""
+    """Return the dtype that results from combining two dtypes.
+
+    Under np2tf's setting for JAX's rules of promotion, Python's int is weak.
+
+    Args:
+        type1: a dtype.
+        type2: a dtype.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.promote_types.html.
+    """
     if by_numpys_rules():
         return np.promote_types(*map(_without_values, (type1, type2)))
     return result_type_of((_kind(type1), _kind(type2)))
@@ -57,17 +78,40 @@ def _kind(value: Any) -> Any:
 
 
 def common_type(*arrays: Any) -> Any:
-    """The inexact type that arrays have in common."""
+    """Return the floating-point or complex type that arrays have in common.
+
+    Args:
+        *arrays: arrays of numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.common_type.html.
+    """
     return np.common_type(*map(_without_values, arrays))
 
 
 def can_cast(from_: Any, to: Any, casting: Any = "safe") -> bool:
-    """Return whether values of a dtype may be converted to another dtype under a casting rule."""
+    """Return whether values of a dtype may be converted to another dtype under a casting rule.
+
+    Args:
+        from_: a dtype, or an array.
+        to: a dtype.
+        casting: "no", "equiv", "safe", "same_kind" or "unsafe".
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.can_cast.html.
+    """
     return np.can_cast(_without_values(from_), _without_values(to), casting)
 
 
 def iterable(y: Any) -> bool:
-    """Return whether `y` can be iterated over."""
+    """Return whether `y` can be iterated over.
+
+    Args:
+        y: any object.
+
+    Raises:
+        StagingError: `y` is a tensor of unknown rank.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iterable.html.
+    """
     if isinstance(y, (tf.Tensor, tf.Variable)):
         if y.shape.rank is None:
             raise StagingError("the rank of a tensor is known only at run time", "NP2TF503")
@@ -76,6 +120,7 @@ def iterable(y: Any) -> bool:
 
 
 def _part(val: Any, name: str) -> Any:
+    """Return the real or imaginary part of an array, tensor or sequence."""
     if isinstance(val, (tf.Tensor, tf.Variable)):
         val = tensor_array(as_tensor(val))
     elif isinstance(val, (list, tuple)):
@@ -84,12 +129,24 @@ def _part(val: Any, name: str) -> Any:
 
 
 def real(val: Any) -> Any:
-    """The real part, a view; of real numbers the array itself."""
+    """Return the real part as a view; for real numbers, the array itself.
+
+    Args:
+        val: array of numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.real.html.
+    """
     return _part(val, "real")
 
 
 def imag(val: Any) -> Any:
-    """The imaginary part, a view; of real numbers zeros that cannot be written to."""
+    """Return the imaginary part as a view; for real numbers, zeros that cannot be written to.
+
+    Args:
+        val: array of numbers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.imag.html.
+    """
     return _part(val, "imag")
 
 

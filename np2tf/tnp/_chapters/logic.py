@@ -1,4 +1,4 @@
-"""Comparisons of whole arrays, with tolerance and without, and tests of kinds."""
+"""Comparisons of whole arrays, with and without tolerance, and tests of kinds."""
 
 from __future__ import annotations
 
@@ -39,7 +39,9 @@ __all__ = [
 
 
 def _apply(name: str, *operands: Any) -> tf.Tensor:
-    """A ufunc on tensors and Python numbers, as a tensor."""
+    """Apply a ufunc to tensors and Python numbers, and return a tensor, or a Python number for Python
+    numbers.
+    """
     ufunc: Ufunc = getattr(ufuncs, name)
     if name in _IN_PYTHON and all(type(operand) in _NUMBERS for operand in operands):
         return _IN_PYTHON[name](*operands)
@@ -47,7 +49,7 @@ def _apply(name: str, *operands: Any) -> tf.Tensor:
 
 
 _NUMBERS = frozenset({int, float, complex})
-#: Functions that NumPy's source computes by operators: of Python numbers the results are Python's, and weak.
+#: Functions that NumPy's source computes by operators: for Python numbers the results are Python's, and weak.
 _IN_PYTHON: dict[str, Any] = {
     "absolute": abs,
     "add": operator.add,
@@ -57,7 +59,8 @@ _IN_PYTHON: dict[str, Any] = {
 
 
 def _close(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
-    result_type(a, b)  # whether they may meet
+    """Return which elements are close, after NumPy's checks of the tolerances."""
+    result_type(a, b)  # raises an error if the dtypes cannot be combined
     if NUMPY >= (2, 3) and tf.executing_eagerly() and not (_is_finite(rtol) and _is_finite(atol)):
         _complain(rtol, atol)
     return _near(a, b, rtol, atol, equal_nan)
@@ -81,6 +84,7 @@ def _complain(rtol: Any, atol: Any) -> None:
 
 @unrefused
 def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
+    """Return which elements are close."""
     y = float(b) if type(b) is int else b
     if isinstance(y, tf.Tensor):
         y = cast(y, inexact_type(y))
@@ -97,11 +101,28 @@ def _near(a: Any, b: Any, rtol: Any, atol: Any, equal_nan: bool) -> tf.Tensor:
 def isclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isclose.html"""
+    """Return which elements of two arrays are equal within a tolerance.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, to which the relative tolerance applies.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        An array of booleans in the common shape.
+
+    Raises:
+        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isclose.html.
+    """
     return _close(a, b, rtol, atol, equal_nan)
 
 
 def _all(x: tf.Tensor) -> tf.Tensor:
+    """Return whether all elements are true."""
     return raw_all(x, tuple(range(rank(x))), False)
 
 
@@ -109,13 +130,40 @@ def _all(x: tf.Tensor) -> tf.Tensor:
 def allclose(
     a: Operand, b: Operand, rtol: Operand = 1e-05, atol: Operand = 1e-08, equal_nan: bool = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.allclose.html"""
+    """Return whether all elements of two arrays are equal within a tolerance.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers, to which the relative tolerance applies.
+        rtol: the relative tolerance.
+        atol: the absolute tolerance.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    Raises:
+        StagingError: a tolerance is not finite, and ``np.errstate`` asks for anything but a warning.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.allclose.html.
+    """
     return _answer(_all(_close(a, b, rtol, atol, equal_nan)))
 
 
 @op(np.array_equal)
 def array_equal(a1: Array, a2: Array, equal_nan: bool = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html"""
+    """Return whether two arrays have the same shape and equal elements.
+
+    Args:
+        a1: array of any dtype and shape.
+        a2: array of any dtype and shape.
+        equal_nan: whether NaN equals NaN.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array_equal.html.
+    """
     if not a1.shape.is_compatible_with(a2.shape):
         return False
     if not (a1.shape.is_fully_defined() and a2.shape.is_fully_defined()):
@@ -130,6 +178,7 @@ def _answer(all_of_them: tf.Tensor) -> Any:
 
 
 def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
+    """Return which elements are equal."""
     same = _apply("equal", a, b)
     if equal_nan and isnan(a) is not None and isnan(b) is not None:
         same |= isnan(a) & isnan(b)  # type: ignore[operator]
@@ -138,7 +187,17 @@ def _same(a: tf.Tensor, b: tf.Tensor, equal_nan: bool) -> tf.Tensor:
 
 @op(np.array_equiv)
 def array_equiv(a1: Array, a2: Array) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html"""
+    """Return whether two arrays are equal after broadcasting.
+
+    Args:
+        a1: array of any dtype and shape.
+        a2: array of any dtype and shape.
+
+    Returns:
+        A bool, or a boolean tensor while staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array_equiv.html.
+    """
     try:
         tf.broadcast_static_shape(a1.shape, a2.shape)
     except ValueError:
@@ -151,7 +210,16 @@ def array_equiv(a1: Array, a2: Array) -> Any:
 
 @op(np.iscomplex)
 def iscomplex(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html"""
+    """Return which elements have an imaginary part other than 0.
+
+    Args:
+        x: array of numbers.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplex.html.
+    """
     if x.dtype not in COMPLEX:
         return tf.fill(tf.shape(x), False)
     imaginary = tf.math.imag(x)
@@ -160,11 +228,25 @@ def iscomplex(x: Array) -> tf.Tensor:
 
 @op(np.isreal)
 def isreal(x: Array) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isreal.html"""
+    """Return which elements have the imaginary part 0.
+
+    Args:
+        x: array of numbers.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isreal.html.
+    """
     return ~iscomplex.__wrapped__(x)  # type: ignore[attr-defined]
 
 
 def _infinite(x: tf.Tensor, sign: int, name: str) -> tf.Tensor:
+    """Return which elements are infinite with the given sign.
+
+    Raises:
+        TypeError: the numbers are complex.
+    """
     if x.dtype in COMPLEX:
         raise TypeError(
             f"This operation is not supported for {x.dtype.name} values because it would be ambiguous."
@@ -176,18 +258,50 @@ def _infinite(x: tf.Tensor, sign: int, name: str) -> tf.Tensor:
 
 @op(np.isposinf)
 def isposinf(x: Array, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html"""
+    """Return which elements are positive infinity.
+
+    Args:
+        x: array of real numbers.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    Raises:
+        TypeError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isposinf.html.
+    """
     return _infinite(x, 1, "isposinf")
 
 
 @op(np.isneginf)
 def isneginf(x: Array, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html"""
+    """Return which elements are negative infinity.
+
+    Args:
+        x: array of real numbers.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array of booleans in the shape of `x`.
+
+    Raises:
+        TypeError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isneginf.html.
+    """
     return _infinite(x, -1, "isneginf")
 
 
 def iscomplexobj(x: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html"""
+    """Return whether an object has a complex dtype.
+
+    Args:
+        x: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.iscomplexobj.html.
+    """
     if not is_array(x) and not isinstance(x, (tf.Tensor, tf.Variable)):
         return np.iscomplexobj(x)
     kind = kind_of(x)
@@ -195,10 +309,22 @@ def iscomplexobj(x: Any) -> bool:
 
 
 def isrealobj(x: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html"""
+    """Return whether an object does not have a complex dtype.
+
+    Args:
+        x: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isrealobj.html.
+    """
     return not iscomplexobj(x)
 
 
 def isscalar(element: Any) -> bool:
-    """https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html"""
+    """Return whether an object is a scalar: a number, a string, or a scalar of NumPy or np2tf.
+
+    Args:
+        element: any object.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.isscalar.html.
+    """
     return type(element) is scalar or np.isscalar(element) or isinstance(element, numbers.Number)

@@ -198,7 +198,7 @@ def binomial(n: tf.Tensor, k: tf.Tensor) -> tf.Tensor:
     few = is_whole(fewer) & (fewer >= zero) & (fewer < constant(_FEW, n))
     few &= (tf.abs(n) > constant(1e-8, n)) | tf.equal(n, zero)
     factors = tf.where(few, fewer, zero)
-    # Multiplication before division keeps coefficients of whole numbers whole. Large products are divided early.
+    # Multiplication before division keeps coefficients of whole numbers whole. Large products divide early.
     above, below = tf.ones_like(n), tf.ones_like(n)
     for i in range(1, _FEW):
         step = constant(i, n)

@@ -67,7 +67,7 @@ def logsumexp(a: Array, axis: Axis = None, b: Any = None, keepdims: bool = False
     axes = _axes(a, axis)
     largest = _largest(a, axes)
     if b is None:
-        # The largest numbers are left out of the sum: their exponentials are 1, and log1p keeps small rests exact.
+        # The sum leaves out the largest numbers: their exponentials are 1, and log1p keeps small rests exact.
         is_largest = tf.equal(a, largest)
         count = tf.reduce_sum(tf.cast(is_largest, a.dtype), axes, keepdims=True)
         rest = tf.where(is_largest, constant(0, a), tf.exp(a - largest))

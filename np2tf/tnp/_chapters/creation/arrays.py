@@ -105,6 +105,11 @@ def _alike(source: ndarray, shape: tuple[Any, ...], value: tf.Tensor, order: str
 
 
 def _filled(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
+    """Return a tensor filled with one value, which may have axes.
+
+    Raises:
+        ValueError: a length is negative.
+    """
     if any(isinstance(n, int) and n < 0 for n in shape):
         raise ValueError("negative dimensions are not allowed")
     return (
@@ -113,6 +118,7 @@ def _filled(shape: tuple[Any, ...], value: tf.Tensor) -> tf.Tensor:
 
 
 def _lengths(shape: tuple[Any, ...]) -> Any:
+    """Return a shape as a tensor of int64."""
     if all(isinstance(n, int) for n in shape):
         return tf.constant(shape, tf.int64) if shape else tf.zeros((0,), tf.int64)
     return tf.stack([tf.cast(n, tf.int64) for n in shape])
@@ -122,7 +128,20 @@ def _lengths(shape: tuple[Any, ...]) -> Any:
 def zeros(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.zeros.html"""
+    """Return a new array of zeros.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.zeros.html.
+    """
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -130,7 +149,20 @@ def zeros(
 def empty(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.empty.html"""
+    """Return a new array, which np2tf fills with zeros.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.empty.html.
+    """
     return fill(shape, tf.zeros((), tf_dtype(dtype or float)), order)
 
 
@@ -138,7 +170,20 @@ def empty(
 def ones(
     shape: BoundedShape, dtype: DType = _FLOAT, order: COrF = "C", *, device: Any = None, like: Any = None
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ones.html"""
+    """Return a new array of ones.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ones.html.
+    """
     return fill(shape, tf.ones((), tf_dtype(dtype or float)), order)
 
 
@@ -152,12 +197,27 @@ def full(
     device: Any = None,
     like: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.full.html"""
+    """Return a new array filled with one value.
+
+    Args:
+        shape: the lengths of the axes; a length may be known only at run time.
+        fill_value: number, or array that broadcasts to the shape.
+        dtype: the dtype; None is that of `fill_value`.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: a length is negative.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.full.html.
+    """
     value = as_tensor(fill_value, dtype)
     return fill(shape, value, order)
 
 
 def _shape_like(source: ndarray, shape: Any) -> tuple[Any, ...]:
+    """Return the shape that a new array takes from `source`, or the given shape."""
     if shape is not None:
         return bounded_shape_of(shape)
     a = source.tensor
@@ -169,6 +229,7 @@ def _shape_like(source: ndarray, shape: Any) -> tuple[Any, ...]:
 
 
 def _dtype_like(a: ndarray, dtype: Any) -> tf.DType:
+    """Return the dtype that a new array takes from `a`, or the given dtype."""
     return a.tensor.dtype if dtype is None else tf_dtype(dtype)
 
 
@@ -196,7 +257,21 @@ def zeros_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html"""
+    """Return a new array of zeros, like another array.
+
+    Args:
+        a: array of any dtype and shape.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `a`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `a` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.zeros_like.html.
+    """
     return _alike(a, _shape_like(a, shape), tf.zeros((), _dtype_like(a, dtype)), order)
 
 
@@ -211,7 +286,21 @@ def empty_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html"""
+    """Return a new array like another array, which np2tf fills with zeros.
+
+    Args:
+        prototype: array of any dtype and shape.
+        dtype: the dtype; None is that of `prototype`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `prototype`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `prototype`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `prototype` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.empty_like.html.
+    """
     return _alike(
         prototype, _shape_like(prototype, shape), tf.zeros((), _dtype_like(prototype, dtype)), order
     )
@@ -227,7 +316,21 @@ def ones_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html"""
+    """Return a new array of ones, like another array.
+
+    Args:
+        a: array of any dtype and shape.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `a`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `a` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ones_like.html.
+    """
     return _alike(a, _shape_like(a, shape), tf.ones((), _dtype_like(a, dtype)), order)
 
 
@@ -242,7 +345,22 @@ def full_like(
     *,
     device: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.full_like.html"""
+    """Return a new array filled with one value, like another array.
+
+    Args:
+        a: array of any dtype and shape.
+        fill_value: number, or array that broadcasts to the shape.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order: "C", "F", "A", or "K" for the order of `a`.
+        subok: whether a subclass of np.ndarray is kept.
+        shape: the lengths of the axes; None is the shape of `a`.
+        device: None or "cpu".
+
+    Raises:
+        StagingError: `a` is in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.full_like.html.
+    """
     value = as_tensor(fill_value, _dtype_like(a, dtype).as_numpy_dtype)
     return _alike(a, _shape_like(a, shape), value, order)
 
@@ -262,7 +380,10 @@ def _made(
     ndmax: Any = None,
     like: Any = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.array.html"""
+    """Make a new array of anything: the part of `array` that always copies.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array.html.
+    """
     if copy is False and not is_array(object) and not isinstance(object, tf.Tensor):
         raise ValueError("Unable to avoid copy while creating an array as requested.")
     if ndmax is not None:
@@ -274,17 +395,18 @@ def _made(
     wanted = dtype if dtype is not None else _dtype_of(object)
     missing = (ndmin or 0) - tensor.shape.rank
     if order == "A" and not (copy and is_array(object) and object.tensor.dtype == tensor.dtype):
-        order = "K"  # as NumPy does where it does not simply copy
+        order = "K"  # as NumPy does if it does more than copy
     if missing <= 0:
         return named(copied(tensor, object, order), wanted)
     made = copied(tensor[(None,) * missing + (...,)], object, order)
     if tensor.shape.is_fully_defined():
-        # It is a view of an array of fewer axes.
+        # As in NumPy, the result is a view of an array with fewer axes.
         made.storage()[0].owner_path = (Reshape(tuple(tensor.shape.as_list())),)
     return named(made, wanted)
 
 
 def _dtype_of(value: Any) -> Any:
+    """Return the dtype of an array or scalar of NumPy; None for other values."""
     return value.dtype if isinstance(value, (np.ndarray, np.generic)) else None
 
 
@@ -311,7 +433,27 @@ def array(
     ndmax: int | None = None,
     like: Any = None,
 ) -> ndarray:
-    """An array of anything; see https://numpy.org/doc/stable/reference/generated/numpy.array.html."""
+    """Return an array made of numbers, sequences, arrays or tensors.
+
+    Args:
+        object: array, tensor, number or nested sequence.
+        dtype: the dtype; None is NumPy's choice.
+        copy: True copies, None copies only if necessary, False never copies.
+        order: the memory order: "C", "F", "A" or "K".
+        subok: whether a subclass of np.ndarray is kept.
+        ndmin: the least number of axes.
+        ndmax: the greatest depth of nested sequences that become axes; None is NumPy's limit.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array on TensorFlow, or on the host if arrays live there.
+
+    Raises:
+        ValueError: `copy` is False, and a copy is necessary.
+        StagingError: only NumPy handles the case: `ndmax`, or an array in another byte order.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.array.html.
+    """
     order, copy = memory_order(order), copy_mode(copy)
     if subok and is_guest(object):
         return np.array(object, dtype, copy=copy, order=order, subok=True, ndmin=ndmin)  # type: ignore[return-value]
@@ -346,7 +488,21 @@ def asarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> ndarray:
-    """`a` as an array: the same object where nothing has to change."""
+    """Return `a` as an array: the same object if nothing has to change.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order; None keeps that of `a`.
+        device: None or "cpu".
+        copy: True copies, None copies only if necessary, False never copies.
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: `copy` is False, and a copy is necessary.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asarray.html.
+    """
     checked_device(device)
     return array(a, dtype, copy=copy, order=order, like=like)
 
@@ -360,23 +516,66 @@ def asanyarray(
     copy: bool | None = None,
     like: Any = None,
 ) -> ndarray:
-    """`a` as an array, perhaps of a class of its own: the same object where nothing has to change."""
+    """Return `a` as an array, perhaps of a subclass: the same object if nothing has to change.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order; None keeps that of `a`.
+        device: None or "cpu".
+        copy: True copies, None copies only if necessary, False never copies.
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: `copy` is False, and a copy is necessary.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asanyarray.html.
+    """
     checked_device(device)
     return array(a, dtype, copy=copy, order=order, subok=True, like=like)
 
 
 def ascontiguousarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array in C order, of at least one axis."""
+    """Return `a` as an array in C order with at least one axis.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        like: array whose class decides how the result is made.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ascontiguousarray.html.
+    """
     return array(a, dtype, copy=None, order="C", ndmin=1, like=like)
 
 
 def asfortranarray(a: Any, dtype: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array in Fortran order, of at least one axis."""
+    """Return `a` as an array in Fortran order with at least one axis.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        like: array whose class decides how the result is made.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asfortranarray.html.
+    """
     return array(a, dtype, copy=None, order="F", ndmin=1, like=like)
 
 
 def require(a: Any, dtype: Any = None, requirements: Any = None, *, like: Any = None) -> ndarray:
-    """`a` as an array that fulfils `requirements`."""
+    """Return `a` as an array that meets requirements.
+
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        requirements: letters or names of flags: "C", "F", "A", "W", "O", "E".
+        like: array whose class decides how the result is made.
+
+    Raises:
+        ValueError: both "C" and "F" order are required.
+        KeyError: there is no such requirement.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.require.html.
+    """
     if like is not None and not is_array(like):
         return on_host(np.require, (a, dtype, requirements), {"like": like})  # type: ignore[no-any-return]
     wanted = {_REQUIREMENTS[one.upper()] for one in requirements or ()}
@@ -407,8 +606,15 @@ _REQUIREMENTS = {
 def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
     """Return `asarray(a)` after a check that all numbers are finite.
 
+    Args:
+        a: array, tensor, number or nested sequence.
+        dtype: the dtype; None is that of `a`.
+        order: the memory order; None keeps that of `a`.
+
     Raises:
         ValueError: a number is infinite or NaN.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.asarray_chkfinite.html.
     """
     made = asarray(a, dtype, order)
     np.asarray_chkfinite(to_numpy(made))
@@ -417,18 +623,28 @@ def asarray_chkfinite(a: Any, dtype: Any = None, order: Any = None) -> ndarray:
 
 @op(np.copy)
 def copy(a: View, order: MemoryOrder = "K", subok: bool = False) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.copy.html"""
+    """Return a copy of an array.
+
+    Args:
+        a: array of any dtype and shape.
+        order: the memory order: "C", "F", "A" or "K".
+        subok: whether a subclass of np.ndarray is kept.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.copy.html.
+    """
     return _copied(a, order)
 
 
 def _copy_method(a: ndarray, order: Any = "C") -> Any:
+    """Return a copy of an array; a scalar is its own copy."""
     letter = memory_order(order) or "C"
     return a if type(a) is scalar else _copied(a, letter)
 
 
 def _copied(a: ndarray, order: Any) -> ndarray:
+    """Return a copy of an array, which keeps the mask of a selection."""
     part = selection_of(a)
-    if part is not None and len(part.parts) == 1:  # of which there is one order only
+    if part is not None and len(part.parts) == 1:  # one axis has only one order
         return selected_array(part)
     return copied(a.tensor, a, order)
 
@@ -439,7 +655,18 @@ _from_others_memory = hosted(np.frombuffer)
 
 
 def frombuffer(buffer: Any, dtype: Any = float, count: int = -1, offset: int = 0, *, like: Any = None) -> Any:
-    """Return an array of one axis over a buffer; over the memory of an array on TensorFlow it is a view."""
+    """Return an array of one axis over a buffer. Over the memory of an array on TensorFlow the result is a
+    view.
+
+    Args:
+        buffer: object with a buffer.
+        dtype: the dtype of the elements.
+        count: the number of elements; -1 is all of them.
+        offset: the number of bytes to skip.
+        like: array whose class decides how the result is made.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.frombuffer.html.
+    """
     view = made_over(buffer, lambda given: np.frombuffer(given, dtype, count, offset))
     if view is not None:
         return view
@@ -457,6 +684,11 @@ _from_others = hosted(np.from_dlpack)
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> ndarray:
     """Return an array over the memory of another library's array; for a tensor, over that tensor.
+
+    Args:
+        x: object with the method `__dlpack__`.
+        device: None, or a device that the array must be on.
+        copy: True copies, None and False do not.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.from_dlpack.html.
     """

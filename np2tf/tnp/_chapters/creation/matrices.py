@@ -1,4 +1,4 @@
-"""Matrices with a rule for their elements: unit, triangular, diagonal, Vandermonde; indices of parts."""
+"""Matrices made by a rule: unit, triangular, diagonal, Vandermonde matrices; indices of parts of matrices."""
 
 from __future__ import annotations
 
@@ -58,6 +58,18 @@ def eye(
 ) -> ndarray:
     """Return a matrix with ones on a diagonal and zeros elsewhere.
 
+    Args:
+        N: the number of rows.
+        M: the number of columns; None is `N`.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype; None is float64.
+        order: "C" or "F".
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (N, M).
+
     See https://numpy.org/doc/stable/reference/generated/numpy.eye.html.
     """
     rows = N[0]
@@ -73,6 +85,14 @@ def eye(
 def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
     """Return a unit matrix.
 
+    Args:
+        n: the number of rows and of columns.
+        dtype: the dtype; None is float64.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (n, n).
+
     See https://numpy.org/doc/stable/reference/generated/numpy.identity.html.
     """
     return eye(n, dtype=dtype or _FLOAT)
@@ -82,6 +102,16 @@ def identity(n: Shape, dtype: DType = None, *, like: Any = None) -> ndarray:
 def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any = None) -> ndarray:
     """Return a matrix with ones at and below a diagonal.
 
+    Args:
+        N: the number of rows.
+        M: the number of columns; None is `N`.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        dtype: the dtype; None is float64.
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array (N, M).
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tri.html.
     """
     columns = N[0] if M is None else shape_of(M)[0]
@@ -89,6 +119,7 @@ def tri(N: Shape, M: Any = None, k: Int = 0, dtype: DType = _FLOAT, *, like: Any
 
 
 def _triangle(m: tf.Tensor, k: int) -> tf.Tensor:
+    """Return the boolean matrix of the lower triangle, in the size of the matrices `m`."""
     lengths = m.shape.as_list()
     sizes = [tf.shape(m)[j] if n is None else n for j, n in enumerate(lengths)][-2:]
     if not sizes:
@@ -100,6 +131,16 @@ def _triangle(m: tf.Tensor, k: int) -> tf.Tensor:
 def tril(m: Array, k: Int = 0) -> ndarray:
     """Return matrices with zeros above a diagonal.
 
+    Args:
+        m: array (..., m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
+
+    Raises:
+        TypeError: `m` has no axes.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tril.html.
     """
     return tensor_array(tf.where(_triangle(m, k), m, tf.zeros((), m.dtype)))
@@ -109,12 +150,23 @@ def tril(m: Array, k: Int = 0) -> ndarray:
 def triu(m: Array, k: Int = 0) -> ndarray:
     """Return matrices with zeros below a diagonal.
 
+    Args:
+        m: array (..., m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array of the shape and dtype of `m`; a vector is broadcast to (n, n).
+
+    Raises:
+        TypeError: `m` has no axes.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.triu.html.
     """
     return tensor_array(tf.where(_triangle(m, k - 1), tf.zeros((), m.dtype), m))
 
 
 def _diagonal_matrix(v: tf.Tensor, k: int) -> ndarray:
+    """Return a matrix with a vector on a diagonal."""
     if v.dtype == tf.bool:
         return tensor_array(tf.cast(tf.linalg.diag(tf.cast(v, tf.int8), k=k), tf.bool))
     return tensor_array(tf.linalg.diag(v, k=k))
@@ -123,6 +175,16 @@ def _diagonal_matrix(v: tf.Tensor, k: int) -> ndarray:
 @op(np.diag)
 def diag(v: Any, k: Int = 0) -> Any:
     """Return the diagonal of a matrix as a view, or a matrix with a vector on a diagonal.
+
+    Args:
+        v: array (n,) or (m, n) of any dtype.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        For a vector an array (n + abs(k), n + abs(k)), for a matrix a view of one axis.
+
+    Raises:
+        ValueError: `v` has neither one nor two axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.diag.html.
     """
@@ -140,6 +202,13 @@ def diag(v: Any, k: Int = 0) -> Any:
 def diagflat(v: Array, k: Int = 0) -> ndarray:
     """Return a matrix with the flattened input on a diagonal.
 
+    Args:
+        v: array of any dtype and shape.
+        k: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+
+    Returns:
+        An array (n + abs(k), n + abs(k)), where n is the number of elements of `v`.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.diagflat.html.
     """
     return _diagonal_matrix(tf.reshape(v, [-1]), k)
@@ -148,6 +217,17 @@ def diagflat(v: Array, k: Int = 0) -> ndarray:
 @op(np.vander)
 def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
     """Return the Vandermonde matrix of a vector.
+
+    Args:
+        x: array (m,) of numbers.
+        N: the number of columns; None is m.
+        increasing: whether the powers increase from left to right.
+
+    Returns:
+        An array (m, N).
+
+    Raises:
+        ValueError: `x` does not have one axis, or `N` is negative.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.vander.html.
     """
@@ -163,7 +243,19 @@ def vander(x: Array, N: Any = None, increasing: bool = False) -> ndarray:
 
 
 def diag_indices_from(arr: Any) -> Any:
-    """Indices of the main diagonal of a square array."""
+    """Return the indices of the main diagonal of an array whose axes have equal lengths.
+
+    Args:
+        arr: array of at least two axes.
+
+    Returns:
+        A tuple of one array (n,) of int64 for each axis.
+
+    Raises:
+        ValueError: `arr` has fewer than two axes, or its axes have different lengths.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.diag_indices_from.html.
+    """
     arr = asarray(arr)
     if not arr.ndim >= 2:
         raise ValueError("input array must be at least 2-d")
@@ -173,6 +265,8 @@ def diag_indices_from(arr: Any) -> Any:
 
 
 def _from(function: Any) -> Any:
+    """Return a function that finds the indices of a triangle from an array, and not from a size."""
+
     def call(arr: Any, k: int = 0) -> Any:
         arr = asarray(arr)
         if arr.ndim != 2:

@@ -39,11 +39,12 @@ __all__ = [
 ]
 
 _INT = np.dtype(int)
-#: NumPy without its overloads, none of which is for arguments of any type.
+#: NumPy as Any, because none of its overloads takes arguments of any type.
 _NUMPY: Any = np
 
 
 def _is_known(*values: Any) -> bool:
+    """Return whether all values are None, or numbers that are known while staging."""
     return all(
         value is None or (isinstance(value, (int, float, complex, np.generic)) and not isinstance(value, str))
         for value in values
@@ -61,6 +62,21 @@ def arange(
     like: Any = None,
 ) -> ndarray:
     """Return evenly spaced numbers with a given step.
+
+    Args:
+        start: the first number; with one argument only, this is `stop`, and `start` is 0.
+        stop: the end, which is not included.
+        step: the distance of the numbers; None is 1.
+        dtype: the dtype of the result; None is NumPy's choice.
+        device: None or "cpu".
+        like: array whose class decides how the result is made.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        TypeError: `stop` is missing.
+        ZeroDivisionError: the step is 0.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.arange.html.
     """
@@ -87,18 +103,20 @@ def _settled(value: Any) -> Any:
 
 
 def _arange_known(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+    """Return a range whose limits are known while staging."""
     if step == 0:
         return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))  # raises
     count = max(math.ceil((stop - start) / step), 0) if not isinstance(stop - start, complex) else 0
     if count <= SMALL:
         return tensor_array(tf.constant(_NUMPY.arange(start, stop, step, dtype)))
     wanted = _NUMPY.arange(start, start + step, step, dtype).dtype
-    # NumPy takes the first two numbers in the result's dtype and goes on from there by their difference.
+    # NumPy converts the first two numbers to the result's dtype, and continues by their difference.
     first, second = (np.asarray(value).astype(wanted)[()] for value in (start, start + step))
     return tensor_array(_progression(tf.range(count, dtype=tf.int64), first, second - first, wanted))
 
 
 def _progression(places: tf.Tensor, first: Any, difference: Any, dtype: Any) -> tf.Tensor:
+    """Return an arithmetic progression at the given places."""
     return as_tensor(first, dtype) + cast(places, dtype) * as_tensor(difference, dtype)
 
 
@@ -113,6 +131,7 @@ def _bounded(start: int, stop: scalar, dtype: Any) -> ndarray | None:
 
 
 def _arange_staged(start: Any, stop: Any, step: Any, dtype: Any) -> ndarray:
+    """Return a range whose limits are known only at run time."""
     wanted = (
         result_type_of(tuple(kind_of(value) for value in (start, stop, step))) if dtype is None else dtype
     )
@@ -145,6 +164,22 @@ def linspace(
 ) -> Any:
     """Return a given number of evenly spaced numbers.
 
+    Args:
+        start: number or array, the first numbers.
+        stop: number or array, the last numbers.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        retstep: whether to return the distance of the numbers as well.
+        dtype: the dtype; None is a floating-point or complex dtype.
+        axis: the axis of the result along which the numbers run.
+        device: None or "cpu".
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis; with `retstep`, also the step.
+
+    Raises:
+        ValueError: `num` is negative.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.linspace.html.
     """
     if num < 0:
@@ -161,7 +196,7 @@ def linspace(
     step = span / parts if parts > 0 else span * math.nan
     values = begin + (places * step if parts > 0 else places * span)
     if parts > 0:
-        # A step that underflows to zero is applied in two parts.
+        # If the step underflows to zero, multiply and divide in another order.
         values = tf.where(step == 0, begin + places / parts * span, values)
     if endpoint and num > 1:
         values = tf.concat([values[:-1], tf.broadcast_to(end, tf.shape(values[-1:]))], 0)
@@ -174,6 +209,7 @@ def linspace(
 
 
 def _constants(made: Any) -> Any:
+    """Return NumPy's result as constants."""
     if isinstance(made, tuple):
         return tensor_array(tf.constant(made[0])), made[1]
     return tensor_array(tf.constant(made))
@@ -191,6 +227,22 @@ def logspace(
 ) -> ndarray:
     """Return numbers whose logarithms are evenly spaced between given exponents.
 
+    Args:
+        start: number or array, the first exponents.
+        stop: number or array, the last exponents.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        base: the base of the logarithms.
+        dtype: the dtype; None is a floating-point or complex dtype.
+        axis: the axis of the result along which the numbers run.
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis.
+
+    Raises:
+        ValueError: `num` is negative.
+        StagingError: `base` is an array or known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.logspace.html.
     """
     if _is_known(start, stop, base) and num <= SMALL:
@@ -207,6 +259,21 @@ def geomspace(
     start: Operand, stop: Operand, num: Int = 50, endpoint: bool = True, dtype: DType = None, axis: Int = 0
 ) -> ndarray:
     """Return a geometric progression between two numbers.
+
+    Args:
+        start: number or array, the first numbers.
+        stop: number or array, the last numbers.
+        num: how many numbers.
+        endpoint: whether `stop` is included.
+        dtype: the dtype; None is a floating-point dtype.
+        axis: the axis of the result along which the numbers run.
+
+    Returns:
+        An array of the common shape of `start` and `stop` with one more axis.
+
+    Raises:
+        ValueError: a limit is known to be 0, or `num` is negative.
+        StagingError: the limits are complex, or `axis` is not 0, and the limits are not constants.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.geomspace.html.
     """
@@ -232,7 +299,19 @@ def geomspace(
 
 @op(np.meshgrid)
 def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> tuple[Any, ...]:
-    """Return coordinate arrays from coordinate vectors.
+    """Return coordinate arrays made of coordinate vectors.
+
+    Args:
+        *xi: arrays of any dtype, which are flattened.
+        copy: ignored: the results are always new arrays.
+        sparse: whether the arrays keep length 1 along the other axes.
+        indexing: "xy" or "ij": which of the first two vectors runs along the first axis.
+
+    Returns:
+        A tuple of one array for each vector.
+
+    Raises:
+        ValueError: `indexing` is unknown.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.meshgrid.html.
     """
@@ -254,7 +333,18 @@ def meshgrid(*xi: Array, copy: bool = True, sparse: bool = False, indexing: str 
 
 @op(np.indices)
 def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
-    """Return the indices of a grid, one array for each axis.
+    """Return the indices of a grid.
+
+    Args:
+        dimensions: the lengths of the axes.
+        dtype: the dtype of the indices.
+        sparse: whether the arrays keep length 1 along the other axes.
+
+    Returns:
+        An array (number of axes, *dimensions); with `sparse` a tuple of one array for each axis.
+
+    Raises:
+        StagingError: the dtype is bool.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.indices.html.
     """
@@ -276,12 +366,29 @@ def indices(dimensions: Any, dtype: DType = _INT, sparse: bool = False) -> Any:
 
 
 def fromfunction(function: Any, shape: Any, *, dtype: Any = float, like: Any = None, **kwargs: Any) -> Any:
-    """Call `function` with the coordinates of every element of an array of `shape`."""
+    """Call a function with the coordinates of all elements of an array.
+
+    Args:
+        function: the function, which takes one array of coordinates for each axis.
+        shape: the lengths of the axes.
+        dtype: the dtype of the coordinates.
+        like: array whose class decides how the result is made.
+        **kwargs: further arguments of `function`.
+
+    Returns:
+        The result of `function`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fromfunction.html.
+    """
     return function(*indices(shape, dtype=dtype), **kwargs)
 
 
 class Grid:
-    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices."""
+    """``mgrid`` and ``ogrid``: coordinates made by indexing with slices.
+
+    Args:
+        numpy: NumPy's object, for known limits.
+    """
 
     def __init__(self, numpy: Any) -> None:
         self.numpy = numpy

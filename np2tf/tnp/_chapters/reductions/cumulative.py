@@ -18,7 +18,7 @@ __all__ = ["cumprod", "cumsum", "cumulative_prod", "cumulative_sum", "nancumprod
 
 
 def running(name: str, a: tf.Tensor, axis: int, dtype: Any) -> tf.Tensor:
-    """The running sum ("sum") or product ("prod") along an axis, in NumPy's dtype."""
+    """Return the running sum ("sum") or product ("prod") along an axis, in the dtype that NumPy chooses."""
     wanted = accumulating(a, dtype)
     x = cast(a, wanted)
     if x.dtype == tf.uint64:
@@ -29,6 +29,12 @@ def running(name: str, a: tf.Tensor, axis: int, dtype: Any) -> tf.Tensor:
 
 
 def _running(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
+    """Return the running sum or product of a tensor in its own dtype.
+
+    Raises:
+        StagingError: the dtype is bool, or the product of complex numbers runs along an axis of unknown
+            length.
+    """
     if x.dtype == tf.bool:
         raise StagingError(f"cum{name} in bool", "NP2TF503")
     if x.dtype not in COMPLEX:
@@ -43,34 +49,90 @@ def _running(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.cumsum, method=True)
 def cumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html"""
+    """Return the running sums along an axis.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumsum.html.
+    """
     return running("sum", *flattened(a, axis), dtype)
 
 
 @op(np.cumprod, method=True)
 def cumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html"""
+    """Return the running products along an axis.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    Raises:
+        StagingError: the numbers are complex, and the length of the axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumprod.html.
+    """
     return running("prod", *flattened(a, axis), dtype)
 
 
 def _without_nan(a: tf.Tensor, identity: int) -> tf.Tensor:
+    """Return a tensor with a number in the place of each NaN."""
     nan = isnan(a)
     return a if nan is None else tf.where(nan, tf.constant(identity, a.dtype), a)
 
 
 @op(np.nancumsum)
 def nancumsum(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nancumsum.html"""
+    """Return the running sums along an axis, with NaN counted as 0.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nancumsum.html.
+    """
     return running("sum", *flattened(_without_nan(a, 0), axis), dtype)
 
 
 @op(np.nancumprod)
 def nancumprod(a: Array, axis: Axis = None, dtype: DType = None, out: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nancumprod.html"""
+    """Return the running products along an axis, with NaN counted as 1.
+
+    Args:
+        a: array of numbers.
+        axis: the axis to work along; None is the flattened array.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array in the shape of `a`, or of one axis if `axis` is None.
+
+    Raises:
+        StagingError: the numbers are complex, and the length of the axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nancumprod.html.
+    """
     return running("prod", *flattened(_without_nan(a, 1), axis), dtype)
 
 
 def _cumulative(name: str, x: tf.Tensor, axis: Any, dtype: Any, include_initial: bool) -> tf.Tensor:
+    """Return running sums or products as `cumulative_sum` and `cumulative_prod` do."""
     if rank(x) == 0:
         x = tf.reshape(x, (1,))
     if axis is None:
@@ -95,7 +157,23 @@ def cumulative_sum(
     out: Any = None,
     include_initial: bool = False,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumulative_sum.html"""
+    """Return the running sums along an axis, as the array API defines them.
+
+    Args:
+        x: array of numbers.
+        axis: the axis to work along; None is allowed for arrays of at most one axis.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        include_initial: whether the result begins with 0.
+
+    Returns:
+        An array in the shape of `x`; with `include_initial` one element longer along the axis.
+
+    Raises:
+        ValueError: `x` has several axes, and `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumulative_sum.html.
+    """
     return _cumulative("sum", x, axis, dtype, include_initial)
 
 
@@ -108,11 +186,27 @@ def cumulative_prod(
     out: Any = None,
     include_initial: bool = False,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cumulative_prod.html"""
+    """Return the running products along an axis, as the array API defines them.
+
+    Args:
+        x: array of numbers.
+        axis: the axis to work along; None is allowed for arrays of at most one axis.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        include_initial: whether the result begins with 1.
+
+    Returns:
+        An array in the shape of `x`; with `include_initial` one element longer along the axis.
+
+    Raises:
+        ValueError: `x` has several axes, and `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cumulative_prod.html.
+    """
     return _cumulative("prod", x, axis, dtype, include_initial)
 
 
-# NumPy 2.0 lacks them; they are ours all the same.
+# NumPy 2.0 lacks these functions; then np2tf's namespace lacks them, too.
 if hasattr(np, "cumulative_sum"):
     cumulative_sum = op(np.cumulative_sum)(cumulative_sum)
     cumulative_prod = op(np.cumulative_prod)(cumulative_prod)

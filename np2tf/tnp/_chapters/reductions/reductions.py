@@ -1,4 +1,4 @@
-"""Sums, products, means, extremes and truth over axes."""
+"""Sums, products, means, extremes and truth values over axes."""
 
 from __future__ import annotations
 
@@ -70,6 +70,12 @@ def _total(
     initial: Any,
     where: Any,
 ) -> tf.Tensor:
+    """Return the sum or product over axes.
+
+    Raises:
+        ValueError: `initial` is not a number.
+        StagingError: the sum may be -0.
+    """
     axes = normalize_axes(axis, rank(a))
     wanted = accumulating(a, dtype)
     wide = widened(wanted)
@@ -94,7 +100,22 @@ def sum(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.sum.html"""
+    """Return the sum over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: `initial` is not a number.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.sum.html.
+    """
     return _total(raw_sum, 0, a, axis, dtype, keepdims, initial, where)
 
 
@@ -108,7 +129,22 @@ def prod(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.prod.html"""
+    """Return the product over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is NumPy's choice.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: `initial` is not a number.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.prod.html.
+    """
     return _total(raw_prod, 1, a, axis, dtype, keepdims, initial, where)
 
 
@@ -126,7 +162,7 @@ def refuse_extended(a: tf.Tensor) -> None:
 
 
 def mean_of(a: tf.Tensor, axis: Any, dtype: Any, keepdims: Any, where: Any) -> tf.Tensor:
-    """The mean over axes, accumulated and rounded as NumPy does."""
+    """Return the mean over axes, accumulated and rounded as NumPy does."""
     axes = normalize_axes(axis, rank(a))
     refuse_extended(a)
     if dtype is None:
@@ -151,7 +187,18 @@ def mean(
     *,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.mean.html"""
+    """Return the mean over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype of the result; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.mean.html.
+    """
     refuse_axis_of_number(axis, a)
     return mean_of(a, axis, dtype, keepdims, where)
 
@@ -159,11 +206,16 @@ def mean(
 def variance_of(
     a: tf.Tensor, axis: Any, dtype: Any, ddof: Any, keepdims: Any, where: Any, mean: Any
 ) -> tf.Tensor:
-    """The variance over axes, in the dtype in which NumPy accumulates."""
+    """Return the variance over axes, in the dtype in which NumPy accumulates.
+
+    Raises:
+        StagingError: complex numbers have a variance in a dtype that is not complex, or the dtype is not
+            NumPy's.
+    """
     refuse_extended(a)
     axes = normalize_axes(axis, rank(a))
     if a.dtype.is_complex and dtype is not None and dtype.kind != "c":
-        # The mean loses its imaginary part, the distances from it keep theirs.
+        # In NumPy the mean loses its imaginary part, and the distances from the mean keep theirs.
         raise StagingError("the variance of complex numbers in another dtype", "NP2TF503")
     wide = widened(dtype if dtype is not None else mean_dtype(a))
     x = cast(a, wide)
@@ -186,6 +238,7 @@ def variance_of(
 
 
 def _result_of_variance(a: tf.Tensor, dtype: Any) -> np.dtype[Any]:
+    """Return the dtype of a variance of `a`."""
     given = np.dtype(dtype) if dtype is not None else mean_dtype(a)
     if given.kind == "c" and dtype is not None:
         return given
@@ -220,7 +273,28 @@ def var(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.var.html"""
+    """Return the variance over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.var.html.
+    """
     refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(found, _result_of_variance(a, dtype))
@@ -239,7 +313,28 @@ def std(
     mean: Any = None,
     correction: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.std.html"""
+    """Return the standard deviation over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        dtype: the dtype in which to compute; None is float64 for integers, else that of `a`.
+        out: array to write the result into; None makes a new array.
+        ddof: the number to subtract from the number of elements in the divisor.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+        mean: the mean, with reduced axes of length 1; None computes it.
+        correction: another name of `ddof`.
+
+    Returns:
+        An array of floats.
+
+    Raises:
+        ValueError: both `ddof` and `correction` are given.
+        StagingError: `a` is complex, and `dtype` is not.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.std.html.
+    """
     refuse_axis_of_number(axis, a)
     found = variance_of(a, axis, dtype, degrees(ddof, correction), keepdims, where, mean)
     return cast(tf.sqrt(found), _result_of_variance(a, dtype))
@@ -272,6 +367,11 @@ attach("std", _spread_method(std))
 
 
 def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, where: Any) -> tf.Tensor:
+    """Return the maximum or minimum over axes.
+
+    Raises:
+        ValueError: there are no elements, or `where` is given without `initial`.
+    """
     axes = normalize_axes(axis, rank(a))
     if initial is None:
         if where is not True:
@@ -283,7 +383,7 @@ def _extreme(name: str, a: tf.Tensor, axis: Any, keepdims: Any, initial: Any, wh
     else:
         a = masked(a, where, initial)
         if _is_zero(length(a, axes)):
-            # TensorFlow's extremum of nothing is infinite, or none at all.
+            # TensorFlow's extremum of no elements is infinite, or fails.
             made = tf.reduce_any(tf.zeros_like(a, tf.bool), axes, bool(keepdims))
             return tf.fill(tf.shape(made), as_tensor(initial, a.dtype.as_numpy_dtype))
     result = extreme_of(name, a, axes, keepdims)
@@ -304,11 +404,16 @@ def require_elements(a: tf.Tensor, axes: tuple[int, ...], name: str) -> None:
 
 
 def _is_zero(number: Any) -> bool:
+    """Return whether a number is known to be 0."""
     return isinstance(number, int) and number == 0
 
 
 def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
-    """The maximum, minimum, fmax or fmin of complex numbers over axes."""
+    """Return the maximum, minimum, fmax or fmin of complex numbers over axes.
+
+    Raises:
+        StagingError: the length of an axis is unknown.
+    """
     for axis in sorted(axes, reverse=True):
         if a.shape[axis] is None:
             raise StagingError(f"{name} of complex numbers along an axis of unknown length", "NP2TF503")
@@ -317,7 +422,7 @@ def complex_extreme(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: An
 
 
 def extreme_of(name: str, a: tf.Tensor, axes: tuple[int, ...], keepdims: Any) -> tf.Tensor:
-    """The maximum or minimum over axes; NaN if there is one."""
+    """Return the maximum or minimum over axes; NaN if one of the elements is NaN."""
     if a.dtype == tf.bool:
         return (raw_any if name == "maximum" else raw_all)(a, axes, keepdims)
     if a.dtype in COMPLEX:
@@ -334,7 +439,22 @@ def max(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.max.html"""
+    """Return the maximum over axes; NaN if an element is NaN.
+
+    Args:
+        a: array of any dtype.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
+        StagingError: the numbers are complex, and the length of an axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.max.html.
+    """
     return _extreme("maximum", a, axis, keepdims, initial, where)
 
 
@@ -347,7 +467,22 @@ def min(
     initial: Any = None,
     where: Any = True,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.min.html"""
+    """Return the minimum over axes; NaN if an element is NaN.
+
+    Args:
+        a: array of any dtype.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        initial: number that the reduction starts from; None is no number.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Raises:
+        ValueError: there are no elements and no `initial`, or `where` is given without `initial`.
+        StagingError: the numbers are complex, and the length of an axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.min.html.
+    """
     return _extreme("minimum", a, axis, keepdims, initial, where)
 
 
@@ -357,7 +492,20 @@ amin = op(np.amin)(min.__wrapped__)  # type: ignore[attr-defined]
 
 @op(np.ptp)
 def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ptp.html"""
+    """Return the difference of the maximum and the minimum over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Raises:
+        ValueError: there are no elements.
+        TypeError: `a` is of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ptp.html.
+    """
     require_elements(a, normalize_axes(axis, rank(a)), "maximum")
     if a.dtype == tf.bool:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
@@ -367,6 +515,7 @@ def ptp(a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False) -> 
 
 
 def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
+    """Return the position of the maximum or minimum along an axis."""
     given = rank(a)
     x, along = flattened(a, axis)
     if x.shape[along] == 0:
@@ -380,7 +529,11 @@ def _position(name: str, a: tf.Tensor, axis: Any, keepdims: Any) -> tf.Tensor:
 
 
 def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
-    """The first position of the extreme along an axis; the first NaN, if there is one."""
+    """Return the first position of the extreme along an axis, or of the first NaN.
+
+    Raises:
+        StagingError: the numbers are complex.
+    """
     if x.dtype in COMPLEX:
         raise StagingError(f"{name} of complex numbers", "NP2TF503")
     if x.dtype == tf.bool:
@@ -389,7 +542,7 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
     nan = isnan(x)
     if nan is None:
         return function(x, axis, output_type=tf.int64)
-    # NaN is less than nothing: the search itself must not see it.
+    # A comparison with NaN is false, so that the search must not see NaN.
     hidden = tf.where(nan, tf.zeros((), x.dtype), x)
     first_nan = tf.argmax(tf.cast(nan, tf.int32), axis, output_type=tf.int64)
     return tf.where(tf.reduce_any(nan, axis), first_nan, function(hidden, axis, output_type=tf.int64))
@@ -397,13 +550,45 @@ def position_of(name: str, x: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.argmax, method=True)
 def argmax(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argmax.html"""
+    """Return the index of the first maximum along an axis, or of the first NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argmax.html.
+    """
     return _position("argmax", a, axis, keepdims)
 
 
 @op(np.argmin, method=True)
 def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = False) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argmin.html"""
+    """Return the index of the first minimum along an axis, or of the first NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: there are no elements.
+        StagingError: the numbers are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argmin.html.
+    """
     return _position("argmin", a, axis, keepdims)
 
 
@@ -414,7 +599,20 @@ def argmin(a: Array, axis: Axis = None, out: Any = None, *, keepdims: Any = Fals
 def any(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.any.html"""
+    """Return whether any element is true, over axes.
+
+    Args:
+        a: array of any dtype; numbers other than 0 are true.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.any.html.
+    """
     return raw_any(masked(truth(a), where, False), normalize_axes(axis, rank(a)), keepdims)
 
 
@@ -422,7 +620,20 @@ def any(
 def all(
     a: Array, axis: Axis = None, out: Any = None, keepdims: Any = False, *, where: Any = True
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.all.html"""
+    """Return whether all elements are true, over axes.
+
+    Args:
+        a: array of any dtype; numbers other than 0 are true.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        keepdims: whether the reduced axes remain with length 1.
+        where: boolean mask of the elements to use, which broadcasts to `a`.
+
+    Returns:
+        An array of booleans.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.all.html.
+    """
     return raw_all(masked(truth(a), where, True), normalize_axes(axis, rank(a)), keepdims)
 
 
@@ -452,12 +663,23 @@ attach("all", _truth_method(all))
 
 @op(np.count_nonzero)
 def count_nonzero(a: Array, axis: Axis = None, *, keepdims: Any = False) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html"""
+    """Return the number of elements that are not 0, over axes.
+
+    Args:
+        a: array of any dtype.
+        axis: the axis or axes to reduce; None is all of them.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of int64; before NumPy 2.3, an int if all axes are reduced.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.count_nonzero.html.
+    """
     count = raw_sum(tf.cast(truth(a), tf.int64), normalize_axes(axis, rank(a)), keepdims)
     if axis is None and not keepdims and _COUNTS_ARE_PYTHONS:
         return int(count.numpy()) if hasattr(count, "numpy") else weak_scalar(count, int)
     return count
 
 
-#: Before NumPy 2.3.
+#: Whether a count is Python's int, as before NumPy 2.3.
 _COUNTS_ARE_PYTHONS = isinstance(np.count_nonzero(()), int)
