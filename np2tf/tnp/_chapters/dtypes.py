@@ -26,7 +26,7 @@ def _without_values(value: Any) -> Any:
     """
     if is_array(value) or isinstance(value, (np.ndarray, np.generic, tf.Tensor, tf.Variable)):
         kind = kind_of(value)
-        # (A dtype equals the Python type that makes it, np.dtype("float64") == float, so that `==` cannot decide.)
+        # (`==` cannot decide: a dtype equals the Python type that makes it, np.dtype("float64") == float.)
         return kind(0) if isinstance(kind, type) else np.empty(0, kind)
     if isinstance(value, tf.DType):
         return value.as_numpy_dtype

@@ -36,7 +36,7 @@ def _sorted(flat: tf.Tensor) -> tf.Tensor:
 
 
 def _changes(ordered: tf.Tensor, equal_nan: bool) -> tf.Tensor:
-    """Return where an element of a sorted array differs from the element before; true for the first element."""
+    """Return where an element of a sorted array differs from the element before; true for the first."""
     after, before = ordered[1:], ordered[:-1]
     # Keys are integers, so that NaN equals NaN.
     differs = tf.not_equal(keys(after), keys(before)) if equal_nan else tf.not_equal(after, before)

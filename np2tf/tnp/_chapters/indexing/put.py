@@ -1,7 +1,8 @@
-"""Functions that write into their first argument, and return it: always use the returned object.
+"""Functions that write into their first argument, and return it: callers must use the returned object.
 
-They write through an array, so that its views and its owner see the write. A tf.Tensor, which cannot
-change, is replaced by a new one.
+They write through an array, so that its views and its owner see the write. A tf.Tensor, which cannot change,
+is
+replaced by a new tensor.
 """
 
 from __future__ import annotations
@@ -40,7 +41,11 @@ __all__ = ["copyto", "fill_diagonal", "place", "put", "put_along_axis", "putmask
 
 
 def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., Any]]:
-    """Make a function that writes into its first argument of an implementation over tensor arrays."""
+    """Return a decorator that makes a function which writes into its first argument.
+
+    Args:
+        numpy: NumPy's function, which handles arrays on the host.
+    """
 
     def decorate(implementation: Callable[..., None]) -> Callable[..., Any]:
         def on_numpy(target: Any, args: Any, kwargs: Any) -> None:
@@ -56,7 +61,7 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
             target, *args = args if args else (kwargs.pop(first),)  # type: ignore[assignment]
             if isinstance(target, tf.Tensor):
                 return call(tensor_array(target), *args, **kwargs).tensor
-            # Our arrays call themselves np.ndarray too: which kind it is, `is_array` says.
+            # Tensor arrays claim to be np.ndarray, too: only `is_array` tells the kinds apart.
             on_host = isinstance(target, np.ndarray) and not is_array(target)
             if on_host and current_region() is None:
                 refuse_to_lose_gradient((*args, *kwargs.values()))
@@ -92,6 +97,11 @@ def writes(numpy: Callable[..., Any]) -> Callable[[Callable[..., None]], Callabl
 
 
 def _static_size(array: ndarray) -> int:
+    """Return the number of elements.
+
+    Raises:
+        StagingError: the number is known only at run time.
+    """
     size = array.tensor.shape.num_elements()
     if size is None:
         raise StagingError("a write by position into an array whose size is known only at run time")
@@ -100,6 +110,20 @@ def _static_size(array: ndarray) -> int:
 
 @writes(np.put)
 def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
+    """Write values at flat positions.
+
+    Args:
+        a: array to write into.
+        ind: array of integers, the positions in the flattened array.
+        v: array of values, repeated as necessary.
+        mode: "raise", "wrap" or "clip" for positions out of bounds.
+
+    Raises:
+        IndexError: a position is out of bounds with mode "raise", or `a` is empty.
+        StagingError: the number of positions or the size of `a` is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.put.html.
+    """
     index = reshaped_index(indices_of(ind), [-1])
     if index.shape[0] is None:
         raise StagingError("put at places whose number is known only at run time")
@@ -116,6 +140,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
+    """Return the numbers 0, 1, 2 … in a given shape."""
     if isinstance(length, int):
         return tf.constant(np.arange(length).reshape(shape))
     return tf.reshape(tf.range(length, dtype=tf.int64), shape)
@@ -123,6 +148,20 @@ def _ramp(length: Any, shape: list[int]) -> tf.Tensor:
 
 @writes(np.put_along_axis)
 def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
+    """Write values at positions along an axis.
+
+    Args:
+        arr: array to write into.
+        indices: array of integers with as many axes as `arr`.
+        values: array of values, which broadcasts to the shape of `indices`.
+        axis: the axis of the positions; None is the flattened array.
+
+    Raises:
+        IndexError: a position is out of bounds, or `indices` is not of integers.
+        ValueError: the numbers of axes differ.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.put_along_axis.html.
+    """
     target = flat_view(arr) if axis is None else arr
     tensor, index, along_axis = along(target.tensor, indices, 0 if axis is None else axis)
     rank = tensor.shape.rank
@@ -137,6 +176,19 @@ def put_along_axis(arr: ndarray, indices: Any, values: Any, axis: Any) -> None:
 
 @writes(np.place)
 def place(arr: ndarray, mask: Any, vals: Any) -> None:
+    """Write values one after another where a mask is true.
+
+    Args:
+        arr: array to write into.
+        mask: array of booleans with as many elements as `arr`.
+        vals: array of values, repeated as necessary.
+
+    Raises:
+        ValueError: the sizes differ, or there are no values for true elements.
+        StagingError: there are no values, and the mask is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.place.html.
+    """
     values = tf.reshape(assigned(vals, arr.dtype), [-1])
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     if values.shape[0] == 0:
@@ -171,6 +223,20 @@ def _safely_cast(values: Any, dtype: np.dtype[Any]) -> tf.Tensor:
 
 @writes(np.putmask)
 def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
+    """Write values where a mask is true, each at its own position.
+
+    Args:
+        a: array to write into.
+        mask: array of booleans with as many elements as `a`.
+        values: array of values, repeated as necessary.
+
+    Raises:
+        ValueError: the sizes differ.
+        TypeError: the values cannot be cast safely to the dtype of `a`.
+        StagingError: the size of `a` is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.putmask.html.
+    """
     chosen = tf.reshape(truth(as_tensor(mask)), [-1])
     size = _static_size(a)
     if chosen.shape[0] != size:
@@ -184,6 +250,20 @@ def putmask(a: ndarray, /, mask: Any, values: Any) -> None:
 
 @writes(np.copyto)
 def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True) -> None:
+    """Copy the elements of one array into another array.
+
+    Args:
+        dst: array to write into.
+        src: array that broadcasts to the shape of `dst`.
+        casting: the rule of casting: "no", "equiv", "safe", "same_kind" or "unsafe".
+        where: boolean mask of the elements to copy.
+
+    Raises:
+        TypeError: the rule does not allow the cast.
+        ValueError: the shapes do not fit.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.copyto.html.
+    """
     kind = kind_of(src)
     if casting != "unsafe":
         # NumPy raises the error if the cast is not allowed.
@@ -194,7 +274,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         return
     target, mask = dst.tensor, where_mask(where)
     if isinstance(kind, np.dtype):
-        # Elements that are not copied are not converted either.
+        # NumPy does not convert elements that it does not copy.
         whole = as_tensor(src)
         src = tf.where(mask, whole, tf.zeros((), whole.dtype))
     given = assigned(src, dst.dtype)
@@ -208,6 +288,19 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
 
 @writes(np.fill_diagonal)
 def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
+    """Write values into the main diagonal.
+
+    Args:
+        a: array of at least two axes to write into.
+        val: number, or array of values, repeated as necessary.
+        wrap: whether the diagonal of a tall matrix begins again after the last column.
+
+    Raises:
+        ValueError: `a` has fewer than two axes, or more than two axes of different lengths.
+        StagingError: the shape of a matrix is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.fill_diagonal.html.
+    """
     rank = a.ndim
     if rank < 2:
         raise ValueError("array must be at least 2-d")
@@ -222,6 +315,7 @@ def fill_diagonal(a: ndarray, val: Any, wrap: bool = False) -> None:
 
 
 def _fill_matrix(a: ndarray, val: Any) -> None:
+    """Write values into the main diagonal of a matrix."""
     tensor = a.tensor
     rows, columns = tensor.shape.as_list()
     if rows is None or columns is None:
@@ -250,16 +344,17 @@ _SCATTER: dict[str, Callable[..., tf.Tensor]] = {
 
 
 def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
-    """``ufunc.at(array, indices, operand)``: once for every index, also for repeated ones.
+    """Apply ``ufunc.at(array, indices, operand)``: once for every index, also for repeated indices.
 
     Raises:
         IndexError: an index is out of bounds.
+        ValueError: the array is read-only, or the operand does not broadcast.
     """
     tensor = array.tensor
     if array.is_read_only:
         raise ValueError("array is read-only")
     operands = (tensor,) if operand is None else (tensor, operand)
-    # For NumPy a Python number is an array like any other here, and not weak.
+    # In `at`, NumPy treats a Python number like an array: the number is not weak.
     loop = ufunc_loop(ufunc.numpy, tuple(map(kind_of_item, operands)))
     items = expand(indices, tensor.shape.rank)
     if not any(isinstance(item, tf.Tensor) for item in items) or leading_mask(items) is not None:
@@ -269,7 +364,7 @@ def scatter(ufunc: Ufunc, array: ndarray, indices: Any, operand: Any) -> None:
             raise ValueError("array is not broadcastable to correct shape")
         setitem(array, indices, new)
         return
-    # A result of another kind is cast back after every single step, as NumPy does.
+    # If the ufunc's result has another kind than the array, NumPy casts it back after every single step.
     combine = _SCATTER.get(ufunc.__name__)
     value = tf.zeros((), tf.bool) if operand is None else as_tensor(operand, loop[1])
     stepwise = combine is None or loop[0].kind != array.dtype.kind or loop[0].kind not in "iuf"

@@ -1,4 +1,4 @@
-"""Elements picked by index, by condition or by choice."""
+"""Functions that read elements by index, by condition or by choice."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def indices_of(value: Any) -> tf.Tensor:
 
 
 def reshaped_index(index: tf.Tensor, shape: list[int]) -> tf.Tensor:
-    """An index array in another shape; one that is known stays known."""
+    """Return an index array in another shape. An index array that is known stays known."""
     known = None if tf.executing_eagerly() else tf.get_static_value(index)
     return tf.reshape(index, shape) if known is None else tf.constant(known.reshape(shape))
 
@@ -78,6 +78,10 @@ def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
         length: the length of the axis.
         axis: the axis, for messages.
         mode: "raise", "wrap" or "clip".
+
+    Raises:
+        ValueError: there is no such mode.
+        IndexError: an index is out of bounds with mode "raise".
     """
     mode = "raise" if mode is None else mode
     if mode not in _MODES:
@@ -89,20 +93,38 @@ def within(index: tf.Tensor, length: Any, axis: int, mode: str) -> tf.Tensor:
 
 
 def axis_length(tensor: tf.Tensor, axis: int) -> Any:
-    """Length of an axis: a number where it is known, otherwise a tensor."""
+    """Return the length of an axis: an int if it is known, otherwise a tensor."""
     size = tensor.shape[axis]
     return tf.shape(tensor, tf.int64)[axis] if size is None else size
 
 
 @op(np.take, method=True)
 def take(a: Array, indices: Any, axis: Axis = None, out: Any = None, mode: str = "raise") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.take.html"""
+    """Return the elements at positions along an axis.
+
+    Args:
+        a: array of any dtype and shape.
+        indices: array of integers.
+        axis: the axis to work along; None is the flattened array.
+        out: array to write the result into; None makes a new array.
+        mode: "raise", "wrap" or "clip" for positions out of bounds.
+
+    Returns:
+        An array in which the axes of `indices` replace the axis.
+
+    Raises:
+        IndexError: a position is out of bounds with mode "raise".
+        TypeError: `indices` is not of integers.
+        ValueError: there is no such mode.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.take.html.
+    """
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
         a, axis = tf.reshape(a, [-1]), 0
     axis = normalize_axis_index(axis, a.shape.rank)
     index = indices_of(indices)
     if mode == "raise" and 0 in a.shape.as_list()[:axis]:
-        # Of nothing, NumPy does not look at the indices.
+        # If there are no elements, NumPy does not check the indices.
         return tf.zeros(tf.concat([tf.shape(a)[:axis], tf.shape(index), tf.shape(a)[axis + 1 :]], 0), a.dtype)
     return gathered(a, within(index, axis_length(a, axis), axis, mode), axis)
 
@@ -131,12 +153,28 @@ def along(arr: tf.Tensor, indices: Any, axis: Any) -> tuple[tf.Tensor, tf.Tensor
 
 @op(np.take_along_axis)
 def take_along_axis(arr: Array, indices: Any, axis: Axis = -1) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html"""
+    """Return the elements at positions along an axis, with separate positions for each slice.
+
+    Args:
+        arr: array of any dtype and shape.
+        indices: array of integers with as many axes as `arr`.
+        axis: the axis of the positions; None is the flattened array.
+
+    Returns:
+        An array in the shape of `indices`, broadcast along the other axes.
+
+    Raises:
+        IndexError: a position is out of bounds, or `indices` is not of integers.
+        ValueError: the numbers of axes differ.
+        StagingError: lengths that are to be broadcast are known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.take_along_axis.html.
+    """
     return tensor_array(gather_along(*along(arr, indices, axis)))
 
 
 def gather_along(arr: tf.Tensor, index: tf.Tensor, axis: int) -> tf.Tensor:
-    """``take_along_axis`` for positions that are in bounds."""
+    """Do ``take_along_axis`` for positions that are in bounds."""
     rank = arr.shape.rank
     order = [k for k in range(rank) if k != axis] + [axis]
     last, index = _moved(arr, order), _moved(index, order)
@@ -147,10 +185,17 @@ def gather_along(arr: tf.Tensor, index: tf.Tensor, axis: int) -> tf.Tensor:
 
 
 def _moved(tensor: tf.Tensor, order: list[int]) -> tf.Tensor:
+    """Return a tensor with its axes in another order."""
     return tensor if order == sorted(order) else tf.transpose(tensor, order)
 
 
 def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
+    """Return the broadcast shape of two shapes; None if a length is unknown and both are equal.
+
+    Raises:
+        IndexError: the shapes do not broadcast.
+        StagingError: lengths that are to be broadcast are known only at run time.
+    """
     if None in left or None in right:
         if any(1 in (n, m) and n != m for n, m in zip(left, right, strict=True)):
             raise StagingError("broadcasting of lengths known only at run time")
@@ -162,6 +207,7 @@ def _common(left: list[Any], right: list[Any]) -> list[Any] | None:
 
 
 def _widened(tensor: tf.Tensor, common: list[Any] | None) -> tf.Tensor:
+    """Broadcast all axes but the last to a common shape."""
     if common is None or tensor.shape.as_list()[:-1] == common:
         return tensor
     return tf.broadcast_to(tensor, [*common, axis_length(tensor, -1)])
@@ -177,7 +223,21 @@ def truth(tensor: tf.Tensor) -> tf.Tensor:
 
 @op(np.where)
 def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.where.html"""
+    """Return elements of `x` where a condition is true, and of `y` elsewhere.
+
+    Args:
+        condition: array of booleans.
+        x: array; None together with `y` returns the positions of true elements.
+        y: array.
+
+    Returns:
+        An array in the common shape and dtype, or a tuple of index arrays.
+
+    Raises:
+        ValueError: only one of `x` and `y` is given.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.where.html.
+    """
     if x is None and y is None:
         return nonzero(tensor_array(condition))
     if x is None or y is None:
@@ -188,7 +248,19 @@ def where(condition: Array, x: Operand = None, y: Operand = None, /) -> Any:
 
 @op(np.nonzero, method=True)
 def nonzero(a: Array) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html"""
+    """Return the positions of the elements that are not 0.
+
+    Args:
+        a: array of any dtype with at least one axis.
+
+    Returns:
+        A tuple of one array of int64 for each axis.
+
+    Raises:
+        ValueError: `a` has no axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nonzero.html.
+    """
     if a.shape.rank == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. Use np.atleast_1d(scalar).nonzero() instead."
@@ -202,7 +274,16 @@ def nonzero(a: Array) -> tuple[ndarray, ...]:
 
 @op(np.flatnonzero)
 def flatnonzero(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html"""
+    """Return the positions in the flattened array of the elements that are not 0.
+
+    Args:
+        a: array of any dtype and shape.
+
+    Returns:
+        An array of int64 with one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.flatnonzero.html.
+    """
     flat = truth(tf.reshape(a, [-1]))
     selected = true_places_of(flat)
     return selected[0] if selected is not None else tensor_array(true_places(flat)[:, 0])
@@ -210,22 +291,56 @@ def flatnonzero(a: Array) -> ndarray:
 
 @op(np.argwhere)
 def argwhere(a: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html"""
+    """Return the positions of the elements that are not 0, as rows.
+
+    Args:
+        a: array of any dtype and shape.
+
+    Returns:
+        An array of int64 with one row for each element, and one column for each axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.argwhere.html.
+    """
     if a.shape.rank == 0:
         return tensor_array(true_places(tf.reshape(truth(a), [1]))[:, :0])
-    # NumPy's result is a view too: of the array whose rows `nonzero` returns.
+    # NumPy's result is a view, too: of the array whose rows `nonzero` returns.
     return tensor_array(tf.transpose(true_places(truth(a)))).view_through(Transpose((1, 0)))
 
 
 @op(np.extract)
 def extract(condition: Array, arr: Array) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.extract.html"""
+    """Return the elements of a flattened array where a condition is true.
+
+    Args:
+        condition: array of any dtype.
+        arr: array with as many elements as `condition`.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        IndexError: a true element of `condition` lies beyond the end of `arr`.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.extract.html.
+    """
     return _compressed(tf.reshape(condition, [-1]), tf.reshape(arr, [-1]), 0)
 
 
 @op(np.compress)
 def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.compress.html"""
+    """Return the slices along an axis where a condition is true.
+
+    Args:
+        condition: array (n,) of any dtype.
+        a: array of any dtype and shape.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: `condition` does not have one axis.
+        IndexError: a true element of `condition` lies beyond the end of the axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.compress.html.
+    """
     if condition.shape.rank != 1:
         raise ValueError("condition must be a 1-d array")
     if axis is None or (a.shape.rank == 0 and axis in (0, -1)):
@@ -234,6 +349,7 @@ def compress(condition: Array, a: Array, axis: Axis = None) -> ndarray:
 
 
 def _compressed(condition: tf.Tensor, a: tf.Tensor, axis: int) -> ndarray:
+    """Return the slices along an axis where a condition is true."""
     if condition.shape[0] is not None and condition.shape[0] == a.shape[axis]:
         selection = mask_selection(a, truth(condition)) if staging_for_xla() and not axis else None
         if selection is not None:
@@ -255,7 +371,20 @@ attach("compress", _compress_method)
 
 @op(np.choose)
 def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.choose.html"""
+    """Choose each element from one of several arrays.
+
+    Args:
+        a: array of integers, the numbers of the arrays.
+        choices: sequence of arrays, which broadcast with `a`.
+        out: array to write the result into; None makes a new array.
+        mode: "raise", "wrap" or "clip" for numbers out of range.
+
+    Raises:
+        ValueError: a number is out of range with mode "raise", or there is no such mode.
+        TypeError: `a` is not of integers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.choose.html.
+    """
     count = len(choices)
     picks = (
         _checked_choice(indices_of(a), count) if mode == "raise" else within(indices_of(a), count, 0, mode)
@@ -270,7 +399,7 @@ def choose(a: Array, choices: Operands, out: Any = None, mode: str = "raise") ->
 
 
 def _choose_method(a: Any, *choices: Any, **kwargs: Any) -> Any:
-    """Choose from one sequence of arrays, or from arrays that are arguments of their own."""
+    """Choose from one sequence of arrays, or from arrays that are separate arguments."""
     return choose(a, choices[0] if len(choices) == 1 else choices, **kwargs)
 
 
@@ -278,6 +407,11 @@ attach("choose", _choose_method)
 
 
 def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
+    """Return the numbers of the chosen arrays.
+
+    Raises:
+        ValueError: a number is known to be out of range. At run time, the call is discarded instead.
+    """
     violated = tf.reduce_any((picks < 0) | (picks >= count))
     static = tf.get_static_value(violated)
     if static:
@@ -289,7 +423,19 @@ def _checked_choice(picks: tf.Tensor, count: int) -> tf.Tensor:
 
 @op(np.select)
 def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.select.html"""
+    """Return, for each element, the choice of the first condition that is true.
+
+    Args:
+        condlist: sequence of boolean arrays.
+        choicelist: sequence of as many arrays.
+        default: number or array for elements without a true condition.
+
+    Raises:
+        ValueError: the sequences have different lengths, or are empty.
+        TypeError: a condition is not boolean.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.select.html.
+    """
     if len(condlist) != len(choicelist):
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
@@ -306,7 +452,23 @@ def select(condlist: Any, choicelist: Any, default: Operand = 0) -> ndarray:
 
 
 def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> Any:
-    """Evaluate each function where its condition holds; see numpy.piecewise."""
+    """Evaluate each function on the elements for which its condition holds.
+
+    Args:
+        x: array of numbers.
+        condlist: sequence of boolean arrays in the shape of `x`, or a single one.
+        funclist: sequence of functions or numbers; an additional item is for all other elements.
+        *args: further arguments of the functions.
+        **kw: further keyword arguments of the functions.
+
+    Returns:
+        An array of the shape and dtype of `x`.
+
+    Raises:
+        ValueError: the number of functions does not fit the number of conditions.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.piecewise.html.
+    """
     if runs_on_host((x, condlist, *args), kw) or is_guest(x):
         wrapped = [
             (lambda values, *rest, f=f, **named: f(placed(values), *rest, **named)) if callable(f) else f
@@ -335,6 +497,7 @@ def piecewise(x: Any, condlist: Any, funclist: Any, *args: Any, **kw: Any) -> An
 
 
 def _known(value: Any) -> Any:
+    """Return a value of the host as NumPy's."""
     from np2tf.tnp._operands.conversion import to_numpy
 
     return to_numpy(value)
@@ -353,7 +516,19 @@ def _conditions(condlist: Any, x: tf.Tensor) -> list[tf.Tensor]:
 
 @op(np.ix_)
 def ix_(*args: Any) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ix_.html"""
+    """Return index arrays that select the cross product of sequences.
+
+    Args:
+        *args: vectors of integers or booleans.
+
+    Returns:
+        A tuple of arrays, each with length other than 1 along its own axis only.
+
+    Raises:
+        ValueError: an argument does not have one axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ix_.html.
+    """
     made = []
     for k, arg in enumerate(args):
         index = as_tensor(arg)
@@ -369,7 +544,22 @@ def ix_(*args: Any) -> tuple[ndarray, ...]:
 
 @op(np.unravel_index)
 def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html"""
+    """Convert positions in the flattened array to positions along the axes.
+
+    Args:
+        indices: array of integers.
+        shape: the lengths of the axes.
+        order: "C" or "F".
+
+    Returns:
+        A tuple of one array of int64 for each axis.
+
+    Raises:
+        TypeError: `indices` is not of integers.
+        ValueError: a position is out of bounds.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unravel_index.html.
+    """
     index = as_tensor(indices)
     if not index.dtype.is_integer:
         raise TypeError("only int indices permitted")
@@ -392,7 +582,23 @@ def unravel_index(indices: Any, shape: Shape, order: COrF = "C") -> Any:
 
 @op(np.ravel_multi_index)
 def ravel_multi_index(multi_index: Any, dims: Shape, mode: Any = "raise", order: COrF = "C") -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html"""
+    """Convert positions along the axes to positions in the flattened array.
+
+    Args:
+        multi_index: sequence of one array of integers for each axis.
+        dims: the lengths of the axes.
+        mode: "raise", "wrap" or "clip" for positions out of bounds, or one of these for each axis.
+        order: "C" or "F".
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: an index is not of integers.
+        ValueError: a position is out of bounds, or the arguments do not fit each other.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ravel_multi_index.html.
+    """
     parts = [indices_of(part) for part in multi_index]
     if len(parts) != len(dims):
         raise ValueError("parameter multi_index must be a sequence of length " + str(len(dims)))

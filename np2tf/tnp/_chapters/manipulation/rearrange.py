@@ -1,4 +1,4 @@
-"""New arrays from the elements of others: repeated, rolled, padded, inserted, deleted; and shapes."""
+"""Functions that repeat, shift, pad, insert and delete elements; and functions of shapes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _known(value: Any) -> Any:
     """Return `value` as NumPy's; None if it is not known while staging."""
     if not isinstance(value, (ndarray, np.ndarray, tf.Tensor, list, tuple)):
         return value
-    # While staging, an array on the host is an input like any other: its contents are not known.
+    # While staging, an array on the host is an input of the graph: its contents are not known.
     if isinstance(value, tf.Tensor) or has_tensor((value,)) or (has_array((value,)) and current_region()):
         tensor = as_tensor(value)
         static = tf.get_static_value(tensor)
@@ -54,6 +54,7 @@ def _known(value: Any) -> Any:
 
 
 def _length(a: tf.Tensor, axis: int) -> Any:
+    """Return the length of an axis: an int if it is known, otherwise a tensor."""
     size = a.shape[axis]
     return tf.shape(a, tf.int64)[axis] if size is None else size
 
@@ -63,7 +64,16 @@ def _length(a: tf.Tensor, axis: int) -> Any:
 
 @op(np.repeat, method=True)
 def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
-    """Repeat each element, along an axis or of the flattened array.
+    """Repeat each element along an axis.
+
+    Args:
+        a: array of any dtype and shape.
+        repeats: number, or array of numbers for the places along the axis.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        ValueError: a number is negative.
+        StagingError: code is staged for XLA, and the numbers are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.repeat.html.
     """
@@ -85,6 +95,10 @@ def repeat(a: Array, repeats: Any, axis: Axis = None) -> ndarray:
 def tile(A: Array, reps: Shape) -> ndarray:
     """Repeat a whole array along its axes.
 
+    Args:
+        A: array of any dtype and shape.
+        reps: the number of repetitions along each axis.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tile.html.
     """
     rank = max(A.shape.rank, len(reps))
@@ -96,6 +110,14 @@ def tile(A: Array, reps: Shape) -> ndarray:
 @op(np.resize)
 def resize(a: Array, new_shape: Shape) -> ndarray:
     """Return an array of another shape, with the elements repeated if it is larger.
+
+    Args:
+        a: array of any dtype and shape.
+        new_shape: the lengths of the axes.
+
+    Raises:
+        ValueError: a length is negative.
+        StagingError: the size of `a` is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.resize.html.
     """
@@ -115,7 +137,15 @@ def resize(a: Array, new_shape: Shape) -> ndarray:
 
 @op(np.roll)
 def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
-    """Shift elements along axes; those beyond the end come back at the start.
+    """Shift elements along axes. Elements beyond the end return at the start.
+
+    Args:
+        a: array of any dtype and shape.
+        shift: the number of places, or one number for each axis.
+        axis: the axis or axes; None is the flattened array, which then gets its shape back.
+
+    Raises:
+        ValueError: there are not as many shifts as axes.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.roll.html.
     """
@@ -136,6 +166,7 @@ def roll(a: Array, shift: Any, axis: Axis = None) -> ndarray:
 
 
 def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
+    """Shift elements along one axis."""
     length = a.shape[axis]
     amount = _known(shift)
     if amount is None or length is None:
@@ -155,6 +186,17 @@ def _rolled(a: tf.Tensor, shift: Any, axis: int) -> tf.Tensor:
 @op(np.insert)
 def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
     """Insert values before given indices of an axis.
+
+    Args:
+        arr: array of any dtype and shape.
+        obj: index, indices, slice or boolean mask.
+        values: array of values, which broadcasts to the shape of the inserted part.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        IndexError: an index is out of bounds or not an integer.
+        ValueError: `obj` has more than one axis.
+        StagingError: the indices or the length of the axis are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.insert.html.
     """
@@ -201,7 +243,16 @@ def insert(arr: Array, obj: Any, values: Any, axis: Axis = None) -> ndarray:
 
 @op(np.delete)
 def delete(arr: Array, obj: Any, axis: Axis = None) -> ndarray:
-    """Leave out parts of an array along an axis.
+    """Remove slices of an array along an axis.
+
+    Args:
+        arr: array of any dtype and shape.
+        obj: index, indices, slice or boolean mask.
+        axis: the axis to work along; None is the flattened array.
+
+    Raises:
+        IndexError: an index is out of bounds.
+        StagingError: several indices or the length of the axis are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.delete.html.
     """
@@ -240,6 +291,20 @@ def pad(
 ) -> ndarray:
     """Add elements around an array.
 
+    Args:
+        array: array of any dtype and shape.
+        pad_width: number of elements: one number, a pair (before, after), or one pair for each axis.
+        mode: "constant", "empty", "edge", "reflect", "symmetric" or "wrap".
+        constant_values: the values for mode "constant", in the same forms as `pad_width`.
+        end_values: a keyword of a mode that only NumPy has.
+        stat_length: a keyword of a mode that only NumPy has.
+        reflect_type: a keyword that only NumPy has.
+
+    Raises:
+        TypeError: the widths are not integers.
+        ValueError: a width is negative, or `constant_values` is given for another mode.
+        StagingError: only NumPy has the mode or keyword, or the widths are known only at run time.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.pad.html.
     """
     if mode != "constant" and constant_values is not _ABSENT:
@@ -266,6 +331,7 @@ def pad(
 
 
 def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.Tensor:
+    """Add elements of given values around an array."""
     known = _known(values)
     if known is None or np.ndim(known) == 0:
         return tf.pad(array, pairs, constant_values=as_tensor(values, array.dtype.as_numpy_dtype))
@@ -283,6 +349,13 @@ def _pad_constant(array: tf.Tensor, pairs: list[list[int]], values: Any) -> tf.T
 @op(np.kron)
 def kron(a: Operand, b: Operand) -> Any:
     """Return the Kronecker product of two arrays.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+
+    Returns:
+        An array of the common dtype whose lengths are the products of the operands' lengths.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.kron.html.
     """
@@ -303,6 +376,16 @@ def kron(a: Operand, b: Operand) -> Any:
 def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DType = None) -> tf.Tensor:
     """Return sums along diagonals.
 
+    Args:
+        a: array of numbers with at least two axes.
+        offset: the diagonal: 0 is the main diagonal, positive numbers lie above it.
+        axis1: the first axis of the matrices.
+        axis2: the second axis of the matrices.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Raises:
+        ValueError: `a` has fewer than two axes, or both axes are the same.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.trace.html.
     """
     picked = diagonal(tensor_array(a), offset, axis1, axis2).tensor
@@ -315,7 +398,13 @@ def trace(a: Array, offset: Int = 0, axis1: Int = 0, axis2: Int = 1, dtype: DTyp
 
 
 def shape(a: Any) -> tuple[Any, ...]:
-    """Lengths of the axes of `a`."""
+    """Return the lengths of the axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.shape.html.
+    """
     return (
         a.shape
         if is_array(a)
@@ -326,12 +415,25 @@ def shape(a: Any) -> tuple[Any, ...]:
 
 
 def ndim(a: Any) -> int:
-    """Number of axes of `a`."""
+    """Return the number of axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ndim.html.
+    """
     return len(shape(a))
 
 
 def size(a: Any, axis: Any = None) -> Any:
-    """Number of elements of `a`, or its length along `axis` (or several)."""
+    """Return the number of elements, or the length along axes.
+
+    Args:
+        a: array, or anything that NumPy makes an array of.
+        axis: the axis, since NumPy 2.4 also several axes; None is all of them.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.size.html.
+    """
     lengths = shape(a)
     if axis is None:
         return a.size if is_array(a) else math.prod(lengths)
@@ -345,7 +447,16 @@ def size(a: Any, axis: Any = None) -> Any:
 
 @op(np.astype)
 def astype(x: Any, dtype: DType, /, *, copy: bool = True, device: Any = None) -> ndarray:
-    """Return a copy in another dtype.
+    """Return an array in another dtype.
+
+    Args:
+        x: array of any dtype and shape.
+        dtype: the new dtype.
+        copy: False returns `x` itself if its dtype does not change.
+        device: None or "cpu".
+
+    Raises:
+        TypeError: `x` is not an array.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.astype.html.
     """

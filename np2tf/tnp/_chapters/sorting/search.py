@@ -1,4 +1,4 @@
-"""Positions in sorted numbers, for `digitize`, `histogram` and `interp`."""
+"""Search in sorted numbers, for `digitize`, `histogram` and `interp`."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import tensorflow as tf
 
 from np2tf.tnp._chapters.reductions.primitives import isnan
 
-#: Up to this many sorted numbers a comparison with each of them is quicker than XLA's binary search.
+#: Up to this many sorted numbers, comparing with each of them is faster than XLA's binary search.
 _FEW = 64
 
 
 def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
-    """``np.searchsorted(edges, x, side)`` for one row of sorted numbers; NaN comes last."""
+    """Return ``np.searchsorted(edges, x, side)`` for one row of sorted numbers. NaN comes last."""
     few = edges.shape[0] is not None and edges.shape[0] <= _FEW
     if few and not tf.executing_eagerly():
         compare = tf.less if side == "left" else tf.less_equal
@@ -28,5 +28,5 @@ def positions(edges: tf.Tensor, x: tf.Tensor, side: str) -> tf.Tensor:
 
 
 def known(x: tf.Tensor) -> np.ndarray | None:
-    """Return the value of x, or None if it is not known now."""
+    """Return the value of x, or None if the value is not known while staging."""
     return tf.get_static_value(x)

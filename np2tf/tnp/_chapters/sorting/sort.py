@@ -21,7 +21,7 @@ from np2tf.tnp._operands.conversion import as_tensor, cast, promote
 from np2tf.tnp._tensor.index_bounds import record_violation
 from np2tf.tnp._tensor.storage import current_region
 
-#: A partition of so many elements is in order.
+#: A partition of at most so many elements is sorted.
 _IN_ORDER = 2
 __all__ = ["argpartition", "argsort", "lexsort", "partition", "searchsorted", "sort", "sort_complex"]
 
@@ -29,10 +29,10 @@ _SIGN = {tf.float32: (tf.int32, 0x7FFFFFFF), tf.float64: (tf.int64, 0x7FFFFFFFFF
 
 
 def keys(values: tf.Tensor) -> tf.Tensor:
-    """Signed integers that are ordered as NumPy orders `values`.
+    """Return signed integers that are ordered as NumPy orders `values`.
 
     Raises:
-        StagingError: complex numbers, which are ordered by two keys.
+        StagingError: the values are complex numbers, which are ordered by two keys.
     """
     dtype = values.dtype
     if dtype.is_complex:
@@ -52,7 +52,7 @@ def keys(values: tf.Tensor) -> tf.Tensor:
 
 
 def order_of(values: tf.Tensor, descending: bool = False) -> tf.Tensor:
-    """``argsort`` along the last axis, stable, as int64; NaN is last either way."""
+    """Return the indices that sort along the last axis, stably, as int64. NaN is last in both directions."""
     if values.dtype.is_complex:
         return _order_of_complex(values, descending)
     ranked = keys(values)
@@ -79,7 +79,7 @@ def _order_of_complex(values: tf.Tensor, descending: bool) -> tf.Tensor:
 
 
 def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
-    """``argsort`` along any axis."""
+    """Return the indices that sort along any axis."""
     rank = a.shape.rank
     if axis == rank - 1:
         return order_of(a, descending)
@@ -88,6 +88,11 @@ def order_along(a: tf.Tensor, axis: int, descending: bool = False) -> tf.Tensor:
 
 
 def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
+    """Return the array to sort, flat if `axis` is None, and the number of the axis.
+
+    Raises:
+        ValueError: `order` is given.
+    """
     if order is not None:
         raise ValueError("Cannot specify order when the array has no fields.")
     if axis is None:
@@ -96,6 +101,11 @@ def _prepared(a: tf.Tensor, axis: Any, order: Any) -> tuple[tf.Tensor, int]:
 
 
 def _check_kind(kind: Any, *instead: Any) -> None:
+    """Check the kind of a sort.
+
+    Raises:
+        ValueError: there is no such kind, or `kind` is given together with other keywords.
+    """
     if kind is not None and any(other is not None for other in instead):
         raise ValueError("`kind` and keyword parameters can't be provided at the same time.")
     if kind is not None and str(kind)[:1].lower() not in "qhms":
@@ -112,7 +122,18 @@ def sort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return a sorted copy.
+    """Return a sorted copy. NaN comes last.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to sort along; None is the flattened array.
+        kind: NumPy's name of an algorithm; np2tf always sorts stably.
+        order: must be None.
+        stable: has no effect.
+        descending: whether to sort in descending order.
+
+    Raises:
+        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.sort.html.
     """
@@ -131,7 +152,22 @@ def argsort(
     stable: Any = None,
     descending: Any = None,
 ) -> ndarray:
-    """Return the indices that sort an array.
+    """Return the indices that sort an array. NaN comes last.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to sort along; None is the flattened array.
+        kind: NumPy's name of an algorithm.
+        order: must be None.
+        stable: whether equal elements must keep their order. Otherwise a compiled call with equal elements is
+            discarded, because NumPy chooses their order.
+        descending: whether to sort in descending order.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        ValueError: `order` is given, or `kind` is unknown or given together with other keywords.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.argsort.html.
     """
@@ -144,7 +180,7 @@ def argsort(
 
 
 def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
-    """Return whether sorted elements have equal neighbours: NumPy chooses the order of equal elements."""
+    """Return whether sorted elements have equal neighbours, whose order NumPy chooses."""
     before = (slice(None),) * axis
     first, second = ordered[(*before, slice(None, -1))], ordered[(*before, slice(1, None))]
     both_nan = tf.not_equal(first, first) & tf.not_equal(second, second)
@@ -152,6 +188,12 @@ def _has_ties(ordered: tf.Tensor, axis: int) -> tf.Tensor:
 
 
 def _check_partition(kth: Any, kind: Any, length: Any) -> None:
+    """Check the arguments of a partition.
+
+    Raises:
+        TypeError: `kind` is unknown, or a place is not an integer.
+        ValueError: a place is out of bounds.
+    """
     if kind != "introselect":
         raise TypeError(f"sort kind must be 'introselect' (got {kind!r})")
     for place in np.atleast_1d(np.asarray(kth)).tolist():
@@ -165,6 +207,17 @@ def _check_partition(kth: Any, kind: Any, length: Any) -> None:
 def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None) -> ndarray:
     """Return a copy in which given elements are at their sorted places.
 
+    Args:
+        a: array of any dtype and shape.
+        kth: the place or places.
+        axis: the axis to sort along; None is the flattened array.
+        kind: must be "introselect".
+        order: must be None.
+
+    Raises:
+        TypeError: `kind` is unknown, or a place is not an integer.
+        ValueError: a place is out of bounds, or `order` is given.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.partition.html.
     """
     a, axis = _prepared(a, axis, order)
@@ -176,7 +229,22 @@ def partition(a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", or
 def argpartition(
     a: Array, kth: Any, axis: Axis = -1, kind: str = "introselect", order: Any = None
 ) -> ndarray:
-    """Return the indices that partition an array.
+    """Return the indices that partition an array of at most two elements along the axis.
+
+    Args:
+        a: array of any dtype and shape.
+        kth: the place or places.
+        axis: the axis to sort along; None is the flattened array.
+        kind: must be "introselect".
+        order: must be None.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: `kind` is unknown, or a place is not an integer.
+        ValueError: a place is out of bounds, or `order` is given.
+        StagingError: the axis is longer than two or of unknown length: NumPy chooses the order on both sides.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.argpartition.html.
     """
@@ -208,6 +276,17 @@ attach("partition", _partition_method)
 def lexsort(keys: Operands, axis: Axis = -1) -> Any:
     """Return the indices that sort by several keys, the last key first.
 
+    Args:
+        keys: sequence of arrays of the same shape.
+        axis: the axis to sort along.
+
+    Returns:
+        An array of int64.
+
+    Raises:
+        TypeError: there are no keys.
+        ValueError: the shapes differ.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.lexsort.html.
     """
     tensors: Sequence[tf.Tensor] = [as_tensor(key) for key in keys]
@@ -229,7 +308,8 @@ def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
     """Return the argument `sorter` as indices that sort `a`.
 
     Raises:
-        TypeError, ValueError: the argument is no such array of indices.
+        TypeError: the argument is not a vector of integers.
+        ValueError: the argument has another length than `a`.
     """
     order = as_tensor(sorter)
     if not order.dtype.is_integer or order.shape.rank != 1:
@@ -237,13 +317,27 @@ def _sorting(sorter: Any, a: tf.Tensor) -> tf.Tensor:
     if not order.shape.is_compatible_with(a.shape):
         raise ValueError("sorter.size must equal a.size")
     places = tf.cast(order, tf.int64)
-    # Unlike other indices these do not count from the end.
+    # Unlike other indices, negative numbers in `sorter` do not count from the end.
     return within(tf.where(places < 0, tf.int64.max, places), axis_length(a, 0), 0, "raise")
 
 
 @op(np.searchsorted)
 def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf.Tensor:
-    """Return the places at which values keep a sorted array sorted.
+    """Return the places at which values can be inserted so that a sorted array stays sorted.
+
+    Args:
+        a: sorted array (n,) of any dtype.
+        v: array of values.
+        side: "left" or "right" of equal elements.
+        sorter: array of indices that sort `a`; None if `a` is sorted.
+
+    Returns:
+        An array of int64 in the shape of `v`.
+
+    Raises:
+        ValueError: `side` is unknown, `a` does not have one axis, or `sorter` has another length.
+        TypeError: `sorter` is not a vector of integers.
+        StagingError: the numbers are complex.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.searchsorted.html.
     """
@@ -255,7 +349,7 @@ def searchsorted(a: Array, v: Any, side: str = "left", sorter: Any = None) -> tf
         a = tf.gather(a, _sorting(sorter, a))
     row, wanted = promote(a, v)
     if wanted.shape.num_elements() == 0:
-        # TensorFlow's kernel refuses to look for nothing.
+        # TensorFlow's kernel refuses an empty array of values.
         return tf.zeros(wanted.shape, tf.int64)
     found = tf.searchsorted(keys(row), tf.reshape(keys(wanted), [-1]), side=side, out_type=tf.int64)
     return tf.reshape(found, tf.shape(wanted) if None in wanted.shape.as_list() else wanted.shape)
@@ -274,6 +368,12 @@ _SMALL = (tf.int8, tf.int16, tf.uint8, tf.uint16)
 @op(np.sort_complex)
 def sort_complex(a: Array) -> ndarray:
     """Return a copy as complex numbers, sorted by real and then by imaginary parts.
+
+    Args:
+        a: array of numbers.
+
+    Returns:
+        An array of complex numbers in the shape of `a`, sorted along the last axis.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.sort_complex.html.
     """

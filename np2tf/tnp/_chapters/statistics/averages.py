@@ -27,6 +27,7 @@ __all__ = ["average", "convolve", "corrcoef", "correlate", "cov"]
 
 
 def _dtype(x: tf.Tensor) -> np.dtype[Any]:
+    """Return the dtype of a tensor as NumPy's."""
     return np.dtype(x.dtype.as_numpy_dtype)
 
 
@@ -56,6 +57,11 @@ def _fitted_weights(weights: tf.Tensor, a: tf.Tensor, axis: Any) -> tf.Tensor:
 
 
 def _check_total(total: tf.Tensor) -> None:
+    """Check a sum of weights. If it is known only at run time and is 0, the compiled call is discarded.
+
+    Raises:
+        ZeroDivisionError: the sum is 0.
+    """
     known = tf.get_static_value(total)
     if known is None:
         record_violation(tf.reduce_any(tf.equal(total, tf.zeros((), total.dtype))))
@@ -72,7 +78,25 @@ def average(
     *,
     keepdims: Any = False,
 ) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.average.html"""
+    """Return the weighted average over axes.
+
+    Args:
+        a: array of numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        weights: array of weights in the shape of `a` or of the axes; None weighs all elements equally.
+        returned: whether to return the sum of weights as well.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array, or a pair of the averages and the sums of weights.
+
+    Raises:
+        TypeError: the weights have another shape than `a`, and no axis is given.
+        ValueError: the shape of the weights does not fit the axes.
+        ZeroDivisionError: a sum of weights is 0.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.average.html.
+    """
     refuse_axis_of_number(axis, a)
     axes = normalize_axes(axis, rank(a))
     if weights is None:
@@ -96,6 +120,11 @@ def average(
 
 
 def _observations(m: tf.Tensor, dtype: np.dtype[Any], rowvar: bool, name: str) -> tf.Tensor:
+    """Return the observations as a matrix with one row for each variable.
+
+    Raises:
+        ValueError: `m` has more than two axes.
+    """
     if rank(m) > 2:
         raise ValueError(f"{name} has more than 2 dimensions")
     x = cast(m, dtype)
@@ -103,13 +132,20 @@ def _observations(m: tf.Tensor, dtype: np.dtype[Any], rowvar: bool, name: str) -
         return tf.reshape(x, (1, 1))
     if rank(m) == 1:
         return x[None, :]
-    # One row is one variable: of `m` until NumPy 2.1, of `y` still.
+    # A single row is a single variable, whatever `rowvar` says: in `m` until NumPy 2.1, in `y` in all versions.
     stays = x.shape[0] == 1 and (name == "y" or NUMPY < (2, 2))
     turned = not rowvar and not stays
     return tf.transpose(x) if turned else x
 
 
 def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
+    """Return weights of observations in float64.
+
+    Raises:
+        RuntimeError: the weights are not a vector, or their number does not fit.
+        TypeError, ValueError: the weights are negative, or frequencies are not whole numbers.
+        StagingError: the weights are known only at run time.
+    """
     if weights is None:
         return None
     weights = cast(weights, np.float64)
@@ -130,6 +166,7 @@ def _frequencies(weights: Any, name: str, length: Any) -> tf.Tensor | None:
 def _covariance(
     m: tf.Tensor, y: Any, rowvar: bool, bias: bool, ddof: Any, fweights: Any, aweights: Any, dtype: Any
 ) -> tf.Tensor:
+    """Return the covariance matrix, without axes of length 1."""
     if ddof is not None and ddof != int(ddof):
         raise ValueError("ddof must be integer")
     if dtype is None:
@@ -195,14 +232,52 @@ def cov(
     *,
     dtype: DType = None,
 ) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cov.html"""
-    # Of one variable it is an array of no axes, not a number.
+    """Return the covariance matrix of variables.
+
+    Args:
+        m: array of at most two axes, the observations; each row is a variable.
+        y: further variables in the same form.
+        rowvar: False makes each column a variable.
+        bias: whether to divide by the number of observations, and not by one less.
+        ddof: the number to subtract from the number of observations; None leaves the choice to `bias`.
+        fweights: vector of integers, how often each observation counts.
+        aweights: vector of numbers, the weight of each observation.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Returns:
+        An array (n, n) for n variables; without axes for one variable.
+
+    Raises:
+        ValueError: there are more than two axes, `ddof` is not whole, or a weight is negative.
+        TypeError: `fweights` are not whole numbers.
+        RuntimeError: the number of weights does not fit.
+        StagingError: the number of observations or a weight is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cov.html.
+    """
+    # For one variable the result is an array of no axes, not a number.
     return tensor_array(_covariance(m, y, rowvar, bias, ddof, fweights, aweights, dtype))
 
 
 @op(np.corrcoef)
 def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: DType = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html"""
+    """Return the correlation coefficients of variables.
+
+    Args:
+        x: array of at most two axes, the observations; each row is a variable.
+        y: further variables in the same form.
+        rowvar: False makes each column a variable.
+        dtype: the dtype of the result; None is NumPy's choice.
+
+    Returns:
+        An array (n, n) for n variables; a number for one variable.
+
+    Raises:
+        ValueError: there are more than two axes.
+        StagingError: the number of observations is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.corrcoef.html.
+    """
     c = _covariance(x, y, rowvar, False, None, None, None, dtype)
     if rank(c) == 0:
         _warn_of_new_nans(c, c / c, "divide")
@@ -222,11 +297,17 @@ def corrcoef(x: Array, y: OptionalArray = None, rowvar: bool = True, *, dtype: D
 
 # -- sliding products ----------------------------------------------------------------------------------------
 
-#: Up to this length of the shorter operand, and for dtypes without a convolution, windows are multiplied out.
+#: Up to this length of the shorter operand, and for dtypes without a convolution, windows are multiplied.
 _SHORT = 16
 
 
 def _row(x: tf.Tensor, name: str, why: str) -> tf.Tensor:
+    """Return an operand of a convolution as a vector of known length.
+
+    Raises:
+        ValueError: the operand has several axes or no elements.
+        StagingError: its length is unknown.
+    """
     if rank(x) > 1:
         raise ValueError("object too deep for desired array")
     x = tf.reshape(x, (-1,)) if rank(x) == 0 else x
@@ -256,18 +337,39 @@ def _slide(a: tf.Tensor, v: tf.Tensor, mode: Any) -> tf.Tensor:
 
 
 def _promoted(a: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+    """Return two operands in their common dtype."""
     dtype = result_type(a, v)
     return as_tensor(a, dtype), as_tensor(v, dtype)
 
 
 def _refuse_number(x: tf.Tensor) -> None:
+    """Refuse an operand without axes.
+
+    Raises:
+        ValueError: the operand has no axes.
+    """
     if rank(x) == 0:
         raise ValueError("object of too small depth for desired array")
 
 
 @op(np.correlate)
 def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.correlate.html"""
+    """Return the cross-correlation of two sequences.
+
+    Args:
+        a: array (n,) of numbers.
+        v: array (m,) of numbers.
+        mode: "valid", "same" or "full".
+
+    Returns:
+        An array of one axis; with mode "full" of length n + m - 1.
+
+    Raises:
+        ValueError: an operand does not have one axis or is empty, or the mode is unknown.
+        StagingError: a length is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.correlate.html.
+    """
     _refuse_number(a)
     _refuse_number(v)
     a = _row(a, "correlate", "first array argument cannot be empty")
@@ -281,7 +383,22 @@ def correlate(a: Array, v: Array, mode: str = "valid") -> tf.Tensor:
 
 @op(np.convolve)
 def convolve(a: Array, v: Array, mode: str = "full") -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.convolve.html"""
+    """Return the convolution of two sequences.
+
+    Args:
+        a: array (n,) of numbers, or a number.
+        v: array (m,) of numbers, or a number.
+        mode: "full", "same" or "valid".
+
+    Returns:
+        An array of one axis; with mode "full" of length n + m - 1.
+
+    Raises:
+        ValueError: an operand has several axes or is empty, or the mode is unknown.
+        StagingError: a length is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.convolve.html.
+    """
     a, v = _row(a, "convolve", "a cannot be empty"), _row(v, "convolve", "v cannot be empty")
     a, v = _promoted(a, v)
     if v.shape[0] > a.shape[0]:

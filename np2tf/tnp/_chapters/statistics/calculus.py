@@ -25,11 +25,12 @@ __all__ = ["cross", "diff", "ediff1d", "gradient", "interp", "trapezoid", "unwra
 
 
 def part(x: tf.Tensor, axis: int, start: int | None, stop: int | None) -> tf.Tensor:
-    """``x[..., start:stop, ...]`` along an axis."""
+    """Return ``x[..., start:stop, ...]`` along an axis."""
     return x[(*[slice(None)] * axis, slice(start, stop))]
 
 
 def _difference(x: tf.Tensor, axis: int) -> tf.Tensor:
+    """Return the differences of neighbours along an axis."""
     after, before = part(x, axis, 1, None), part(x, axis, None, -1)
     return tf.not_equal(after, before) if x.dtype == tf.bool else after - before
 
@@ -40,6 +41,9 @@ def _along(x: tf.Tensor, axis: int, ndim: int) -> tf.Tensor:
 
 
 def _boundary(value: Any, a: tf.Tensor, axis: int) -> tf.Tensor:
+    """Return the elements to add before or after an array; a number becomes an array of length 1 along the
+    axis.
+    """
     value = as_tensor(value)
     if rank(value) != 0:
         return value
@@ -49,7 +53,20 @@ def _boundary(value: Any, a: tf.Tensor, axis: int) -> tf.Tensor:
 
 @op(np.diff)
 def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.diff.html"""
+    """Return the n-th differences along an axis.
+
+    Args:
+        a: array of any dtype with at least one axis.
+        n: how often to take differences.
+        axis: the axis.
+        prepend: array to put before `a` along the axis.
+        append: array to put behind `a` along the axis.
+
+    Raises:
+        ValueError: `n` is negative, or `a` has no axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.diff.html.
+    """
     if n == 0:
         return a
     if n < 0:
@@ -71,7 +88,21 @@ def diff(a: Array, n: Int = 1, axis: Int = -1, prepend: Any = None, append: Any 
 
 @op(np.ediff1d)
 def ediff1d(ary: Array, to_end: OptionalArray = None, to_begin: OptionalArray = None) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html"""
+    """Return the differences of neighbours in the flattened array.
+
+    Args:
+        ary: array of numbers.
+        to_end: array to put behind the differences.
+        to_begin: array to put before the differences.
+
+    Returns:
+        An array of one axis.
+
+    Raises:
+        TypeError: `ary` is of booleans, or a dtype is not compatible.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ediff1d.html.
+    """
     x = tf.reshape(ary, (-1,))
     if x.dtype == tf.bool:
         raise TypeError("numpy boolean subtract, the `-` operator, is not supported")
@@ -119,6 +150,7 @@ def _spacings(f: tf.Tensor, axes: tuple[int, ...], given: tuple[Any, ...]) -> li
 
 
 def _weighted(weights: tuple[Any, ...], parts: tuple[tf.Tensor, ...], dtype: np.dtype[Any]) -> tf.Tensor:
+    """Return a sum of arrays with weights."""
     total: Any = None
     for weight, values in zip(weights, parts):
         term = cast(values, dtype) * as_tensor(weight, dtype)
@@ -154,6 +186,12 @@ def _edge(
 
 
 def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtype[Any]) -> tf.Tensor:
+    """Return the derivative along an axis by central differences.
+
+    Raises:
+        ValueError: the axis is too short.
+        StagingError: the length of the axis is unknown.
+    """
     if f.shape[axis] is None:
         raise StagingError("a gradient along an axis of unknown length", "NP2TF503")
     if f.shape[axis] < edge_order + 1:
@@ -176,7 +214,24 @@ def _derivative(f: tf.Tensor, axis: int, h: Any, edge_order: int, dtype: np.dtyp
 
 @op(np.gradient)
 def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
-    """https://numpy.org/doc/stable/reference/generated/numpy.gradient.html"""
+    """Return the gradient of a sampled function, by central differences.
+
+    Args:
+        *args: the array of samples, and then the distances: none, one number, or a number or the coordinates
+            for each axis.
+        axis: the axis or axes; None is all of them.
+        edge_order: 1 or 2, the order of the differences at the edges.
+
+    Returns:
+        An array in the shape of the samples; for several axes a tuple of arrays.
+
+    Raises:
+        TypeError: the number of distances does not fit, or the samples are booleans.
+        ValueError: an axis is too short, or the arguments do not fit.
+        StagingError: the length of an axis is unknown.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.gradient.html.
+    """
     f = as_tensor(args[0])
     axes = normalize_axes(axis, rank(f))
     steps = _spacings(f, axes, args[1:])
@@ -196,7 +251,19 @@ def gradient(*args: Operand, axis: Axis = None, edge_order: int = 1) -> Any:
 
 @op(np.trapezoid)
 def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html"""
+    """Return integrals along an axis by the trapezoidal rule.
+
+    Args:
+        y: array of samples.
+        x: array of coordinates; None for samples at the distance `dx`.
+        dx: the distance of the samples.
+        axis: the axis to integrate along.
+
+    Returns:
+        An array without the axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.trapezoid.html.
+    """
     along = normalize_axis(axis, rank(y))
     steps = dx
     if x is not None:
@@ -221,7 +288,26 @@ def trapezoid(y: Array, x: OptionalArray = None, dx: Operand = 1, axis: Int = -1
 def interp(
     x: Array, xp: Array, fp: Array, left: Any = None, right: Any = None, period: Any = None
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.interp.html"""
+    """Interpolate linearly between points.
+
+    Args:
+        x: array of numbers at which to interpolate.
+        xp: increasing array (n,) of the coordinates of the points.
+        fp: array (n,) of the values at the points.
+        left: the value below the first point; None is the value at the first point.
+        right: the value above the last point; None is the value at the last point.
+        period: the period of the function; None for functions without a period.
+
+    Returns:
+        An array of float64 in the shape of `x`.
+
+    Raises:
+        TypeError: `x` is complex.
+        ValueError: there are no points, the lengths differ, or the period is 0.
+        StagingError: the points are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.interp.html.
+    """
     if COMPLEX[1] in (fp.dtype, xp.dtype) or COMPLEX[0] in (fp.dtype, xp.dtype):
         raise StagingError("interpolation of complex numbers", "NP2TF503")
     if x.dtype in COMPLEX:
@@ -258,6 +344,11 @@ def interp(
 
 
 def _periodic(x: tf.Tensor, xp: tf.Tensor, fp: tf.Tensor, period: Any) -> tuple[tf.Tensor, ...]:
+    """Return the operands of `interp` for a periodic function, with a point added at both ends.
+
+    Raises:
+        ValueError: the period is 0, or the points are not vectors of equal lengths.
+    """
     period = as_tensor(period, np.float64)
     known = tf.get_static_value(period)
     if known is not None and known == 0:
@@ -280,7 +371,22 @@ def _periodic(x: tf.Tensor, xp: tf.Tensor, fp: tf.Tensor, period: Any) -> tuple[
 @op(np.unwrap)
 @unrefused
 def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2 * math.pi) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html"""
+    """Remove jumps of more than half a period from a sequence of phases.
+
+    Args:
+        p: array of floats.
+        discont: the smallest jump to remove; None is half a period.
+        axis: the axis of the sequences.
+        period: the period.
+
+    Returns:
+        An array of floats in the shape of `p`.
+
+    Raises:
+        StagingError: the phases and the period are integers.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.unwrap.html.
+    """
     along = normalize_axis(axis, rank(p))
     steps = _difference(p, along)
     dtype = result_type(steps, period)
@@ -301,6 +407,11 @@ def unwrap(p: Array, discont: Any = None, axis: Int = -1, *, period: Operand = 2
 
 
 def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
+    """Return the two or three components of vectors along an axis.
+
+    Raises:
+        ValueError: the axis does not have length 2 or 3.
+    """
     along = normalize_axis(axis, rank(x))
     if x.shape[along] is None and current_region() is None:
         count = tf.shape(x)[along]
@@ -316,7 +427,24 @@ def _components(x: tf.Tensor, axis: int) -> list[tf.Tensor]:
 def cross(
     a: Array, b: Array, axisa: Int = -1, axisb: Int = -1, axisc: Int = -1, axis: OptionalInt = None
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.cross.html"""
+    """Return the cross products of vectors.
+
+    Args:
+        a: array of vectors of two or three components.
+        b: array of vectors of two or three components.
+        axisa: the axis of the vectors in `a`.
+        axisb: the axis of the vectors in `b`.
+        axisc: the axis of the vectors in the result.
+        axis: one axis for all three.
+
+    Returns:
+        An array of vectors; of numbers if all vectors have two components.
+
+    Raises:
+        ValueError: an operand has no axes, or the vectors do not have two or three components.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.cross.html.
+    """
     if axis is not None:
         axisa = axisb = axisc = axis
     if rank(a) == 0 or rank(b) == 0:

@@ -1,4 +1,4 @@
-"""Counting in several dimensions: histogramdd, histogram2d."""
+"""Histograms of several dimensions: histogramdd, histogram2d."""
 
 from __future__ import annotations
 
@@ -34,7 +34,11 @@ def _columns(sample: Any) -> list[tf.Tensor]:
 
 
 def _each(bins: Any, dimensions: int) -> list[Any]:
-    """The bins of every dimension."""
+    """Return the bins of every dimension.
+
+    Raises:
+        ValueError: the number of bins does not fit the number of dimensions.
+    """
     if not isinstance(bins, (list, tuple)):
         whole = as_tensor(bins)
         bins = [bins] * dimensions if whole.shape.rank == 0 else tf.unstack(whole)
@@ -44,6 +48,11 @@ def _each(bins: Any, dimensions: int) -> list[Any]:
 
 
 def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
+    """Return the edges of one dimension.
+
+    Raises:
+        TypeError, ValueError: NumPy's errors for bins that are not allowed.
+    """
     if isinstance(bins, str):
         raise TypeError(f"`bins[{place}]` must be an integer, when a scalar")
     given = as_tensor(bins)
@@ -60,7 +69,7 @@ def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
         raise TypeError(f"`bins[{place}]` must be an integer, when a scalar") from error
     if number < 1:
         raise ValueError(f"`bins[{place}]` must be positive, when an integer")
-    # The ends that a caller gives are Python's floats, which make float64 edges.
+    # The ends of a given range are floats of Python, which make float64 edges.
     return _even_edges(*_ends(x if range is None else tf.zeros((0,), tf.float64), range), number)
 
 
@@ -69,7 +78,25 @@ def _edges(x: tf.Tensor, bins: Any, range: Any, place: int) -> tf.Tensor:
 def histogramdd(
     sample: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, list[tf.Tensor]]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html"""
+    """Return a histogram of points of several dimensions.
+
+    Args:
+        sample: array (n, d) of points, or sequence of d arrays of coordinates.
+        bins: the number of bins, for all or for each dimension, or the edges for each dimension.
+        range: sequence of pairs of the first and the last edge for each dimension.
+        density: whether to return densities, and not counts.
+        weights: array (n,) of weights.
+
+    Returns:
+        An array of float64 with d axes, and a list of the edges of each dimension.
+
+    Raises:
+        TypeError: bins are neither numbers nor edges, or the weights are complex.
+        ValueError: the bins or the range do not fit.
+        StagingError: the number of dimensions is unknown, or the points are complex.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogramdd.html.
+    """
     columns = _columns(sample)
     each = _each(bins, len(columns))
     ranges = (None,) * len(columns) if range is None else range
@@ -93,6 +120,7 @@ def histogramdd(
 
 
 def _density(histogram: tf.Tensor, edges: list[tf.Tensor]) -> tf.Tensor:
+    """Divide counts by their total and by the sizes of the bins."""
     total = tf.reduce_sum(histogram)
     for k, edge in enumerate(edges):
         width = cast(edge[1:] - edge[:-1], np.float64)
@@ -104,7 +132,25 @@ def _density(histogram: tf.Tensor, edges: list[tf.Tensor]) -> tf.Tensor:
 def histogram2d(
     x: Any, y: Any, bins: Any = 10, range: Any = None, density: Any = None, weights: OptionalArray = None
 ) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html"""
+    """Return a histogram of points in a plane.
+
+    Args:
+        x: array (n,) of first coordinates.
+        y: array (n,) of second coordinates.
+        bins: the number of bins or the edges, for both or for each dimension.
+        range: pair of pairs of the first and the last edge.
+        density: whether to return densities, and not counts.
+        weights: array (n,) of weights.
+
+    Returns:
+        An array of float64 with two axes, and the edges of both dimensions.
+
+    Raises:
+        TypeError: bins are neither numbers nor edges, or the weights are complex.
+        ValueError: the lengths differ, or the bins or the range do not fit.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.histogram2d.html.
+    """
     first, second = as_tensor(x), as_tensor(y)
     if not first.shape.is_compatible_with(second.shape):
         raise ValueError("x and y must have the same length.")

@@ -40,7 +40,8 @@ _DISCRETE: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
-    """Return the array with the axes to work along merged into a last axis, those axes, and its length.
+    """Return the array with the axes to work along merged into a last axis, these axes, and the last axis'
+    length.
 
     A length that is known only at run time is a tensor.
 
@@ -65,7 +66,7 @@ def _rows(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tuple[int, ...], Any]:
 
 
 def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
-    """The rows sorted with NaN at their ends, and where NaN was."""
+    """Return the rows sorted, with NaN at their ends, and a mask of the NaNs before sorting."""
     nan = isnan(rows)
     if nan is not None:
         rows = tf.where(nan, tf.constant(np.inf, rows.dtype), rows)
@@ -77,7 +78,7 @@ def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
 
 
 def _restored(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
-    """`result`, whose first `lead` axes are new ones, with the reduced axes put back as 1 if wanted."""
+    """Return `result` with the reduced axes restored with length 1 if wanted. Its first `lead` axes are new."""
     if keepdims:
         for axis in axes_in_order(axes):
             result = tf.expand_dims(result, axis + lead)
@@ -85,12 +86,12 @@ def _restored(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: An
 
 
 def axes_in_order(axes: tuple[int, ...]) -> list[int]:
-    """Axes from front to back."""
+    """Return axes from front to back."""
     return sorted(axes)
 
 
 def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
-    """The quantiles as an array of numbers in [0, 1], and whether they are one Python number.
+    """Return the quantiles as an array of numbers in [0, 1], and whether they are a single Python number.
 
     Raises:
         ValueError: a quantile is out of range.
@@ -112,6 +113,7 @@ def _fractions(q: Any, scale: int) -> tuple[np.ndarray, bool]:
 
 
 def _lerp(low: tf.Tensor, high: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
+    """Interpolate linearly, as NumPy rounds it."""
     gap = high - low
     return tf.where(t >= 0.5, high - gap * (1 - t), low + gap * t)
 
@@ -119,6 +121,11 @@ def _lerp(low: tf.Tensor, high: tf.Tensor, t: tf.Tensor) -> tf.Tensor:
 def _quantiles(
     a: tf.Tensor, fractions: np.ndarray, weak: bool, axis: Any, method: str, keepdims: Any
 ) -> tf.Tensor:
+    """Return quantiles of real numbers over axes.
+
+    Raises:
+        TypeError: the numbers are complex.
+    """
     if a.dtype in COMPLEX:
         raise TypeError("a must be an array of real numbers")
     rows, axes, n = _rows(a, axis)
@@ -166,6 +173,7 @@ def _virtual(method: str, n: int, fractions: np.ndarray) -> np.ndarray:
 def _interpolated(
     ordered: tf.Tensor, virtual: np.ndarray, n: int, given: np.dtype[Any], weak: bool
 ) -> tf.Tensor:
+    """Return the numbers at positions that may lie between two numbers of each row."""
     floating = virtual.dtype if virtual.dtype.kind == "f" else np.dtype(np.float64)
     low = np.clip(np.floor(virtual), 0, n - 1).astype(np.int64)
     high = np.minimum(low + 1, n - 1)
@@ -179,7 +187,11 @@ def _interpolated(
 def _at_run_time(
     ordered: tf.Tensor, method: str, n: tf.Tensor, fractions: np.ndarray, weak: bool
 ) -> tf.Tensor:
-    """Linear quantiles of rows whose length is known only at run time."""
+    """Return linear quantiles of rows whose length is known only at run time.
+
+    Raises:
+        StagingError: the method is not "linear".
+    """
     if method != "linear":
         raise StagingError(f"quantiles of an unknown number of values by the method {method}", "NP2TF503")
     floating = fractions.dtype if fractions.dtype.kind == "f" else np.dtype(np.float64)
@@ -204,6 +216,11 @@ def _refuse_nothing(n: Any) -> None:
 
 
 def _refuse(weights: Any) -> None:
+    """Refuse weights.
+
+    Raises:
+        StagingError: there are weights.
+    """
     if weights is not None:
         raise StagingError("quantiles with weights", "NP2TF503")
 
@@ -220,7 +237,29 @@ def quantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.quantile.html"""
+    """Return quantiles over axes.
+
+    Args:
+        a: array of real numbers.
+        q: quantile or array of quantiles in [0, 1], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation, such as "linear" or "nearest".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a quantile is out of range, or the method is unknown.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.quantile.html.
+    """
     _refuse(weights)
     return _quantiles(a, *_fractions(q, 1), axis, method, keepdims)
 
@@ -237,14 +276,37 @@ def percentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.percentile.html"""
+    """Return percentiles over axes.
+
+    Args:
+        a: array of real numbers.
+        q: percentile or array of percentiles in [0, 100], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation, such as "linear" or "nearest".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a percentile is out of range, or the method is unknown.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.percentile.html.
+    """
     _refuse(weights)
     return _quantiles(a, *_fractions(q, 100), axis, method, keepdims)
 
 
 def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
+    """Return the middle of each sorted row; NaN for an empty row."""
     if not isinstance(n, int):
-        # One more element, so that there is one to take of nothing.
+        # One more element, so that an empty row has an element to read.
         row = tf.pad(ordered, [[0, 0]] * (rank(ordered) - 1) + [[0, 1]])
         low, high = row[..., tf.maximum(n - 1, 0) // 2], row[..., n // 2]
         middle = tf.where(n % 2 == 1, cast(low, wanted), _mean_of_two(low, high, wanted))
@@ -255,6 +317,7 @@ def _middle(ordered: tf.Tensor, wanted: np.dtype[Any], n: Any) -> tf.Tensor:
 
 
 def _mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.Tensor:
+    """Return the mean of two tensors as NumPy rounds it."""
     wide = np.dtype(np.float32) if wanted == np.float16 else wanted
     pair = cast(low, wide) + cast(high, wide)
     return cast(pair / tf.constant(2, pair.dtype), wanted)
@@ -264,7 +327,24 @@ def _mean_of_two(low: tf.Tensor, high: tf.Tensor, wanted: np.dtype[Any]) -> tf.T
 def median(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.median.html"""
+    """Return medians over axes. The median of no numbers is NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats; NaN where a number is NaN.
+
+    Raises:
+        StagingError: the numbers are complex, or the number of elements is known only at run time while
+            staging.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.median.html.
+    """
     if a.dtype in COMPLEX:
         raise StagingError("the median of complex numbers", "NP2TF503")
     refuse_extended(a)
@@ -286,7 +366,12 @@ def median(
 
 
 def _sorted_without_nan(a: tf.Tensor, axis: Any) -> tuple[tf.Tensor, tf.Tensor, tuple[int, ...]]:
-    """The rows sorted, the place of the last that is not NaN in each (-1 for none), and the reduced axes."""
+    """Return the rows sorted, the place of the last number in each that is not NaN (else -1), and the reduced
+    axes.
+
+    Raises:
+        StagingError: the axis is empty.
+    """
     rows, axes, n = _rows(a, axis)
     _refuse_nothing(n)
     ordered, nan = _sorted(rows)
@@ -339,7 +424,29 @@ def nanquantile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html"""
+    """Return quantiles over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        q: quantile or array of quantiles in [0, 1], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation; with floats only "linear".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a quantile is out of range.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanquantile.html.
+    """
     _refuse(weights)
     return _of_the_rest(a, *_fractions(q, 1), axis, method, keepdims)
 
@@ -356,7 +463,29 @@ def nanpercentile(
     *,
     weights: Any = None,
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html"""
+    """Return percentiles over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        q: percentile or array of percentiles in [0, 100], known while staging.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        method: the method of interpolation; with floats only "linear".
+        keepdims: whether the reduced axes remain with length 1.
+        weights: must be None.
+
+    Returns:
+        An array with the axes of `q` in front of the remaining axes; NaN where all elements are NaN.
+
+    Raises:
+        TypeError: the numbers are complex.
+        ValueError: a percentile is out of range.
+        StagingError: there are no numbers, or only NumPy handles the method, the weights or the unknown
+            length.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanpercentile.html.
+    """
     _refuse(weights)
     return _of_the_rest(a, *_fractions(q, 100), axis, method, keepdims)
 
@@ -365,7 +494,23 @@ def nanpercentile(
 def nanmedian(
     a: Array, axis: Axis = None, out: Any = None, overwrite_input: bool = False, keepdims: Any = False
 ) -> tf.Tensor:
-    """https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html"""
+    """Return medians over axes of the elements that are not NaN.
+
+    Args:
+        a: array of real numbers.
+        axis: the axis or axes to reduce; None is all of them.
+        out: array to write the result into; None makes a new array.
+        overwrite_input: ignored.
+        keepdims: whether the reduced axes remain with length 1.
+
+    Returns:
+        An array of floats; NaN where all elements are NaN.
+
+    Raises:
+        StagingError: the numbers are complex, or there are none.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.nanmedian.html.
+    """
     if not a.dtype.is_floating:
         return median.__wrapped__(a, axis, None, False, keepdims)  # type: ignore[attr-defined]
     ordered, last, axes = _sorted_without_nan(a, axis)
@@ -377,7 +522,7 @@ def nanmedian(
     count_is_odd, is_empty = tf.squeeze(known % 2 == 0, -1), tf.squeeze(last < 0, -1)
     if tf.executing_eagerly():
         for _ in range(int(tf.math.count_nonzero(is_empty)) - 1):
-            warn_where(True, ALL_NAN)  # here, and only here, NumPy tells it for every row
+            warn_where(True, ALL_NAN)  # only in this function NumPy warns for every row
     result = tf.where(count_is_odd, low, _mean_of_two(low, high, np.dtype(a.dtype.as_numpy_dtype)))
     result = tf.where(is_empty, tf.constant(np.nan, result.dtype), result)
     return _restored(result, rank(a), axes, keepdims, 0)

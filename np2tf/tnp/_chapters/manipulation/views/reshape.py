@@ -52,7 +52,8 @@ __all__ = [
 def view(
     numpy: Callable[..., Any], *, method: bool | str = False, numbers: bool = False
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Make a NumPy function that returns views, as `op` does; arrays on the host are always viewed there.
+    """Return a decorator that makes a NumPy function which returns views. NumPy makes views of arrays on the
+    host.
 
     Args:
         numpy: NumPy's function.
@@ -88,7 +89,7 @@ def viewed_on_host(value: Any) -> bool:
 
 
 def lengths(array: ndarray) -> list[Any]:
-    """Lengths of the axes; a 0-d tensor for one that is known only at run time."""
+    """Return the lengths of the axes; a length that is known only at run time is a tensor of no axes."""
     tensor = array.tensor
     if tensor.shape.is_fully_defined():
         return list(tensor.shape.as_list())
@@ -127,7 +128,7 @@ def _lens(a: ndarray, shape: Any) -> Reshape:
     """
     if a.tensor.shape.is_fully_defined() or current_region() is None or not isinstance(shape, list):
         return Reshape(shape)
-    # TensorFlow's optimiser takes for granted that a tensor reshaped to known lengths has as many elements.
+    # TensorFlow's optimiser assumes that a tensor which is reshaped to known lengths has as many elements.
     target = opaque(tf.constant(shape, tf.int64))
     size, wanted = tf.size(a.tensor, tf.int64), tf.abs(tf.reduce_prod(target))
     if -1 in shape:
@@ -148,13 +149,13 @@ def reshaped(a: ndarray, shape: tuple[Any, ...]) -> ndarray:
         # NumPy copies the array in its own layout, and returns a view of the copy.
         made.storage()[0].owner_path = (Reshape(tuple(a.tensor.shape.as_list())),)
     elif current_region() is not None:
-        # With some lengths NumPy gives a view, with others a copy.
+        # It depends on the lengths whether NumPy returns a view or a copy.
         link_aliases(cell_of(made), [cell_of(a)])
     return made
 
 
 def _reversed(a: ndarray) -> ndarray:
-    """``a.T``, as a view."""
+    """Return ``a.T`` as a view."""
     return permuted(a, reversed(range(a.ndim)))
 
 
@@ -164,7 +165,7 @@ def _goes_backwards(a: ndarray, order: str | None) -> bool:
 
 
 def _in_memory_order(a: ndarray) -> ndarray:
-    """`a` with its axes in the order of NumPy's memory, as a view."""
+    """Return a view of `a` with its axes in the order of NumPy's memory."""
     made = shadow(a)
     order = order_of_iteration(made) if made is not None and not made.flags.c_contiguous else None
     return a if order is None else permuted(a, order)
@@ -172,7 +173,20 @@ def _in_memory_order(a: ndarray) -> ndarray:
 
 @view(np.reshape, numbers=True)
 def reshape(a: View, /, shape: Shape, order: MemoryOrder = "C", *, copy: Any = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.reshape.html"""
+    """Return an array in another shape, as a view if NumPy returns a view.
+
+    Args:
+        a: array of any dtype and shape.
+        shape: the lengths of the axes; -1 stands for the length that fits.
+        order: "C", "F" or "A": which axis varies fastest.
+        copy: True copies, None copies only if necessary, False never copies.
+
+    Raises:
+        ValueError: the number of elements does not fit, the order is "K", or `copy` is False and a copy is
+            necessary.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.reshape.html.
+    """
     if order == "K":
         raise ValueError("order 'K' is not permitted for reshaping")
     backwards = _goes_backwards(a, order) and (a.ndim > 1 or len(shape) > 1)
@@ -199,16 +213,24 @@ attach("reshape", _reshape_method)
 
 @view(np.ravel, method=True)
 def ravel(a: View, order: MemoryOrder = "C") -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.ravel.html"""
+    """Return the elements along one axis, as a view if the array is contiguous.
+
+    Args:
+        a: array of any dtype and shape.
+        order: "C", "F", "A" or "K": which axis varies fastest.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ravel.html.
+    """
     if order == "K":
         a = _in_memory_order(a)
     elif _goes_backwards(a, order):
         a = _reversed(a)
-    # Unlike `reshape`, which is also a view of a reversed array, it copies whatever is not contiguous.
+    # `reshape` can return a view of a reversed array. `ravel` copies every array that is not contiguous.
     return reshaped(a, (-1,)) if is_contiguous(a) else tensor_array(tf.reshape(a.tensor, [-1]))
 
 
 def _flatten_method(a: ndarray, order: Any = "C") -> ndarray:
+    """Return a copy of the elements along one axis."""
     letter = memory_order(order)
     if type(a) is scalar:
         return tensor_array(tf.reshape(a.tensor, [-1]))
@@ -224,7 +246,18 @@ attach("flatten", _flatten_method)
 
 @view(np.squeeze, method=True, numbers=True)
 def squeeze(a: View, axis: Axis = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html"""
+    """Return a view without axes of length 1.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis or axes to remove; None is all axes of length 1.
+
+    Raises:
+        ValueError: an axis does not have length 1.
+        StagingError: a length is known only at run time, and `axis` is None.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.squeeze.html.
+    """
     have = a.tensor.shape.as_list()
     if axis is None:
         if None in have:
@@ -247,7 +280,17 @@ def squeeze(a: View, axis: Axis = None) -> ndarray:
 
 @view(np.expand_dims)
 def expand_dims(a: View, axis: Axis) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html"""
+    """Return a view with new axes of length 1.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the place or places of the new axes in the result.
+
+    Raises:
+        AxisError: a place is out of range.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.expand_dims.html.
+    """
     axes = axis if isinstance(axis, tuple) else (axis,)
     rank = checked_rank(a.ndim + len(axes))
     axes = normalize_axis_tuple(axes, rank)
@@ -255,6 +298,7 @@ def expand_dims(a: View, axis: Axis) -> ndarray:
 
 
 def _at_least(rank: int, a: ndarray) -> ndarray:
+    """Return a view with axes of length 1 added as ``atleast_1d``, ``_2d`` and ``_3d`` add them."""
     have = a.ndim
     if have >= rank:
         return a
@@ -265,6 +309,8 @@ def _at_least(rank: int, a: ndarray) -> ndarray:
 
 
 def _atleast(numpy: Callable[..., Any], rank: int) -> Callable[..., Any]:
+    """Return ``atleast_1d``, ``_2d`` or ``_3d``."""
+
     @view(numpy)
     def call(*arys: View) -> Any:
         made = tuple(_at_least(rank, a) for a in arys)
@@ -281,7 +327,18 @@ atleast_3d = _atleast(np.atleast_3d, 3)
 
 @view(np.broadcast_to)
 def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html"""
+    """Return a read-only view in a larger shape.
+
+    Args:
+        array: array of any dtype and shape.
+        shape: the lengths of the axes.
+        subok: whether a subclass of np.ndarray is kept.
+
+    Raises:
+        ValueError: the array does not broadcast to the shape.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_to.html.
+    """
     have = array.tensor.shape.as_list()
     if all(isinstance(n, int) for n in shape) and None not in have:
         if np.broadcast_shapes(tuple(have), shape) != shape:
@@ -292,13 +349,26 @@ def broadcast_to(array: View, shape: Shape, subok: bool = False) -> ndarray:
         return array.view_through(ReadOnly(shape))
     made = array.view_through(ReadOnly(tf.stack([tf.cast(n, tf.int64) for n in shape])))
     if current_region() is not None:
-        _ = made.tensor  # raises at run time if the lengths do not fit, whether or not it is read
+        _ = made.tensor  # raises at run time if the lengths do not fit, even if nobody reads the tensor
     return made
 
 
 @view(np.broadcast_arrays)
 def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
-    """https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html"""
+    """Return arrays in their common shape, as views. Views that repeat elements are read-only.
+
+    Args:
+        *args: arrays of any dtype and shape.
+        subok: whether a subclass of np.ndarray is kept.
+
+    Returns:
+        A tuple of views.
+
+    Raises:
+        ValueError: the shapes do not broadcast.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.broadcast_arrays.html.
+    """
     known = [a.tensor.shape for a in args]
     if all(shape.is_fully_defined() for shape in known):
         shape: Any = np.broadcast_shapes(*(tuple(s.as_list()) for s in known))
@@ -313,13 +383,23 @@ def broadcast_arrays(*args: View, subok: bool = False) -> tuple[ndarray, ...]:
 
 
 def permuted(a: ndarray, order: Any) -> ndarray:
-    """`a` with its axes in another order, as a view."""
+    """Return a view of `a` with its axes in another order."""
     return a.view_through(Transpose(tuple(order)))
 
 
 @view(np.transpose, numbers=True)
 def transpose(a: View, axes: Any = None) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.transpose.html"""
+    """Return a view with the axes in another order.
+
+    Args:
+        a: array of any dtype and shape.
+        axes: the axes in their new order; None reverses them.
+
+    Raises:
+        ValueError: `axes` is not a permutation of the axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.transpose.html.
+    """
     rank = a.ndim
     if axes is None:
         return permuted(a, reversed(range(rank)))
@@ -345,7 +425,18 @@ attach("transpose", _transpose_method)
 
 @view(np.swapaxes)
 def swapaxes(a: View, axis1: Int, axis2: Int) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html"""
+    """Return a view with two axes exchanged.
+
+    Args:
+        a: array of any dtype and shape.
+        axis1: the first axis.
+        axis2: the second axis.
+
+    Raises:
+        AxisError: there is no such axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.swapaxes.html.
+    """
     order = list(range(a.ndim))
     first, second = normalize_axis_index(axis1, a.ndim), normalize_axis_index(axis2, a.ndim)
     order[first], order[second] = order[second], order[first]
@@ -361,7 +452,19 @@ attach("swapaxes", _swapaxes_method)
 
 @view(np.moveaxis, numbers=True)
 def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html"""
+    """Return a view with axes moved to other places.
+
+    Args:
+        a: array of any dtype and shape.
+        source: the axis or axes to move.
+        destination: the new place or places.
+
+    Raises:
+        ValueError: there are not as many places as axes.
+        AxisError: there is no such axis.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.moveaxis.html.
+    """
     sources = normalize_axis_tuple(source, a.ndim, "source")
     destinations = normalize_axis_tuple(destination, a.ndim, "destination")
     if len(sources) != len(destinations):
@@ -374,7 +477,18 @@ def moveaxis(a: View, source: Axis, destination: Axis) -> ndarray:
 
 @view(np.rollaxis)
 def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html"""
+    """Return a view with an axis moved backwards to another place.
+
+    Args:
+        a: array of any dtype and shape.
+        axis: the axis to move.
+        start: the axis before which it is placed.
+
+    Raises:
+        AxisError: there is no such axis or place.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.rollaxis.html.
+    """
     rank = a.ndim
     axis = normalize_axis_index(axis, rank)
     start = start + rank if start < 0 else start
@@ -390,7 +504,19 @@ def rollaxis(a: View, axis: Int, start: Int = 0) -> ndarray:
 
 @view(np.matrix_transpose)
 def matrix_transpose(x: View, /) -> ndarray:
-    """https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html"""
+    """Return a view with the last two axes exchanged.
+
+    Args:
+        x: array (..., m, n) of any dtype.
+
+    Returns:
+        A view (..., n, m).
+
+    Raises:
+        ValueError: `x` has fewer than two axes.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.matrix_transpose.html.
+    """
     if x.ndim < 2:
         raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
     return swapaxes(x, -1, -2)

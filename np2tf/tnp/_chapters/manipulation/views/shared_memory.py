@@ -1,4 +1,4 @@
-"""Whose memory is whose: shares_memory and may_share_memory, `x.data`, and arrays made over it."""
+"""Questions of shared memory: shares_memory and may_share_memory, `x.data`, and arrays over this memory."""
 
 from __future__ import annotations
 
@@ -36,11 +36,16 @@ def _positions(array: ndarray) -> np.ndarray:
 
 
 def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
+    """Return whether the memory of two arrays overlaps, by one of NumPy's two functions.
+
+    Raises:
+        StagingError: the answer is known only at run time.
+    """
     if not (is_array(a) and is_array(b)):
         if isinstance(a, (tf.Tensor, tf.Variable)) or isinstance(b, (tf.Tensor, tf.Variable)):
             # Raw tensors cannot be written to in part: whether two of them share memory makes no difference.
             return a is b
-        # Memory of NumPy's and memory of TensorFlow's are never the same.
+        # NumPy and TensorFlow never share memory.
         return numpy(*(np.empty(0) if is_array(x) else to_numpy(x) for x in (a, b)))
     cell = cell_of(a)
     if cell is not cell_of(b):
@@ -57,12 +62,34 @@ def _compared(numpy: Callable[..., bool], a: Any, b: Any) -> bool:
 
 
 def shares_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether two arrays have an element in common."""
+    """Return whether two arrays have an element in common.
+
+    Args:
+        a: array of any dtype and shape.
+        b: array of any dtype and shape.
+        max_work: ignored.
+
+    Raises:
+        StagingError: the answer is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.shares_memory.html.
+    """
     return _compared(np.shares_memory, a, b)
 
 
 def may_share_memory(a: Any, b: Any, /, max_work: Any = None) -> bool:
-    """Return whether the stretches of memory of two arrays overlap."""
+    """Return whether the memory ranges of two arrays overlap.
+
+    Args:
+        a: array of any dtype and shape.
+        b: array of any dtype and shape.
+        max_work: ignored.
+
+    Raises:
+        StagingError: the answer is known only at run time.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.may_share_memory.html.
+    """
     return _compared(np.may_share_memory, a, b)
 
 
@@ -80,6 +107,7 @@ def _data(self: ndarray) -> memoryview:
 
 
 def _memory(self: ndarray) -> _Memory:
+    """Return a copy of the array's memory on the host that refers to the array."""
     made = host_view(self).view(_Memory)
     made.source = self
     return made
