@@ -32,25 +32,25 @@ def rank_of(x: tf.Tensor) -> int:
 
 
 def lengths(x: tf.Tensor, axes: Sequence[int]) -> list[Any]:
-    """Lengths of the given axes; a tensor for one that is known only at run time."""
+    """Return the lengths of the given axes; a length that is known only at run time is a tensor."""
     sizes = x.shape.as_list()
     return [tf.shape(x)[k] if sizes[k] is None else sizes[k] for k in axes]
 
 
 def product_of(sizes: Sequence[Any]) -> Any:
-    """The number of elements in a block of these lengths."""
+    """Return the number of elements in a block of these lengths."""
     if all(isinstance(size, int) for size in sizes):
         return math.prod(sizes)
     return tf.reduce_prod(tf.stack([tf.cast(size, tf.int32) for size in sizes]))
 
 
 def transposed(x: tf.Tensor, permutation: Sequence[int]) -> tf.Tensor:
-    """`x` with its axes in another order, untouched where the order is the same."""
+    """Return `x` with its axes in another order; `x` itself if the order does not change."""
     return x if list(permutation) == list(range(len(permutation))) else tf.transpose(x, permutation)
 
 
 def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence[int]) -> tf.Tensor:
-    """Sum of products over pairs of axes, as one product of matrices; both have one dtype."""
+    """Return the sum of products over pairs of axes, as one product of matrices of the same dtype."""
     for i, j in zip(axes_a, axes_b):
         a = agreeing(a, i, b, j)
     free_a = [k for k in range(rank_of(a)) if k not in axes_a]
@@ -63,11 +63,16 @@ def contract(a: tf.Tensor, b: tf.Tensor, axes_a: Sequence[int], axes_b: Sequence
 
 
 def multiply(a: Any, b: Any) -> tf.Tensor:
-    """The elementwise product with NumPy's promotion."""
+    """Return the elementwise product with NumPy's promotion."""
     return UFUNCS[np.multiply].compute((a, b))
 
 
 def _aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
+    """Check that two axes have equal lengths.
+
+    Raises:
+        ValueError: the lengths differ.
+    """
     size_a, size_b = a.shape[axis_a], b.shape[axis_b]
     if size_a is not None and size_b is not None and size_a != size_b:
         raise ValueError(
@@ -79,6 +84,14 @@ def _aligned(a: tf.Tensor, b: tf.Tensor, axis_a: int, axis_b: int) -> None:
 @op(np.dot, method=True)
 def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
     """Return the sums of products over the last axis of `a` and the last but one axis of `b`.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+        out: array to write the result into; None makes a new array.
+
+    Raises:
+        ValueError: the lengths of the axes differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.dot.html.
     """
@@ -95,7 +108,14 @@ def dot(a: Array, b: Array, out: Any = None) -> tf.Tensor:
 
 @op(np.vdot)
 def vdot(a: Array, b: Array, /) -> tf.Tensor:
-    """Inner product of the flattened arrays, the first one conjugated.
+    """Return the inner product of two flattened arrays, with the first array conjugated.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers with as many elements.
+
+    Raises:
+        ValueError: the numbers of elements differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.vdot.html.
     """
@@ -107,7 +127,14 @@ def vdot(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.inner)
 def inner(a: Array, b: Array, /) -> tf.Tensor:
-    """Sum of products over the last axes.
+    """Return the sums of products over the last axes.
+
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+
+    Raises:
+        ValueError: the lengths of the last axes differ.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.inner.html.
     """
@@ -120,7 +147,15 @@ def inner(a: Array, b: Array, /) -> tf.Tensor:
 
 @op(np.outer)
 def outer(a: Array, b: Array, out: Any = None) -> tf.Tensor:
-    """Products of all pairs of elements of the flattened arrays.
+    """Return the products of all pairs of elements of two flattened arrays.
+
+    Args:
+        a: array of numbers with n elements.
+        b: array of numbers with m elements.
+        out: array to write the result into; None makes a new array.
+
+    Returns:
+        An array (n, m).
 
     See https://numpy.org/doc/stable/reference/generated/numpy.outer.html.
     """
@@ -128,6 +163,7 @@ def outer(a: Array, b: Array, out: Any = None) -> tf.Tensor:
 
 
 def _pairs(axes: Any, rank_a: int) -> tuple[list[int], list[int]]:
+    """Return the axes of both operands that `axes` names."""
     if np.ndim(axes) == 0:
         count = int(axes)
         return list(range(-count, 0)), list(range(count))
@@ -136,7 +172,12 @@ def _pairs(axes: Any, rank_a: int) -> tuple[list[int], list[int]]:
 
 
 def contracted(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
-    """``tensordot(a, b, axes)``."""
+    """Return ``tensordot(a, b, axes)``.
+
+    Raises:
+        ValueError: the lengths of the axes differ.
+        IndexError: there is no such axis.
+    """
     a, b = promote(a, b)
     axes_a, axes_b = _pairs(axes, rank_of(a))
     if len(axes_a) != len(axes_b):
@@ -154,18 +195,27 @@ def contracted(a: tf.Tensor, b: tf.Tensor, axes: Any) -> tf.Tensor:
 def tensordot(a: Array, b: Array, axes: Any = 2) -> ndarray:
     """Return the sums of products over pairs of axes.
 
+    Args:
+        a: array of numbers.
+        b: array of numbers.
+        axes: the number of last axes of `a` and first axes of `b`, or a pair of sequences of axes.
+
+    Raises:
+        ValueError: the lengths of the axes differ.
+        IndexError: there is no such axis.
+
     See https://numpy.org/doc/stable/reference/generated/numpy.tensordot.html.
     """
     return tensor_array(contracted(a, b, axes))
 
 
 def summed_dtype(dtype: Any) -> Any:
-    """The dtype in which NumPy sums elements of `dtype`."""
+    """Return the dtype in which NumPy sums elements of `dtype`."""
     return np.add.reduce(np.empty(0, dtype)).dtype
 
 
 def diagonal_sum(a: tf.Tensor, offset: int, dtype: Any) -> tf.Tensor:
-    """Sums along the diagonals of the last two axes."""
+    """Return the sums along the diagonals of the last two axes."""
     rows, columns = a.shape[-2], a.shape[-1]
     wanted = dtype if dtype is not None else summed_dtype(a.dtype.as_numpy_dtype)
     if rows is not None and columns is not None and not -rows < offset < columns:

@@ -44,7 +44,18 @@ def coefficients(p: Any, number: bool = False) -> tf.Tensor:
 
 @op(np.polyval)
 def polyval(p: Any, x: Any) -> Any:
-    """The values of a polynomial, by Horner's scheme.
+    """Return the values of a polynomial, by Horner's scheme.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        x: array of numbers.
+
+    Returns:
+        An array in the shape of `x`.
+
+    Raises:
+        TypeError: `p` is a number.
+        StagingError: an operand is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyval.html.
     """
@@ -62,6 +73,11 @@ def polyval(p: Any, x: Any) -> Any:
 
 
 def _order(m: int, what: str) -> int:
+    """Return the order of a derivative or integral.
+
+    Raises:
+        ValueError: the order is negative.
+    """
     if m < 0:
         raise ValueError(f"Order of {what} must be positive")
     return m
@@ -70,7 +86,18 @@ def _order(m: int, what: str) -> int:
 @op(np.polyder)
 @unrefused
 def polyder(p: Any, m: Int = 1) -> tf.Tensor:
-    """The derivative of order `m`.
+    """Return the derivative of a polynomial.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        m: the order of the derivative.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        ValueError: `m` is negative.
+        StagingError: `p` is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyder.html.
     """
@@ -85,7 +112,19 @@ def polyder(p: Any, m: Int = 1) -> tf.Tensor:
 @op(np.polyint)
 @unrefused
 def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
-    """The antiderivative of order `m`, with the integration constants `k`.
+    """Return the antiderivative of a polynomial.
+
+    Args:
+        p: coefficients (n,), the highest power first.
+        m: the order of the antiderivative.
+        k: integration constants: None for zeros, one number, or `m` numbers.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        ValueError: `m` is negative, or the number of constants does not fit.
+        StagingError: `p` is a poly1d, or the degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyint.html.
     """
@@ -103,12 +142,18 @@ def polyint(p: Any, m: Int = 1, k: Any = None) -> tf.Tensor:
 
 
 def _aligned(a1: Any, a2: Any) -> list[tf.Tensor]:
+    """Return two polynomials padded to the same length."""
     operands = promote(coefficients(a1, number=True), coefficients(a2, number=True))
     length = max(x.shape[0] for x in operands)
     return [tf.pad(x, [[length - x.shape[0], 0]]) for x in operands]
 
 
 def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor:
+    """Combine two polynomials coefficient by coefficient.
+
+    Raises:
+        StagingError: the coefficients are booleans.
+    """
     first, second = _aligned(a1, a2)
     if first.dtype == tf.bool:
         raise StagingError("polynomials of booleans", "NP2TF503")
@@ -117,7 +162,17 @@ def _termwise(function: Callable[..., tf.Tensor], a1: Any, a2: Any) -> tf.Tensor
 
 @op(np.polyadd)
 def polyadd(a1: Any, a2: Any) -> tf.Tensor:
-    """The sum of two polynomials.
+    """Return the sum of two polynomials.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array (max(n, m),) of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polyadd.html.
     """
@@ -126,7 +181,17 @@ def polyadd(a1: Any, a2: Any) -> tf.Tensor:
 
 @op(np.polysub)
 def polysub(a1: Any, a2: Any) -> tf.Tensor:
-    """The difference of two polynomials.
+    """Return the difference of two polynomials.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array (max(n, m),) of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d or of booleans, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polysub.html.
     """
@@ -134,6 +199,11 @@ def polysub(a1: Any, a2: Any) -> tf.Tensor:
 
 
 def _without_leading_zeros(p: Any) -> tf.Tensor:
+    """Return the coefficients of a polynomial without leading zeros.
+
+    Raises:
+        StagingError: the coefficients are known only at run time.
+    """
     given = coefficients(p, number=True)
     values = tf.get_static_value(given)
     if values is None:
@@ -143,7 +213,17 @@ def _without_leading_zeros(p: Any) -> tf.Tensor:
 
 @op(np.polymul)
 def polymul(a1: Any, a2: Any) -> tf.Tensor:
-    """The product of two polynomials, each without its leading zeros.
+    """Return the product of two polynomials, each without its leading zeros.
+
+    Args:
+        a1: coefficients (n,), the highest power first, or a number.
+        a2: coefficients (m,), or a number.
+
+    Returns:
+        An array of coefficients.
+
+    Raises:
+        StagingError: an operand is a poly1d, or zero, or its coefficients are known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polymul.html.
     """
@@ -164,7 +244,19 @@ def _real(p: Any) -> tf.Tensor:
 
 @op(np.polydiv)
 def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
-    """Quotient and remainder, the remainder without coefficients near zero at its head.
+    """Return quotient and remainder of two polynomials.
+
+    The remainder has no leading coefficients near zero.
+
+    Args:
+        u: coefficients (n,) of the numerator, the highest power first, or a number.
+        v: coefficients (m,) of the divisor, or a number.
+
+    Returns:
+        The coefficients of the quotient and of the remainder.
+
+    Raises:
+        StagingError: an operand is a poly1d, or a degree is known only at run time.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.polydiv.html.
     """
@@ -178,20 +270,29 @@ def polydiv(u: Any, v: Any) -> tuple[tf.Tensor, tf.Tensor]:
         product = tf.pad(quotient[-1] * divisor, [[k, steps - 1 - k]])
         rest = rest - product
     found = tf.stack(quotient) if quotient else tf.zeros([1], rest.dtype)
-    near = tf.abs(rest) <= tf.constant(1e-8, tf.abs(rest).dtype)  # as allclose has it
+    near = tf.abs(rest) <= tf.constant(1e-8, tf.abs(rest).dtype)  # the tolerance of allclose
     head = tf.cast(tf.math.cumprod(tf.cast(near[:-1], tf.int32)), tf.bool)
     return found, tf.boolean_mask(rest, tf.concat([~head, [True]], 0))
 
 
 @op(np.poly)
 def poly(seq_of_zeros: Any) -> tf.Tensor:
-    """The coefficients of the polynomial with these roots.
+    """Return the coefficients of the polynomial with given roots.
+
+    Args:
+        seq_of_zeros: array (n,) of real roots.
+
+    Returns:
+        An array (n + 1,) of floats, the highest power first.
+
+    Raises:
+        StagingError: the roots are complex or none, or the operand is a matrix.
 
     See https://numpy.org/doc/stable/reference/generated/numpy.poly.html.
     """
     roots = coefficients(seq_of_zeros)
     if rank_of(roots) != 1 or roots.dtype.is_complex or roots.shape[0] == 0:
-        # Of a matrix: by its eigenvalues. Complex roots in conjugate pairs give real coefficients.
+        # NumPy takes the eigenvalues of a matrix. Complex roots in conjugate pairs give real coefficients.
         raise StagingError("poly of a matrix or of complex roots", "NP2TF503")
     roots = roots if roots.dtype.is_floating and roots.dtype != tf.float16 else cast(roots, np.float64)
     result = tf.ones([1], roots.dtype)

@@ -132,7 +132,7 @@ def _observations(m: tf.Tensor, dtype: np.dtype[Any], rowvar: bool, name: str) -
         return tf.reshape(x, (1, 1))
     if rank(m) == 1:
         return x[None, :]
-    # A single row is a single variable, whatever `rowvar` says: in `m` until NumPy 2.1, in `y` in all versions.
+    # Whatever `rowvar` says, a single row is one variable: in `m` until NumPy 2.1, in `y` in all versions.
     stays = x.shape[0] == 1 and (name == "y" or NUMPY < (2, 2))
     turned = not rowvar and not stays
     return tf.transpose(x) if turned else x

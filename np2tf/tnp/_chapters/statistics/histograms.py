@@ -70,7 +70,7 @@ def _even_edges(first: tf.Tensor, last: tf.Tensor, bins: int) -> tf.Tensor:
     """
     divisor = tf.constant(bins, first.dtype)
     if not tf.executing_eagerly():
-        # A compiler multiplies by the reciprocal of a divisor that it knows, which is rounded differently in NumPy.
+        # Compilers multiply by the reciprocal of a known divisor. That rounds differently from NumPy.
         divisor = tf.where(first <= last, divisor, tf.constant(np.nan, first.dtype))
     step = (last - first) / divisor
     edges = opaque(tf.cast(tf.range(bins), first.dtype)) * step + first
@@ -168,7 +168,7 @@ def _even_places(x: tf.Tensor, edges: tf.Tensor, first: tf.Tensor, last: tf.Tens
 
 
 def _places(x: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
-    """Return the bin of each number among given edges, or -1 outside. The last bin includes both its edges."""
+    """Return the bin of each number among given edges, or -1 outside. The last bin has both its edges."""
     place = positions(edges, x, "right") - 1
     last = tf.shape(edges, out_type=tf.int64)[0] - 1
     place = tf.where(x == edges[-1], last - 1, place)

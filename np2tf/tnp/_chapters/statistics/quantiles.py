@@ -78,7 +78,15 @@ def _sorted(rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor | None]:
 
 
 def _restored(result: tf.Tensor, given: int, axes: tuple[int, ...], keepdims: Any, lead: int) -> tf.Tensor:
-    """Return `result` with the reduced axes restored with length 1 if wanted. Its first `lead` axes are new."""
+    """Return `result` with the reduced axes kept as length 1 if wanted.
+
+    Args:
+        result: quantiles, whose first `lead` axes are those of `q`.
+        given: the number of axes of the operand.
+        axes: the reduced axes.
+        keepdims: whether to keep the reduced axes.
+        lead: the number of axes of `q`.
+    """
     if keepdims:
         for axis in axes_in_order(axes):
             result = tf.expand_dims(result, axis + lead)
