@@ -53,7 +53,7 @@ def determinant(a: tf.Tensor) -> tf.Tensor:
 
 
 def sign_and_log_determinant(a: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return the signs of determinants, 0 for singular matrices, and the logarithms of their absolute values."""
+    """Return the signs of determinants, 0 for singular matrices, and the logarithms of their sizes."""
     if not _is_small(a):
         sign, logarithm = tf.linalg.slogdet(a)
         return sign, tf.math.real(logarithm)
@@ -82,7 +82,7 @@ def _without_minus_zero(x: tf.Tensor) -> tf.Tensor:
 
 
 def _eliminated(a: tf.Tensor, rows: int) -> tuple[tf.Tensor, tf.Tensor]:
-    """Return `a` with its first columns made upper triangular, and the sign of the permutation of its rows."""
+    """Return `a` with its first columns made upper triangular, and the sign of the row permutation."""
     done: list[tf.Tensor] = []
     sign: Any = tf.ones(tf.shape(a)[:-2], a.dtype)
     for k in range(rows - 1):
