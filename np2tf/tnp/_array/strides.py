@@ -1,9 +1,9 @@
 """NumPy's memory layout of an array on TensorFlow: strides, the order of axes, and which results are views.
 
-A tensor has no memory order. The order that NumPy's array would have is noted with the memory
-(`Cell.order`), and costs no more than the note. The answers come from NumPy itself: the array's path of
-lenses is applied to a shadow, an np.ndarray of the right shape and strides over one element that is never
-read.
+A tensor has no memory order. `Cell.order` records the order that NumPy's array would have, which costs almost
+nothing. The answers come from NumPy itself: the array's path of lenses is applied to a shadow, an np.ndarray
+of
+the right shape and strides over one element that is never read.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ from np2tf.tnp._slicing.view_transforms import (
 from np2tf.tnp._tensor.storage import Gapped
 from np2tf.tnp._tensor.symint import SymInt
 
-#: Stands for a length that is known only at run time.
+#: The length in the place of one that is known only at run time.
 _SOME_LENGTH = 7
 
-#: The axes of an array from the slowest to the fastest in memory; None: C order.
+#: The axes of an array from the slowest to the fastest in memory; None is C order.
 Order = tuple[int, ...] | None
 
 
@@ -83,7 +83,7 @@ def _dummy(shape: tuple[int, ...], dtype: np.dtype[Any], order: Order | Gapped) 
 
 
 def strides_of(shape: Sequence[int], itemsize: int, order: Order | Gapped) -> tuple[int, ...]:
-    """The strides of memory that is laid out so."""
+    """Return the strides of memory with the given shape, size of elements and order of axes."""
     if isinstance(order, Gapped):
         return tuple(itemsize * stride for stride in order.strides)
     strides = [0] * len(shape)
@@ -112,7 +112,9 @@ def _through(lens: Lens, base: np.ndarray) -> np.ndarray | None:
 
 
 def _settled(item: Any) -> Any:
-    """Return a known item of a key in place of a staged one; strides do not depend on the chosen element."""
+    """Return a known item in the place of a staged item of a key: strides do not depend on the chosen
+    element.
+    """
     if type(item) is slice:
         return slice(None, -1) if SymInt in (type(item.start), type(item.stop)) else item
     return 0 if type(item) is SymInt else item
@@ -125,7 +127,7 @@ def _reshaped(base: np.ndarray, shape: Any) -> np.ndarray | None:
     lengths = [_SOME_LENGTH if n is None else n for n in shape]
     probe = base[...]
     try:
-        if hasattr(probe, "_set_shape"):  # NumPy 2.5 warns of the assignment below.
+        if hasattr(probe, "_set_shape"):  # NumPy 2.5 warns about the assignment below.
             probe._set_shape(tuple(lengths))
         else:
             probe.shape = tuple(lengths)
@@ -172,7 +174,7 @@ def is_whole(array: ndarray) -> bool:
 
 
 def owns_memory(array: ndarray) -> bool:
-    """Return whether NumPy's array would have memory of its own, and not be a view."""
+    """Return whether NumPy's array would own its memory, and not be a view."""
     cell, path = array.storage()
     owner = cell.owner() if cell.owner is not None else None
     if owner is not None and owner.storage()[0] is cell:
@@ -186,7 +188,7 @@ def owns_memory(array: ndarray) -> bool:
 
 
 def laid_out(tensor: tf.Tensor, order: Order) -> ndarray:
-    """Return an array over memory of its own, with its axes in the given memory order."""
+    """Return an array over new memory, with its axes in the given memory order."""
     made = tensor_array(tensor)
     cell_of(made).order = order
     return made
@@ -291,7 +293,7 @@ def in_order_of(made: Any, operands: Iterable[Any], letter: str | None = None, i
     Args:
         made: the result, or a tuple of results.
         operands: the operands; only arrays of either kind matter.
-        letter: the order that was asked for; None stands for "K".
+        letter: the order that the caller asks for; None stands for "K".
         iterated: whether NumPy always uses its iterator, and never a plain loop.
 
     Returns:
@@ -362,19 +364,19 @@ def _iterated(layouts: tuple[_Layout, ...], letter: str, kept: tuple[int, ...] |
             order=letter,
             op_axes=axes,
         )
-    except ValueError:  # lengths that are not known may stand for others
+    except ValueError:  # the assumed lengths of unknown axes may not broadcast
         return None
     made = iterator.operands[-1]
-    # An axis of length 1 has the stride of the axis that is next in memory.
+    # An axis of length 1 has the stride of the next axis in memory.
     return _or_c(sorted(range(made.ndim), key=lambda k: (-abs(made.strides[k]), made.shape[k] == 1)))
 
 
-#: Shape and strides.
+#: A shape and its strides.
 _Layout = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def _few(layouts: Iterable[np.ndarray]) -> tuple[_Layout, ...]:
-    """Return shapes and strides as a key; lengths matter only as 0, 1 or more, so that few keys differ."""
+    """Return shapes and strides as a key. Lengths matter only as 0, 1 or more, so that few keys differ."""
     return tuple((tuple(min(n, 2) for n in one.shape), one.strides) for one in layouts)
 
 
@@ -443,7 +445,7 @@ def order_of_joined(layouts: Sequence[np.ndarray]) -> Order:
 
 
 def settled(layout: np.ndarray | None, letter: str | None) -> str | None:
-    """Return the order that "A" means for an array ("C" or "F"); any other letter is returned as it is."""
+    """Return the order that "A" means for an array ("C" or "F"); any other letter is returned unchanged."""
     return letter if letter != "A" else "F" if layout is not None and layout.flags.fnc else "C"
 
 

@@ -1,8 +1,9 @@
 """From a NumPy signature to a TensorFlow implementation: the `op` decorator.
 
 An implementation is a function over tensors whose signature is NumPy's. Its annotations are its normalisers:
-`Array` makes a tensor of whatever is given, `DType` an np.dtype, and so on. The plan is compiled once, at
-decoration. A call with host operands never reaches the implementation: it is NumPy's own function.
+`Array` makes a tensor of any operand, `DType` an np.dtype, and so on. The plan is compiled once, at
+decoration.
+A call with host operands never reaches the implementation: NumPy's own function handles it.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from np2tf.tnp._tensor.storage import staging_for_xla
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-#: NumPy function -> the op that stands for it, for `__array_function__`.
+#: NumPy function -> the op that replaces it, for `__array_function__`.
 OPS: dict[Any, Callable[..., Any]] = {}
 
 
@@ -49,7 +50,7 @@ OPS: dict[Any, Callable[..., Any]] = {}
 
 
 def _operand(value: Any) -> Any:
-    """Return a Python number as it is, because it is weak in promotion; any other operand as a tensor."""
+    """Return a Python number unchanged, because it is weak in promotion; any other operand as a tensor."""
     kind = type(value)
     if kind in (int, float, complex) or (kind is scalar and value.weak is not None) or value is None:
         return value
@@ -129,7 +130,7 @@ def _bounded_length(value: Any) -> Any:
 
 
 def checked_device(value: Any) -> Any:
-    """Return the name of a device as `x.device` shows it.
+    """Return the name of a device in the form that `x.device` shows.
 
     Raises:
         ValueError: the machine has no device of that name.
@@ -140,10 +141,10 @@ def checked_device(value: Any) -> Any:
 
 
 def memory_order(value: Any) -> str | None:
-    """Return the letter of a memory order as a capital; None stays None.
+    """Return the letter of a memory order as a capital; None is returned as None.
 
     Raises:
-        TypeError, ValueError: NumPy's errors, for a value that is no order.
+        TypeError, ValueError: NumPy's errors, for a value that is not an order.
     """
     if value is None:
         return None
@@ -158,12 +159,12 @@ def memory_order(value: Any) -> str | None:
 _LETTERS = frozenset("CFAK")
 
 
-#: NumPy's `copy=` by the members of the enumeration that it also takes.
+#: Member of NumPy's enumeration -> the value of `copy=` that it stands for.
 _COPY_MODES = {np._CopyMode.ALWAYS: True, np._CopyMode.NEVER: False, np._CopyMode.IF_NEEDED: None}  # type: ignore[attr-defined]
 
 
 def copy_mode(value: Any) -> bool | None:
-    """Return the meaning of an argument `copy`: True, False, or None for a copy only if it is needed.
+    """Return the meaning of an argument `copy`: True, False, or None for a copy only if necessary.
 
     Raises:
         ValueError: the argument is a string.
@@ -217,7 +218,9 @@ def _parameters_of(numpy: Callable[..., Any]) -> Container[str]:
 
 
 def positional_only(numpy: Callable[..., Any], implementation: Callable[..., Any]) -> set[str]:
-    """Return the parameters that NumPy's function takes by position only, or the implementation's."""
+    """Return the parameters that NumPy's function takes by position only; if unknown, those of the
+    implementation.
+    """
     try:
         signature = inspect.signature(numpy)
     except ValueError:  # before NumPy 2.4 its functions in C have no signature
@@ -232,7 +235,7 @@ class _Plan:
     def __init__(self, implementation: Callable[..., Any], numpy: Callable[..., Any]) -> None:
         hints = get_type_hints(implementation, include_extras=True)
         self.name = implementation.__name__
-        #: Gives results their memory order, for functions whose results are not always in C order.
+        #: The rule that gives results their memory order, if they are not always in C order.
         self.rule: Rule | None = None
         self.rows: list[tuple[str, Callable[[Any], Any] | None, Any]] = []
         self.variadic: Callable[[Any], Any] | None = None
@@ -250,10 +253,10 @@ class _Plan:
             else:
                 self.rows.append((parameter.name, normaliser, parameter.default))
                 self.keyword_only += parameter.kind is inspect.Parameter.KEYWORD_ONLY
-        # Parameters that NumPy takes by position only are no keywords here either.
+        # Parameters that NumPy takes by position only must not be keywords here, either.
         self.names = {name for name, _, _ in self.rows} - positional_only(numpy, implementation)
         self.order = [name for name, _, _ in self.rows]
-        #: How many arguments come before `out`, which NumPy also takes by position.
+        #: The number of arguments before `out`, which NumPy also takes by position.
         positional = [] if self.variadic else self.order[: len(self.order) - self.keyword_only]
         self.before_out = positional.index("out") if "out" in positional else sys.maxsize
 
@@ -299,7 +302,7 @@ class _Plan:
 
 
 def on_host(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call NumPy's own function; a result that it writes to `out` is written to the given array."""
+    """Call NumPy's own function. A result that NumPy writes to `out` is written to the given array."""
     if not kwargs:
         return kept_in_kind(calling_numpy(function, args, {}), args, kwargs)
     named = {name: to_numpy(value) for name, value in kwargs.items()}
@@ -325,7 +328,7 @@ def _written(out: Any, copy: Any, result: Any) -> Any:
 
 
 def _answers_itself(out: Any) -> bool:
-    """Return whether an output belongs to another class, which decides itself what the result is."""
+    """Return whether an output belongs to another class, which itself decides the result."""
     return out is not None and not isinstance(out, (np.ndarray, tf.Tensor, tf.Variable))
 
 
@@ -353,14 +356,16 @@ def op(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Make a NumPy function of an implementation over tensors.
 
-    The annotations of the implementation say how arguments are converted. The implementation returns
-    tensors, arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises
-    StagingError for cases that it leaves to NumPy: in eager code the call then goes to the host, and while
-    staging the error ends the staging.
+    The annotations of the implementation say how arguments are converted. The implementation returns tensors,
+    arrays, or tuples and lists of them; the decorator handles `out`. The implementation raises StagingError
+    for
+    cases that it leaves to NumPy: in eager code the call then runs on the host, and while staging the error
+    ends
+    the staging.
 
     Args:
         numpy: NumPy's function, which runs on host operands.
-        method: whether ``x.name(...)`` is the same operation (or the method's name, if it differs).
+        method: whether ``x.name(...)`` is the same operation, or the method's name if that is different.
     """
 
     def decorate(implementation: Callable[..., Any]) -> Callable[..., Any]:
@@ -413,7 +418,7 @@ def _directly(direct: Direct, args: tuple[Any, ...]) -> Any:
 
 #: Functions that compute in the dtype of `out` if they are given no dtype.
 _TYPED_BY_OUTPUT = frozenset({np.sum, np.prod, np.cumsum, np.cumprod})
-#: They take a dtype or an output, whose dtype it then is.
+#: Functions that take either a dtype or an output, and compute in the dtype of the output.
 _JOINING = frozenset({np.concatenate, np.stack})
 
 
@@ -475,13 +480,13 @@ def _typed_by_output(
     return given
 
 
-#: Errors of an operation on tensors: for a case that it leaves out, or for a wrong argument. In eager code
-#: NumPy then gives the result, or raises its own error in its own words.
+#: Errors of an operation on tensors: for a case that it does not handle, or for a wrong argument. In eager
+#: code NumPy then computes the result, or raises its own error.
 LEFT_TO_NUMPY = (StagingError, tf.errors.OpError, TypeError, ValueError, IndexError, OverflowError)
 
 
 def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
-    """Return whether a call may be repeated after `error`: functions that it was given must not run twice."""
+    """Return whether a call may be repeated after `error`: functions among its arguments must run once."""
     if isinstance(error, PromotionError):
         return False
     if isinstance(error, (StagingError, tf.errors.OpError)):
@@ -490,7 +495,7 @@ def repeatable(error: Exception, args: tuple[Any, ...]) -> bool:
 
 
 def left_to_numpy(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """Call NumPy's function and return its result; a call that succeeds is counted as work on the host."""
+    """Call NumPy's function and return its result. A call that succeeds is counted as work on the host."""
     result = on_host(function, args, kwargs)
     counts.host += 1
     return result
@@ -505,7 +510,7 @@ def attach(name: str, function: Callable[..., Any]) -> None:
         except DOUBTFUL as error:
             return over_ranks(function, (self, *args), kwargs, error)
 
-    # Who asks for the signature is told NumPy's.
+    # `inspect.signature` shows NumPy's signature.
     method.__wrapped__ = getattr(np.ndarray, name, function)  # type: ignore[attr-defined]
     method.__name__ = name
     method.__doc__ = function.__doc__

@@ -1,7 +1,8 @@
 """Process-wide flags that let an operation skip the full check of where it runs.
 
-The full check (`residency.eager_on_host`) reads the settings, what this thread stages, and TensorFlow's own
-mode. Nearly always no thread stages anything, and then the flags have the answer.
+The full check (`residency.eager_on_host`) reads the settings, the staging of this thread, and TensorFlow's
+own
+mode. Nearly always no thread stages code, and then the flags have the answer.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def when_host_changes(callback: Callable[[], None]) -> None:
 
 
 def count_regions(change: int) -> None:
-    """Count the regions of staged code: 1 for entering a region, -1 for leaving it."""
+    """Count the regions of staged code: 1 when a region is entered, -1 when it is left."""
     global _regions
     with _lock:
         _regions += change

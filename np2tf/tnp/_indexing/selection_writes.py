@@ -1,4 +1,4 @@
-"""Writing selections to where they lie in an array: over the whole array, or in rounds over the part."""
+"""Writes of selections to their places in an array: over the whole array, or in rounds over the part."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def write_selection(
         written = tf.where(target.mask(), tf.cast(selection.whole, base.dtype), target.whole)
         return tf.reshape(written, base.shape)
     key = tuple(items)
-    # Computed once: ends that are computed twice are not known to be the same.
+    # The specification is computed once: ends that are computed twice are not known to be equal.
     axes = slice_spec.axes_of(base, key)
     target = slice_selection(base, key, axes)
     fitting = target and _aligned_with(selection, target)
@@ -92,7 +92,7 @@ class _Along:
 def _axis_of_rounds(
     key: slice_spec.BasicKey, axes: list[slice_spec.Axis], target: Selection, given: list[int], room: int
 ) -> _Along | None:
-    """Return the first axis that is written in rounds; None if writing the whole array is quicker.
+    """Return the first axis that is written in rounds; None if writing the whole array is faster.
 
     Args:
         key: the key of the write.
@@ -131,7 +131,7 @@ def _rounds(
     place = place_of(axes)
     entered_region = current_region()
     counter = entered_region.counter if entered_region is not None else None
-    # XLA would copy the array, and copy the result back to the buffer of the loop around it.
+    # Without this, XLA would copy the array, and copy the result back to the buffer of the loop around it.
     copy = base if counter is None else pinned(counter, [base])[0]
 
     def step(first: tf.Tensor, count: int, done: tf.Tensor, current: tf.Tensor) -> tf.Tensor:

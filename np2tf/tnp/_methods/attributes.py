@@ -93,7 +93,7 @@ def _imag(self: ndarray) -> ndarray:
         if type(self) is scalar:
             return wrap_tensor(tf.zeros_like(tensor))
         view = copied(tf.zeros_like(tensor), self, "A").view_through(Sealed())
-        # It has nothing that it is a view of: its memory is its own.
+        # The array owns its memory, and is not a view of another array.
         view.storage()[0].owner = weakref.ref(view)
         return view
     return _part(self, imaginary=True)
@@ -114,7 +114,7 @@ def _set_real(self: ndarray, value: Any) -> None:
 def _refuse_complex(self: ndarray, value: Any) -> None:
     """Check that NumPy accepts Python numbers for the real or imaginary part of an array.
 
-    Since version 2.5 NumPy converts these numbers like any others.
+    Since version 2.5 NumPy converts these numbers like all other numbers.
 
     Raises:
         TypeError: one of the numbers is complex.
@@ -132,7 +132,7 @@ def _set_imag(self: ndarray, value: Any) -> None:
 
 
 def _set_shape(self: ndarray, shape: Any) -> None:
-    """``x.shape = …``: this object sees the same memory in another shape."""
+    """Assign ``x.shape = …``: the object then sees the same memory in another shape."""
     cell, path = self.storage()
     if cell.argument and not path:
         raise StagingError("the shape of an argument is set", "NP2TF507")
@@ -178,7 +178,7 @@ def _last_axis_is_contiguous(self: ndarray, rank: int) -> bool:
     return made.shape[-1] == 1 or made.size == 0 or made.strides[-1] == made.itemsize
 
 
-#: `type`, where a parameter is called so.
+#: The builtin `type`, for functions that have a parameter of this name.
 type_of = type
 
 
@@ -186,7 +186,7 @@ type_of = type
 
 
 def _number(tensor: tf.Tensor) -> Any:
-    """Return a tensor of no axes as a Python number, staged if its value is not known."""
+    """Return a tensor without axes as a Python number, which is staged if its value is not known."""
     if hasattr(tensor, "numpy"):
         return tensor.numpy().item()
     kind: type = bool if tensor.dtype == tf.bool else int if tensor.dtype.is_integer else float
@@ -258,7 +258,9 @@ def _fill_method(self: ndarray, value: Any, /) -> None:
 
 
 def _resize_method(self: ndarray, *shape: Any, refcheck: bool = True) -> None:
-    """Resize in place, with zeros at the end; as in NumPy, memory that other arrays see is not resized."""
+    """Resize an array in place, with zeros at the end. As in NumPy, memory that other arrays see is not
+    resized.
+    """
     operator.index(refcheck)
     if shape in ((), (None,)):
         return
@@ -305,7 +307,7 @@ def _strides(self: ndarray) -> tuple[int, ...]:
     return _layout(self).strides
 
 
-#: The flags that can be set -> their names in `setflags`.
+#: A flag that can be set -> its name in `setflags`.
 _SETTABLE = {"writeable": "write", "aligned": "align", "writebackifcopy": "uic"}
 _LETTERS = {
     **dict.fromkeys(("W", "WRITEABLE"), "writeable"),
@@ -319,7 +321,10 @@ _OWNS_MEMORY = 4
 
 
 class Flags:
-    """Information about the memory layout of a tensor array; see numpy.ndarray.flags."""
+    """The flags of the memory layout of a tensor array.
+
+    See https://numpy.org/doc/stable/reference/generated/numpy.ndarray.flags.html.
+    """
 
     def __init__(self, array: ndarray) -> None:
         object.__setattr__(self, "_array", array)
@@ -355,7 +360,7 @@ class Flags:
 
 
 def _flat(self: ndarray) -> flatiter:
-    # A number is immutable: a write goes into a copy, as in NumPy.
+    # A number is immutable: as in NumPy, a write changes a copy.
     return flatiter(tensor_array(self.tensor) if type(self) is scalar else self)
 
 
@@ -371,7 +376,7 @@ def _base(self: ndarray) -> Any:
 
 
 def _array_namespace(self: ndarray, *, api_version: str | None = None) -> Any:
-    """Return the module `tnp`; NumPy checks which versions of the array API standard it supports."""
+    """Return the module `tnp`, after NumPy has checked the version of the array API standard."""
     _ANY.__array_namespace__(api_version=api_version)  # type: ignore[arg-type]
     return sys.modules["np2tf.tnp"]
 
@@ -380,7 +385,7 @@ _ANY = np.zeros(1)
 
 
 def _sizeof(self: ndarray) -> int:
-    """``sys.getsizeof(x)``: a view does not count the memory that it sees."""
+    """Return ``sys.getsizeof(x)``. For a view, the memory that it sees does not count."""
     size = object.__sizeof__(self)
     if not self.tensor.shape.is_fully_defined():
         return size
@@ -425,10 +430,10 @@ def _remaining(self: ndarray, name: str) -> Any:
     return call
 
 
-#: Attributes of the array class itself; an array that is being made may read them before they are set.
+#: Attributes of the array class itself. During construction they may be read before they are set.
 _OWN = frozenset({*ndarray.__slots__, *scalar.__slots__})
 _WRITING = frozenset({"setfield", "byteswap"})
-#: Not `__array_struct__`, which NumPy asks for first: the memory would not belong to the array made of it.
+#: `__array_struct__` is missing, although NumPy asks for it first: the new array would not own the memory.
 _INTERFACES = frozenset({"__dlpack__", "__dlpack_device__", "__buffer__"})
 
 
@@ -439,7 +444,9 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
     """
     held = self.numpy()
     if held.dtype.kind == "V":
-        raise AttributeError("__array_interface__")  # such as bfloat16, which it has no name for
+        raise AttributeError(
+            "__array_interface__"
+        )  # NumPy's interface has no name for such dtypes as bfloat16
     memory = held.ravel(order="K")
     if not np.may_share_memory(memory, held):
         held = np.ascontiguousarray(held)
@@ -448,7 +455,11 @@ def _array_interface(self: ndarray) -> dict[str, Any]:
 
 
 def _round(self: scalar, ndigits: int | None = None) -> Any:
-    """``round(x)`` of a number: an int, as Python has it."""
+    """Return ``round(x)`` of a number, an int as in Python.
+
+    Raises:
+        StagingError: `ndigits` is given, and the number is known only at run time.
+    """
     if hasattr(self.tensor, "numpy"):
         number: Any = self.numpy()[()]
         return round(number) if ndigits is None else round(number, ndigits)

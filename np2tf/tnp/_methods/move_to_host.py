@@ -1,4 +1,4 @@
-"""Arrays of which NumPy is to see the memory: as records, text, another class."""
+"""Move an array to NumPy's memory, if NumPy must see the memory: as records, as text, as another class."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from np2tf.staging import StagingError
 from np2tf.tnp._array.ndarray import cell_of, ndarray, tensor_array
 from np2tf.tnp._tensor.storage import current_region
 
-#: How many references there are to an array and to its cell.
+#: The numbers of references to an array and to its cell.
 _References = tuple[int, int]
 _NONE = (0, 0)
-#: Of arrays whose method `view` is called, in this order: of one without a name, and of one with a name.
+#: The numbers for arrays whose method `view` is called: first for an array without a name, then with a name.
 _counted: list[_References] = []
 _counting = RLock()
 
@@ -25,8 +25,9 @@ _counting = RLock()
 def brought_to_host(array: ndarray) -> np.ndarray:
     """Return the contents of `array` as NumPy's memory, for a call of its method `view`.
 
-    The memory is read-only if another object refers to the array or sees its memory: it would not see the
-    writes.
+    The memory is read-only if another object refers to the array or sees its memory, because that object
+    would not
+    see the writes.
 
     Raises:
         StagingError: the value is not known while staging.
