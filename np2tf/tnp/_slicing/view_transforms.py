@@ -1,7 +1,8 @@
-"""Lenses: how a view reads from the tensor it is a view of, and writes back into it.
+"""Lenses: how a view reads from the tensor that it is a view of, and writes back into it.
 
 A view is a cell and a path of lenses. Reading applies `get` from the base outwards; writing applies `put`
-from the view inwards. Every view that NumPy can make is made of the few lenses here.
+from
+the view inwards. The few lenses here make up every view that NumPy can make.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from np2tf.tnp._tensor.symint import Int, SymInt
 class Lens(Protocol):
     """One step from an array to a view of it."""
 
-    #: Whether the view of an array in C order is in C order too, apart from axes of length 1.
+    #: Whether the view of an array in C order is in C order, too, apart from axes of length 1.
     keeps_order: ClassVar[bool]
 
     def get(self, base: tf.Tensor) -> tf.Tensor:
-        """The view's value."""
+        """Return the view's value."""
 
     def put(self, base: tf.Tensor, value: tf.Tensor) -> tf.Tensor:
-        """`base` with the view replaced by `value`, which has the view's shape and dtype."""
+        """Return `base` with the view replaced by `value`, which has the view's shape and dtype."""
 
 
 @dataclass(frozen=True, eq=False)
 class Basic:
-    """Basic indexing: integers, slices, newaxis (an ellipsis is already expanded)."""
+    """Basic indexing: integers, slices and newaxis. An ellipsis has been expanded already."""
 
     key: slice_spec.BasicKey
     keeps_order: ClassVar[bool] = True
@@ -63,11 +64,11 @@ class Transpose:
 
 @dataclass(frozen=True, eq=False)
 class Reshape:
-    """Another shape over the same elements in C order; `shape` has no -1 unless the size is unknown.
+    """Another shape over the same elements in C order. `shape` has no -1 unless the size is unknown.
 
     Attributes:
         shape: the lengths.
-        target: the same for TensorFlow, where it must not rely on the elements to fit.
+        target: the lengths as a tensor, if TensorFlow must not assume that the elements fit.
     """
 
     shape: Any
@@ -138,7 +139,7 @@ class Diagonal:
 
 @dataclass(frozen=True, eq=False)
 class ReadOnly:
-    """A broadcast view: readable, never writable, as in NumPy."""
+    """A broadcast view, which as in NumPy can never be written to."""
 
     shape: Any
     keeps_order: ClassVar[bool] = False
@@ -165,7 +166,7 @@ class Sealed:
 
 @dataclass(frozen=True, eq=False)
 class Bitcast:
-    """The same bytes as elements of another dtype; the last axis changes its length if item sizes differ."""
+    """The same bytes as elements of another dtype. If the item sizes differ, so does the last length."""
 
     dtype: np.dtype[Any]
     keeps_order: ClassVar[bool] = True
@@ -184,7 +185,7 @@ def _bitcast(tensor: tf.Tensor, dtype: tf.DType) -> tf.Tensor:
         return _bitcast(tf.cast(tensor, tf.uint8), dtype)
     if dtype == tf.bool:
         return _truth(_bitcast(tensor, tf.uint8))
-    # XLA has no bitcast of complex numbers: they are taken apart and put together.
+    # XLA has no bitcast of complex numbers, so that their parts are converted one by one.
     if tensor.dtype.is_complex:
         parts = tf.stack([tf.math.real(tensor), tf.math.imag(tensor)], -1)
         return _bitcast(_merged(parts), dtype)
@@ -217,7 +218,7 @@ def _truth(tensor: tf.Tensor) -> tf.Tensor:
 
 
 def _merged(tensor: tf.Tensor) -> tf.Tensor:
-    """The last two axes as one."""
+    """Return a tensor with its last two axes merged into one."""
     if None not in tensor.shape.as_list():
         *kept, rows, columns = tensor.shape.as_list()
         return tf.reshape(tensor, (*kept, rows * columns))
@@ -230,7 +231,7 @@ def is_read_only(path: Sequence[Lens]) -> bool:
 
 
 def read_path(base: tf.Tensor, path: Sequence[Lens]) -> tf.Tensor:
-    """The value seen through all of `path`."""
+    """Return the value seen through all of `path`."""
     for lens in _shortened(path):
         base = lens.get(base)
     return base
@@ -240,7 +241,7 @@ def lengths(base: tf.Tensor, path: Sequence[Lens]) -> list[Int] | None:
     """Return the lengths of the view through `path` with their known bounds.
 
     Returns:
-        None if the shape of the value says as much.
+        None if the shape of the value gives the same information.
     """
     last = path[-1] if path else None
     return slice_spec.lengths(read_path(base, path[:-1]), last.key) if isinstance(last, Basic) else None
@@ -276,10 +277,10 @@ def _shortened(path: Sequence[Lens]) -> Sequence[Lens]:
 
 
 def _composed(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_spec.BasicKey | None:
-    """Return one key that does what `first` and then `second` do.
+    """Return a key that equals `first` followed by `second`.
 
     Returns:
-        None if `first` has anything but integers and whole axes.
+        None if `first` has other items than integers and whole axes.
     """
     pending, key = list(second), list[Any]()
     for item in first:
@@ -295,7 +296,7 @@ def _composed(first: slice_spec.BasicKey, second: slice_spec.BasicKey) -> slice_
 
 
 def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
-    """The NumPy view of `buffer` that is seen through `path`.
+    """Return the NumPy view of `buffer` through `path`.
 
     Raises:
         StagingError: the view depends on values that are not known.
@@ -303,7 +304,7 @@ def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
     check_host_view(path)
     for lens in path:
         if isinstance(lens, Basic):
-            # A key with an ellipsis that leaves no axes gives a view, not a number.
+            # With an ellipsis, a key that leaves no axes gives a view, and not a number.
             buffer = buffer[(*lens.key, ...)]  # type: ignore[arg-type]
         elif isinstance(lens, Transpose):
             buffer = buffer.transpose(lens.permutation)
@@ -324,7 +325,7 @@ def view_on_host(buffer: np.ndarray, path: Sequence[Lens]) -> np.ndarray:
 
 
 def run_time_ends(path: Sequence[Lens]) -> list[SymInt]:
-    """The integers in the keys of a path that are known only at run time, in their order."""
+    """Return the integers in the keys of a path that are known only at run time, in their order."""
     keys = [lens.key for lens in path if isinstance(lens, Basic)]
     return [end for key in keys for item in key for end in _ends(item) if isinstance(end, SymInt)]
 
@@ -346,7 +347,7 @@ _ON_HOST = (Basic, Transpose, Reshape, Part, Diagonal, Bitcast, ReadOnly, Sealed
 
 
 def check_host_view(path: Sequence[Lens]) -> None:
-    """Refuse views that NumPy cannot make of a buffer on the host once the code has run.
+    """Refuse views that NumPy cannot make of a buffer on the host after the code has run.
 
     Raises:
         StagingError: the view is of an unknown kind, or its shape is known only at run time.

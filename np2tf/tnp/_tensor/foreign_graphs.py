@@ -41,7 +41,7 @@ class Foreign:
 
 @contextmanager
 def not_foreign(cells: Iterable[Any]) -> Iterator[None]:
-    """Build a graph of np2tf in the with block, in which these cells are inputs and not foreign."""
+    """Build a graph of np2tf in the `with` block; the given cells are inputs of it, and not foreign."""
     before = [(cell, cell.foreign) for cell in cells]
     try:
         yield
@@ -51,7 +51,7 @@ def not_foreign(cells: Iterable[Any]) -> Iterator[None]:
 
 
 def tell(code: str) -> None:
-    """Warn at the user's line, also in code that AutoGraph has made of the user's.
+    """Warn at the user's line, also in code that AutoGraph has generated from the user's code.
 
     Args:
         code: the code of the diagnostic.

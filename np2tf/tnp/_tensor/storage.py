@@ -22,17 +22,17 @@ from np2tf.tnp._front.fast_flags import count_regions
 from np2tf.tnp._front.operand_kinds import surroundings
 from np2tf.tnp._tensor.foreign_graphs import Foreign, tell
 
-#: Deeper than this, staged branches and loops come of calls that do not end while staging.
+#: Staged branches and loops that are nested more deeply come from calls that do not end while staging.
 MOST_NESTED = 32
 
 
-#: Held while a part of a base is replaced, which reads the whole and writes the whole: threads may write to
-#: parts of one array at the same time, as they may in NumPy.
+#: A lock for replacing a part of a base, which reads and writes the whole base: as in NumPy, threads may
+#: write to parts of one array at the same time.
 writing = threading.RLock()
 
 
 class Region:
-    """A stretch of staged code with a body of its own: a trace, a loop body, or one side of a branch.
+    """A stretch of staged code with its own body: a trace, a loop body, or one side of a branch.
 
     Attributes:
         trace: the trace of the staged function, which all its regions share.
@@ -55,7 +55,7 @@ class Region:
         self.poisoned: list[Cell] = []
 
     def undo(self) -> None:
-        """Give the cells written in this region the values that they had before."""
+        """Restore the values that the cells written in this region had before."""
         for cell, before in self.written.items():
             cell.rebase(before)
         for cell in self.poisoned:
@@ -71,7 +71,7 @@ _stack = _Stack()
 
 
 def staging_for_xla() -> bool:
-    """Return whether XLA is going to compile the code that this thread is staging."""
+    """Return whether XLA will compile the code that this thread is staging."""
     return bool(_stack.regions) and _stack.regions[-1].trace.xla
 
 
@@ -81,12 +81,15 @@ def staging_at_once() -> bool:
 
 
 def staging_handlers() -> bool:
-    """Return whether the code that this thread is staging handles exceptions, so that none may be missed."""
+    """Return whether the code that this thread is staging handles exceptions, so that no exception may be
+    missed.
+    """
     return bool(_stack.regions) and _stack.regions[-1].trace.handles
 
 
 def _refuse_open_shape(value: tf.Tensor | None) -> None:
-    """Refuse an array of data-dependent shape where exceptions are handled: a graph could miss its exception.
+    """Refuse an array of data-dependent shape in code that handles exceptions: a graph could miss its
+    exception.
 
     Raises:
         StagingError: the shape of the array depends on data.
@@ -132,14 +135,14 @@ def resolved(value: Any) -> Any:
 
 @contextmanager
 def region(trace: Any, counter: tf.Tensor | None = None) -> Iterator[Region]:
-    """Stage the body of the with block as a region of its own.
+    """Stage the body of the `with` block as a region.
 
     Args:
         trace: the trace of the staged function.
         counter: the number of the iteration, if the region is a loop body.
 
     Raises:
-        StagingError: too many regions lie within one another.
+        StagingError: the regions are nested too deeply.
     """
     if len(_stack.regions) >= MOST_NESTED:
         raise StagingError("branches and loops are staged too deep within one another", "NP2TF523")
@@ -160,7 +163,7 @@ class Gapped:
     """The layout of foreign memory that has gaps or runs backwards.
 
     Attributes:
-        strides: the stride of each axis, in elements; layouts whose arrays have the same views and copies
+        strides: the stride of each axis, in elements. Layouts whose arrays have the same views and copies
             have the same strides.
     """
 
@@ -190,9 +193,9 @@ class Cell:
         self.birth = current_region()
         if self.birth is not None and self.birth.trace.handles:
             _refuse_open_shape(value)
-        #: The array that owns this memory, once it may be asked for: the `base` of all views.
+        #: The array that owns this memory, the `base` of all views, from the first view on.
         self.owner: weakref.ref[Any] | None = None
-        #: The path of lenses through which that array sees the memory; empty if it sees the memory as it is.
+        #: The path of lenses through which the owner sees the memory; empty if it sees the memory unchanged.
         self.owner_path: tuple[Any, ...] = ()
         #: The axes from the slowest to the fastest, as NumPy's memory would have them; None for C order. A
         #: tensor is always in C order: this order decides which reshapes are views.
@@ -203,15 +206,15 @@ class Cell:
         self.argument = False
         #: Cells with the same mark never alias each other; each may still alias others.
         self.distinct: object = None
-        #: For a cell whose memory is known only at run time: an index, and the cells that it points into
-        #: (-1: none of them).
+        #: For a cell whose memory is known only at run time: an index, and the cells among which the index
+        #: chooses (-1: none of them).
         self.identity: tuple[tf.Tensor, tuple[Cell, ...]] | None = None
         #: The value of this cell in a foreign graph, if such a graph has read it.
         self.foreign: Foreign | None = None
 
     @property
     def value(self) -> tf.Tensor:
-        """The current base tensor.
+        """Return the current base tensor.
 
         Raises:
             StagingError: the contents are unknown, because an array that may share this memory has been
@@ -240,7 +243,7 @@ class Cell:
         return self.foreign.value
 
     def write(self, value: tf.Tensor) -> None:
-        """Replace the base tensor; enclosing regions learn that this cell has changed."""
+        """Replace the base tensor. Enclosing regions record that this cell has changed."""
         if self.foreign is not None and not _stack.regions and self._is_foreign(value):
             return
         self._replace(value)
@@ -263,7 +266,7 @@ class Cell:
         return True
 
     def is_distinct_from(self, other: Cell) -> bool:
-        """Return whether two cells are certainly different memory; each of them may still alias others."""
+        """Return whether two cells are certainly different memory. Each of them may still alias others."""
         return self.distinct is not None and other.distinct is self.distinct
 
     def _replace(self, value: tf.Tensor) -> None:
@@ -290,7 +293,7 @@ class Cell:
         return through
 
     def poison(self) -> None:
-        """Make the contents unknown: reading them from here on is an error that ends the staging."""
+        """Make the contents unknown: reading them from now on is an error that ends the staging."""
         if not self.poisoned:
             self.poisoned = True
             for entered in reversed(_stack.regions):
@@ -299,7 +302,7 @@ class Cell:
                 entered.poisoned.append(self)
 
     def rebase(self, value: tf.Tensor) -> None:
-        """Replace the base tensor without this counting as a write (entering and leaving a region)."""
+        """Replace the base tensor without counting this as a write (entering and leaving a region)."""
         self._value = value
 
 
@@ -340,7 +343,9 @@ def is_known(cell: Cell) -> bool:
 
 
 def link_aliases(merged: Cell, sources: Iterable[Cell]) -> None:
-    """Declare that `merged` may be the same memory as any of `sources`: a write to one poisons the others."""
+    """Declare that `merged` may be the same memory as any of `sources`: a write to one cell poisons the
+    others.
+    """
     distinct = tuple(cell for cell in sources if cell is not merged)
     merged.may_alias += distinct
     for cell in distinct:

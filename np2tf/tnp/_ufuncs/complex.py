@@ -16,7 +16,7 @@ from np2tf.tnp._ufuncs.real import copysign, hypot, signbit, times_cosh, times_s
 
 
 def parts(z: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-    """The real and the imaginary part."""
+    """Return the real and the imaginary part."""
     return tf.math.real(z), tf.math.imag(z)
 
 
@@ -36,7 +36,7 @@ def isfinite(z: tf.Tensor) -> tf.Tensor:
 
 
 def less(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """Lexicographic order: by the real parts, then by the imaginary ones; none of NaN."""
+    """Compare in lexicographic order: by the real parts, then by the imaginary parts. NaN compares false."""
     (real_a, imag_a), (real_b, imag_b) = parts(a), parts(b)
     unordered = tf.math.is_nan(imag_a) | tf.math.is_nan(imag_b)
     by_imaginary = tf.equal(real_a, real_b) & tf.less(imag_a, imag_b)
@@ -44,12 +44,12 @@ def less(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def maximum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The larger one in lexicographic order; NaN if either is."""
+    """Return the larger number in lexicographic order; NaN if one of them is NaN."""
     return tf.where(isnan(a) | (~isnan(b) & ~less(a, b)), a, b)
 
 
 def minimum(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
-    """The smaller one in lexicographic order; NaN if either is."""
+    """Return the smaller number in lexicographic order; NaN if one of them is NaN."""
     return tf.where(isnan(a) | (~isnan(b) & ~less(b, a)), a, b)
 
 
@@ -64,13 +64,14 @@ def settled(
 ) -> Function:
     """Return a function that uses TensorFlow's `kernel` if its eager results are moderate, else `formula`.
 
-    The kernels for vectors of numbers use the squared length, which overflows, and XLA has limits of its
-    own. In graphs only `formula` is used.
+    The kernels for vectors of numbers use the squared length, which overflows, and XLA has its own limits. In
+    graphs
+    only `formula` is used.
 
     Args:
         kernel: right for ordinary numbers, and fast.
         formula: NumPy's formula, right for all numbers.
-        limit: gives the largest trusted part of a result from the largest number of the dtype; None trusts
+        limit: computes the largest trusted part of a result from the largest number of the dtype; None trusts
             every finite result.
         but_zero: whether the kernel loses the signs of a zero result.
     """
@@ -90,7 +91,7 @@ def _sign(z: tf.Tensor) -> tf.Tensor:
     zero, one, nan = (constant(value, length) for value in (0, 1, math.nan))
     is_zero, endless, along = tf.equal(length, zero), tf.math.is_inf(length), tf.math.is_inf(real)
     unit = tf.where(is_zero | endless, one, length)
-    # The length of finite numbers may overflow too: for NumPy such numbers point along the imaginary axis.
+    # The length of finite numbers may overflow, too. In NumPy such numbers point along the imaginary axis.
     width = tf.where(endless, tf.where(along, copysign(one, real), zero), real / unit)
     height = tf.where(endless, tf.where(along, zero, copysign(one, imag)), imag / unit)
     undefined = (along & tf.math.is_inf(imag)) | tf.math.is_nan(length)
@@ -99,7 +100,9 @@ def _sign(z: tf.Tensor) -> tf.Tensor:
 
 
 def sign(z: tf.Tensor) -> tf.Tensor:
-    """Return ``z / |z|``, and 0 for 0; for one infinite part its direction, for two NaN."""
+    """Return ``z / |z|``, and 0 for 0. For one infinite part return its direction, for two infinite parts
+    NaN.
+    """
     if tf.executing_eagerly():
         (real, imag), length = parts(z), tf.abs(z)
         if are_within(length):
@@ -119,14 +122,14 @@ def _quotient(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def reciprocal(z: tf.Tensor) -> tf.Tensor:
-    """``1 / z``"""
+    """Return ``1 / z``."""
     ratio, whole, is_wide = _smith(*parts(z))
     one = constant(1, ratio)
     return tf.complex(tf.where(is_wide, one, ratio) / whole, -tf.where(is_wide, ratio, one) / whole)
 
 
 def _smith(real: tf.Tensor, imag: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor, tf.Tensor]:
-    """Prepare a division by a complex number that does not overflow in between, as NumPy divides.
+    """Prepare a division by a complex number in NumPy's way, in which no intermediate result overflows.
 
     Source: R. L. Smith, https://doi.org/10.1145/368637.368661.
 
@@ -145,7 +148,7 @@ def _subtracts_at_once() -> bool:
         return bool(np.square(np.full(8, 1e200 + 1e200j)).real[0] == -np.inf)
 
 
-#: Whether NumPy, on this processor, subtracts a product from another without rounding that one first.
+#: Whether NumPy, on this processor, subtracts a product without rounding it first.
 _FUSED = _subtracts_at_once()
 
 
@@ -173,7 +176,9 @@ def _product_in_c(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
 
 
 def _direction(z: tf.Tensor) -> list[tf.Tensor]:
-    """Return the parts with NaN replaced by 0; infinite numbers have parts 1 for infinity and 0 otherwise."""
+    """Return the parts with NaN replaced by 0. An infinite number has 1 for an infinite part, and 0
+    otherwise.
+    """
     infinite = isinf(z)
     return [
         copysign(
@@ -215,12 +220,12 @@ square = settled(lambda z: tf.raw_ops.Mul(x=z, y=z), lambda z: _product(z, z))
 power = settled(tf.pow, _powers)
 
 
-# -- exponentials and logarithms, each part by itself -------------------------------------------------------
+# -- exponentials and logarithms, each part separately ------------------------------------------------------
 
 
 #: The interval of lengths that count as near one: their logarithms are small.
 _NEAR_ONE = 0.5, 2.0
-#: Logarithms of lengths from which TensorFlow's own function has all its digits but two.
+#: From this size of a logarithm on, TensorFlow's own function has all digits except two.
 _SMALL = 0.01
 
 
@@ -235,7 +240,9 @@ def _square_and_rest(x: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
 
 
 def _log_near_one(long: tf.Tensor, short: tf.Tensor) -> tf.Tensor:
-    """The logarithm of a length near one, of its longer and its shorter side, to the last digit."""
+    """Return the logarithm of a length near one, given its longer and its shorter side, exact to the last
+    digit.
+    """
     (a, rest_a), (b, rest_b) = _square_and_rest(long), _square_and_rest(short)
     above = a - constant(1, a)
     total = above + b
@@ -264,7 +271,7 @@ _log = settled(tf.math.log, _log_of_parts, lambda top: 0.49 * math.log(top))
 
 
 def log(z: tf.Tensor) -> tf.Tensor:
-    """The natural logarithm."""
+    """Return the natural logarithm."""
     result = _log(z)
     if tf.executing_eagerly() and tf.reduce_any(tf.abs(tf.math.real(result)) < _SMALL):
         return _log_of_parts(z)
@@ -272,12 +279,12 @@ def log(z: tf.Tensor) -> tf.Tensor:
 
 
 def scaled_log(base: float) -> Function:
-    """Logarithm to another base."""
+    """Return a function that computes the logarithm to another base."""
     return lambda z: _scaled(log(z), 1 / math.log(base))
 
 
 def log1p(z: tf.Tensor) -> tf.Tensor:
-    """``log(1 + z)``"""
+    """Return ``log(1 + z)``."""
     real, imag = parts(z)
     real = real + constant(1, real)
     return tf.complex(tf.math.log(hypot(real, imag)), tf.math.atan2(imag, real))
@@ -290,7 +297,7 @@ def _scaled(z: tf.Tensor, factor: float) -> tf.Tensor:
 
 def _exp_of_parts(z: tf.Tensor) -> tf.Tensor:
     real, imag = parts(z)
-    # Multiplied in two factors: the exponential may overflow where its product with the cosine does not.
+    # Two factors, because the exponential may overflow where its product with the cosine does not.
     root = tf.exp(real * constant(0.5, real))
     result = [root * function(imag) * root for function in (tf.cos, tf.sin)]
     endless = ~tf.math.is_finite(imag)
@@ -308,23 +315,25 @@ exp = settled(tf.exp, _exp_of_parts)
 
 
 def exp2(z: tf.Tensor) -> tf.Tensor:
-    """``2 ** z``"""
+    """Return ``2 ** z``."""
     return exp(_scaled(z, math.log(2)))
 
 
 def expm1(z: tf.Tensor) -> tf.Tensor:
-    """``exp(z) - 1``"""
+    """Return ``exp(z) - 1``."""
     real, imag = parts(z)
     half = tf.sin(imag / constant(2, imag))
     cosine = tf.math.expm1(real) * tf.cos(imag) - constant(2, half) * tf.square(half)
     return tf.complex(cosine, tf.exp(real) * tf.sin(imag))
 
 
-# -- where XLA has other limits than C's functions, which NumPy calls ---------------------------------------
+# -- functions for which XLA has other limits than C's functions, which NumPy calls -------------------------
 
 
 def in_graphs(formula: Function, kernel: Function) -> Function:
-    """`formula` in graphs, which XLA may compile; TensorFlow's `kernel` eagerly."""
+    """Return a function that uses `formula` in graphs, which XLA may compile, and TensorFlow's `kernel`
+    eagerly.
+    """
     return lambda z: kernel(z) if tf.executing_eagerly() else formula(z)
 
 
@@ -333,7 +342,7 @@ def _signed(x: tf.Tensor, sign: tf.Tensor) -> tf.Tensor:
 
 
 def _mirrored(function: Function) -> Function:
-    """Return `function` evaluated by ``f(conj z) = conj f(z)``, as XLA takes -0 for 0."""
+    """Return `function` evaluated by ``f(conj z) = conj f(z)``, because XLA treats -0 as 0."""
 
     def call(z: tf.Tensor) -> tf.Tensor:
         real, imag = parts(z)
@@ -346,7 +355,7 @@ def _mirrored(function: Function) -> Function:
 def _odd(function: Function) -> Function:
     """Return `function` evaluated by ``f(conj z) = conj f(z)`` and ``f(-z) = -f(z)``.
 
-    The function itself only gets numbers whose parts are not negative.
+    The function itself only receives numbers whose parts are not negative.
     """
 
     def call(z: tf.Tensor) -> tf.Tensor:
@@ -358,7 +367,7 @@ def _odd(function: Function) -> Function:
 
 
 def _quarter(z: tf.Tensor) -> tf.Tensor:
-    """``iz``"""
+    """Return ``iz``."""
     real, imag = parts(z)
     return tf.complex(-imag, real)
 
@@ -389,7 +398,9 @@ def _on_axes(function: Function, real_axis: bool = True, imaginary_axis: bool = 
 
 
 def _with_nan(function: Function) -> Function:
-    """Return NaN where one part of z is NaN and the other finite; XLA would keep the other's distance."""
+    """Return NaN where one part of z is NaN and the other is finite. XLA would keep the size of the finite
+    part.
+    """
 
     def call(z: tf.Tensor) -> tf.Tensor:
         undefined = isnan(z) & ~isinf(z)
@@ -471,7 +482,7 @@ def _root(z: tf.Tensor) -> Any:
     smaller = tf.where(is_zero, zero, b / tf.where(is_zero, one, larger + larger))
     is_right = ~signbit(real)
     width, height = tf.where(is_right, larger, smaller), tf.where(is_right, smaller, larger)
-    # An infinite part stands alone, and NaN beside a finite one makes all NaN.
+    # An infinite part decides the result, and NaN beside a finite part makes both parts NaN.
     nan, infinity = constant(math.nan, long), constant(math.inf, long)
     above, beside = tf.math.is_inf(b), tf.math.is_inf(a)
     rest = tf.where(tf.math.is_nan(imag), nan, zero)
