@@ -153,7 +153,7 @@ class ReadOnly:
 
 @dataclass(frozen=True, eq=False)
 class Sealed:
-    """The same elements, through a view that can never be made writable."""
+    """A view of all elements that can never be made writable."""
 
     keeps_order: ClassVar[bool] = True
 
@@ -166,7 +166,10 @@ class Sealed:
 
 @dataclass(frozen=True, eq=False)
 class Bitcast:
-    """The same bytes as elements of another dtype. If the item sizes differ, so does the last length."""
+    """The bytes of an array as elements of another dtype.
+
+    If the item sizes differ, the length of the last axis changes.
+    """
 
     dtype: np.dtype[Any]
     keeps_order: ClassVar[bool] = True
